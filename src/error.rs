@@ -1,0 +1,145 @@
+//! The one error type: the caller's data, the device's limits, or a fault of ours, each with its numbers.
+use std::path::PathBuf;
+
+/// `Result` with blockmul's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. Every variant carries the numbers a reader needs to act on it.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the fields are named by the messages
+#[non_exhaustive]
+pub enum Error {
+    /// `col_ptr` and `row_idx` do not make a compressed-column pattern.
+    #[error("not a valid pattern: {0}")]
+    Pattern(#[from] PatternError),
+    /// An array does not have the length the pattern asks for.
+    #[error("{array} has {found} elements, {expected} expected ({why})")]
+    Length { array: &'static str, found: usize, expected: usize, why: String },
+    /// Block sides outside 1..=32.
+    #[error("blocks of {rows}x{cols} are not supported: each side must be 1 to 32")]
+    BlockShape { rows: usize, cols: usize },
+    /// A side of a matrix is not a multiple of its block's side.
+    #[error("{dimension} {what} cannot be cut into blocks of {block} {what}{}", fits_hint(fits))]
+    BlockDoesNotDivide { what: &'static str, dimension: usize, block: usize, fits: Vec<usize> },
+    /// The inner sizes of a product do not meet.
+    #[error(
+        "cannot multiply: A is {}x{} blocks of {}x{}, B is {}x{} blocks of {}x{}",
+        a.nrows, a.ncols, a.block_rows, a.block_cols, b.nrows, b.ncols, b.block_rows, b.block_cols
+    )]
+    Dimensions { a: Dimensions, b: Dimensions },
+    /// An argument outside its range.
+    #[error("{0}")]
+    Argument(String),
+    /// The matrix on the device is not of the kind asked for (other device, other element type).
+    #[error("the operands live on different devices: {a} and {b}")]
+    DeviceMismatch { a: String, b: String },
+    /// A file that says something else than its format allows.
+    #[error("{}:{line}: {reason}", path.display())]
+    Parse { path: PathBuf, line: u64, reason: String },
+    /// The operating system refused a file.
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+    /// A number does not fit the width the format or the device counts in.
+    #[error("{what} is {value}, the most that fits is {limit}")]
+    TooLarge { what: &'static str, value: u64, limit: u64 },
+
+    /// No OpenCL library, or none of its platforms has a device.
+    #[error(
+        "no OpenCL device: {reason}\n  install one: a GPU's driver, or PoCL for the CPU (Debian, Ubuntu: apt-get install \
+         pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
+    )]
+    NoOpenCl { reason: String },
+    /// No device answers to that index or name.
+    #[error("no OpenCL device matches \"{wanted}\"; there are: {available}")]
+    NoSuchDevice { wanted: String, available: String },
+    /// The device cannot do what the element type or a feature needs.
+    #[error("{device} has no {feature}: {hint}")]
+    Unsupported { device: String, feature: &'static str, hint: String },
+    /// More memory than there is: on the device, within the limit given, or on the host.
+    #[error("not enough memory for {what}: {needed} bytes needed, {available} available ({place})")]
+    Memory { what: String, needed: u64, available: u64, place: String },
+
+    /// An OpenCL call failed where nothing the caller did explains it.
+    #[error("{call} failed: OpenCL error {code} ({name})")]
+    OpenCl { call: &'static str, code: i32, name: &'static str },
+    /// A kernel program did not compile.
+    #[error("cannot build {program} ({options}):\n{log}")]
+    Build { program: String, options: String, log: String },
+    /// A kernel does not take the arguments the host passes.
+    #[error("kernel {kernel}: {detail}")]
+    Signature { kernel: &'static str, detail: String },
+}
+
+/// Whose move it is after an error; the command's exit status follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller's data or arguments (exit status 2).
+    Input,
+    /// No such device, or the device lacks a capability (3).
+    Device,
+    /// Memory, on the device or the host (4).
+    Memory,
+    /// Anything else (5).
+    Internal,
+}
+
+impl Error {
+    /// Whose move it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoOpenCl { .. } | Self::NoSuchDevice { .. } | Self::Unsupported { .. } => ErrorKind::Device,
+            Self::Memory { .. } => ErrorKind::Memory,
+            Self::OpenCl { .. } | Self::Build { .. } | Self::Signature { .. } => ErrorKind::Internal,
+            _ => ErrorKind::Input,
+        }
+    }
+}
+
+/// Why a pair of `col_ptr`, `row_idx` is no pattern; columns and entries count from 0.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// More rows or columns than `u32` indices reach.
+    #[error("{dimension} {what}, at most {limit} are supported")]
+    TooManyLines { what: &'static str, dimension: usize, limit: u64 },
+    /// `col_ptr` must have one more element than there are columns.
+    #[error("col_ptr has {found} elements, {expected} expected (columns + 1)")]
+    ColPtrLength { found: usize, expected: usize },
+    /// `col_ptr[0]` must be 0.
+    #[error("col_ptr[0] is {found}, not 0")]
+    ColPtrStart { found: u64 },
+    /// `col_ptr` must not fall.
+    #[error("column {column}: col_ptr falls from {start} to {end}")]
+    ColPtrFalls { column: usize, start: u64, end: u64 },
+    /// `col_ptr` must end at the number of entries.
+    #[error("col_ptr ends at {found}, there are {nnz} row indices")]
+    ColPtrEnd { found: u64, nnz: usize },
+    /// A row index outside the matrix.
+    #[error("column {column}, entry {entry}: row {row} is outside 0..{nrows}")]
+    RowOutOfRange { column: usize, entry: u64, row: u32, nrows: usize },
+    /// Rows must ascend strictly within a column.
+    #[error("column {column}, entry {entry}: row {row} follows row {previous}; rows must ascend strictly")]
+    RowOrder { column: usize, entry: u64, previous: u32, row: u32 },
+}
+
+/// The block grid and block shape of an operand, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimensions {
+    /// Rows of the block grid.
+    pub nrows: usize,
+    /// Columns of the block grid.
+    pub ncols: usize,
+    /// Rows of a block.
+    pub block_rows: usize,
+    /// Columns of a block.
+    pub block_cols: usize,
+}
+
+fn fits_hint(fits: &[usize]) -> String {
+    match fits {
+        [] => String::new(),
+        sizes => format!(" (fits: {})", sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

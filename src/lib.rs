@@ -1,0 +1,10 @@
+//! blockmul: sparse and block-sparse matrix products on any OpenCL device.
+#![warn(missing_docs)]
+
+mod element;
+pub mod error;
+pub mod matrix;
+
+pub use element::{Element, OperandPair, Word};
+pub use error::{Error, Result};
+pub use matrix::{BlockShape, Cbc, Csc, Matrix, Pattern};

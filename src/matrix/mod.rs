@@ -1,0 +1,67 @@
+//! Matrices on the host. They know nothing of devices.
+//!
+//! Conventions: indices count from 0; `col_ptr[j]..col_ptr[j + 1]` are the entries of column `j`; rows ascend strictly
+//! within a column; an *entry* is a scalar or a dense block; a block's elements are contiguous and column-major, as
+//! in nalgebra. `nrows` and `ncols` count entries (blocks for block matrices), `scalar_rows` and `scalar_cols` scalars.
+mod cbc;
+mod csc;
+mod pattern;
+
+pub use cbc::{BlockShape, Cbc};
+pub use csc::Csc;
+pub use pattern::Pattern;
+
+use crate::Element;
+
+/// The arrays of any matrix here, borrowed, as compressed block columns (of its transpose for a row-major matrix).
+#[derive(Debug, Clone, Copy)]
+pub struct CbcView<'a, T> {
+    /// Pattern of the block grid.
+    pub pattern: &'a Pattern,
+    /// Shape of each block; 1x1 for scalar matrices.
+    pub shape: BlockShape,
+    /// Elements from the start of one block to the start of the next, at least `shape.area()`.
+    pub stride: usize,
+    /// `pattern.nnz() * stride` elements.
+    pub values: &'a [T],
+}
+
+impl<'a, T: Element> CbcView<'a, T> {
+    /// The elements of entry `entry`, column-major.
+    pub fn block(&self, entry: usize) -> &'a [T] {
+        &self.values[entry * self.stride..][..self.shape.area()]
+    }
+
+    /// Block grid and block shape, for messages.
+    pub fn dimensions(&self) -> crate::error::Dimensions {
+        crate::error::Dimensions {
+            nrows: self.pattern.nrows(),
+            ncols: self.pattern.ncols(),
+            block_rows: self.shape.rows(),
+            block_cols: self.shape.cols(),
+        }
+    }
+}
+
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major `Csr`, `Bsr` over the same arrays.
+///
+/// Sealed: the kernels rely on what [`Pattern`] guarantees.
+pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized {
+    /// What the matrix holds.
+    type Element: Element;
+    /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its operands
+    /// (Cᵀ = BᵀAᵀ) and copies nothing.
+    const ROW_MAJOR: bool;
+    /// The arrays as compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).
+    fn as_cbc(&self) -> CbcView<'_, Self::Element>;
+    /// From compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).
+    ///
+    /// # Errors
+    /// [`Error::BlockShape`](crate::Error::BlockShape) when a scalar matrix is asked for and the blocks are not 1x1.
+    fn from_cbc(cbc: Cbc<Self::Element>) -> crate::Result<Self>;
+}
+
+pub(crate) mod sealed {
+    /// Implemented in this room only.
+    pub trait Sealed {}
+}

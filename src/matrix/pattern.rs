@@ -1,0 +1,140 @@
+//! [`Pattern`]: where the entries of a matrix are, validated once, trusted by everything downstream.
+use crate::error::{PatternError, Result};
+
+/// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of its (block) grid.
+///
+/// Validated on construction: `col_ptr` starts at 0, does not fall and ends at `nnz`; rows ascend strictly within a column
+/// and stay below `nrows`. Kernels index memory with these numbers, so nothing else reaches a device.
+///
+/// ```
+/// use blockmul::Pattern;
+/// let pattern = Pattern::new(3, 2, vec![0, 2, 3], vec![0, 2, 1])?;
+/// assert_eq!((pattern.nnz(), pattern.column(0)), (3, &[0, 2][..]));
+/// let error = Pattern::new(3, 2, vec![0, 2, 3], vec![2, 0, 1]).unwrap_err();
+/// assert!(error.to_string().contains("column 0, entry 1: row 0 follows row 2"));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    nrows: usize,
+    ncols: usize,
+    col_ptr: Vec<u64>,
+    row_idx: Vec<u32>,
+}
+
+impl Pattern {
+    /// Most rows or columns: the device's kernels form `index + 1` in 32 bits.
+    pub const MAX_LINES: u64 = u32::MAX as u64;
+
+    /// Checks and keeps `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row per entry).
+    ///
+    /// # Errors
+    /// [`Error::Pattern`](crate::Error::Pattern), naming the column and the entry.
+    pub fn new(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Self> {
+        for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
+            if dimension as u64 > Self::MAX_LINES {
+                return Err(PatternError::TooManyLines { what, dimension, limit: Self::MAX_LINES }.into());
+            }
+        }
+        if col_ptr.len() != ncols + 1 {
+            return Err(PatternError::ColPtrLength { found: col_ptr.len(), expected: ncols + 1 }.into());
+        }
+        if col_ptr[0] != 0 {
+            return Err(PatternError::ColPtrStart { found: col_ptr[0] }.into());
+        }
+        // Offsets first, all of them: only then may they index row_idx.
+        if let Some(column) = col_ptr.windows(2).position(|ends| ends[0] > ends[1]) {
+            return Err(PatternError::ColPtrFalls { column, start: col_ptr[column], end: col_ptr[column + 1] }.into());
+        }
+        if col_ptr[ncols] != row_idx.len() as u64 {
+            return Err(PatternError::ColPtrEnd { found: col_ptr[ncols], nnz: row_idx.len() }.into());
+        }
+        for column in 0..ncols {
+            check_column(
+                column,
+                nrows,
+                col_ptr[column],
+                &row_idx[col_ptr[column] as usize..col_ptr[column + 1] as usize],
+            )?;
+        }
+        Ok(Self { nrows, ncols, col_ptr, row_idx })
+    }
+
+    /// From arrays that an algorithm of this crate made; checked in debug builds.
+    pub(crate) fn trusted(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Self {
+        debug_assert!(Self::new(nrows, ncols, col_ptr.clone(), row_idx.clone()).is_ok());
+        Self { nrows, ncols, col_ptr, row_idx }
+    }
+
+    /// Rows of the (block) grid.
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    /// Columns of the (block) grid.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Stored entries (blocks).
+    pub fn nnz(&self) -> usize {
+        self.row_idx.len()
+    }
+
+    /// Offsets of the columns in [`Pattern::row_idx`]: `ncols + 1` of them.
+    pub fn col_ptr(&self) -> &[u64] {
+        &self.col_ptr
+    }
+
+    /// Row of each entry.
+    pub fn row_idx(&self) -> &[u32] {
+        &self.row_idx
+    }
+
+    /// Numbers of the entries of column `column`.
+    pub fn entries(&self, column: usize) -> std::ops::Range<usize> {
+        self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
+    }
+
+    /// Rows of the entries of column `column`, ascending.
+    pub fn column(&self, column: usize) -> &[u32] {
+        &self.row_idx[self.entries(column)]
+    }
+
+    /// The arrays, given back.
+    pub fn into_parts(self) -> (Vec<u64>, Vec<u32>) {
+        (self.col_ptr, self.row_idx)
+    }
+
+    /// The pattern of the transpose, and for each of its entries the number of the entry here.
+    pub fn transpose(&self) -> (Self, Vec<usize>) {
+        let mut next = vec![0u64; self.nrows + 1];
+        self.row_idx.iter().for_each(|&row| next[row as usize + 1] += 1);
+        (0..self.nrows).for_each(|row| next[row + 1] += next[row]);
+        let col_ptr = next.clone();
+        let (mut row_idx, mut source) = (vec![0; self.nnz()], vec![0; self.nnz()]);
+        for column in 0..self.ncols {
+            for entry in self.entries(column) {
+                let to = &mut next[self.row_idx[entry] as usize];
+                row_idx[*to as usize] = column as u32;
+                source[*to as usize] = entry;
+                *to += 1;
+            }
+        }
+        (Self::trusted(self.ncols, self.nrows, col_ptr, row_idx), source)
+    }
+}
+
+fn check_column(column: usize, nrows: usize, start: u64, rows: &[u32]) -> std::result::Result<(), PatternError> {
+    let mut previous = None;
+    for (entry, &row) in (start..).zip(rows) {
+        if row as usize >= nrows {
+            return Err(PatternError::RowOutOfRange { column, entry, row, nrows });
+        }
+        if let Some(previous) = previous.filter(|&p| p >= row) {
+            return Err(PatternError::RowOrder { column, entry, previous, row });
+        }
+        previous = Some(row);
+    }
+    Ok(())
+}
