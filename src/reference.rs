@@ -8,7 +8,7 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
 };
 use nalgebra::{DMatrixView, DMatrixViewMut};
-use num_traits::{One, Zero};
+use num_traits::Zero;
 use rayon::prelude::*;
 use std::{borrow::Cow, ops::Range};
 
