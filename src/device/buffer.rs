@@ -1,0 +1,38 @@
+//! Typed device memory.
+use super::{pool::Memory, work::Work};
+use crate::{Result, Word};
+use opencl3::types::cl_mem;
+use std::marker::PhantomData;
+
+/// Device memory holding `len` values of type `T`; empty ones are legal (OpenCL's are not). Owned and pooled, or borrowed.
+pub(crate) struct Buffer<T> {
+    pub(super) memory: Memory,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Word> Buffer<T> {
+    pub(super) fn new(memory: Memory, len: usize) -> Self {
+        Self { memory, len, element: PhantomData }
+    }
+
+    /// Values held.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Makes a buffer that was allocated longer hold `len` values.
+    pub fn shrink(&mut self, len: usize) {
+        assert!(len <= self.len, "a buffer of {} cannot shrink to {len}", self.len);
+        self.len = len;
+    }
+
+    pub(super) fn raw(&self) -> cl_mem {
+        self.memory.raw()
+    }
+
+    /// Copies the buffer to the host; waits.
+    pub fn download(&self, work: &Work) -> Result<Vec<T>> {
+        work.read(self, 0, self.len)
+    }
+}

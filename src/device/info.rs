@@ -1,0 +1,181 @@
+//! What there is: platforms, devices, their limits; choosing one.
+use super::cl::check;
+use crate::{Error, Result};
+use opencl3::{device as cl, error_codes::DLOPEN_RUNTIME_LOAD_FAILED, platform::get_platforms, types::cl_device_id};
+use serde::Serialize;
+
+/// The kind of processor a device is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// A graphics processor.
+    Gpu,
+    /// The host's own cores.
+    Cpu,
+    /// A dedicated accelerator.
+    Accelerator,
+    /// Anything else.
+    Other,
+}
+
+/// Name, kind and limits of a device.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Place in [`Device::list`](super::Device::list).
+    pub index: usize,
+    /// The device's name.
+    pub name: String,
+    /// The platform's name.
+    pub platform: String,
+    /// The device's vendor.
+    pub vendor: String,
+    /// The driver's version.
+    pub driver: String,
+    /// The OpenCL version the device implements.
+    pub version: String,
+    /// The kind of processor.
+    pub kind: DeviceKind,
+    /// Compute units: multiprocessors, cores.
+    pub compute_units: u32,
+    /// Memory of the device, in bytes.
+    pub global_bytes: u64,
+    /// Largest buffer, in bytes.
+    pub max_alloc_bytes: u64,
+    /// Local memory of a work-group, in bytes.
+    pub local_bytes: u64,
+    /// Most work-items in a work-group.
+    pub max_group_size: usize,
+    /// Whether the device computes in double precision.
+    pub fp64: bool,
+    #[serde(skip)]
+    pub(super) id: DeviceId,
+}
+
+/// A device id as a number, so that `DeviceInfo` is `Send`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DeviceId(isize);
+
+impl DeviceId {
+    pub(super) fn raw(self) -> cl_device_id {
+        self.0 as cl_device_id
+    }
+}
+
+pub(super) fn list() -> Result<Vec<DeviceInfo>> {
+    let platforms = match get_platforms() {
+        Err(error) if error.0 == DLOPEN_RUNTIME_LOAD_FAILED => {
+            return Err(Error::NoOpenCl { reason: "the OpenCL library (libOpenCL) is not installed".into() });
+        }
+        platforms => platforms.unwrap_or_default(),
+    };
+    if platforms.is_empty() {
+        return Err(Error::NoOpenCl { reason: "the OpenCL library finds no platform (no driver)".into() });
+    }
+    let mut found = Vec::new();
+    for platform in &platforms {
+        let name = trimmed(platform.name().unwrap_or_default());
+        // A platform without devices answers with an error, which is no reason to give up the others.
+        for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
+            if let Ok(info) = describe(found.len(), &name, id) {
+                found.push(info);
+            }
+        }
+    }
+    match found.is_empty() {
+        true => Err(Error::NoOpenCl { reason: format!("{} platform(s), none with a usable device", platforms.len()) }),
+        false => Ok(found),
+    }
+}
+
+pub(super) fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<DeviceInfo> {
+    let device = cl::Device::new(id);
+    let get = |r| check("clGetDeviceInfo", r);
+    let kind = match check("clGetDeviceInfo", device.dev_type())? {
+        t if t & cl::CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
+        t if t & cl::CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
+        t if t & cl::CL_DEVICE_TYPE_ACCELERATOR != 0 => DeviceKind::Accelerator,
+        _ => DeviceKind::Other,
+    };
+    Ok(DeviceInfo {
+        index,
+        name: trimmed(get(device.name())?),
+        platform: platform.to_owned(),
+        vendor: trimmed(get(device.vendor())?),
+        driver: trimmed(get(device.driver_version())?),
+        version: trimmed(get(device.version())?),
+        kind,
+        compute_units: check("clGetDeviceInfo", device.max_compute_units())?,
+        global_bytes: check("clGetDeviceInfo", device.global_mem_size())?,
+        max_alloc_bytes: check("clGetDeviceInfo", device.max_mem_alloc_size())?,
+        local_bytes: check("clGetDeviceInfo", device.local_mem_size())?,
+        max_group_size: check("clGetDeviceInfo", device.max_work_group_size())?,
+        fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
+        id: DeviceId(id as isize),
+    })
+}
+
+fn trimmed(text: String) -> String {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned()
+}
+
+pub(super) fn choose<'a>(devices: &'a [DeviceInfo], wanted: &str) -> Result<&'a DeviceInfo> {
+    let of_kind = |kind| devices.iter().find(|d| d.kind == kind);
+    let lower = wanted.to_lowercase();
+    let found = match lower.as_str() {
+        "auto" => of_kind(DeviceKind::Gpu).or_else(|| of_kind(DeviceKind::Cpu)).or_else(|| devices.first()),
+        "gpu" => of_kind(DeviceKind::Gpu),
+        "cpu" => of_kind(DeviceKind::Cpu),
+        text => match text.parse::<usize>() {
+            Ok(index) => devices.get(index),
+            Err(_) => devices.iter().find(|d| format!("{} {}", d.platform, d.name).to_lowercase().contains(text)),
+        },
+    };
+    found.ok_or_else(|| Error::NoSuchDevice {
+        wanted: wanted.to_owned(),
+        available: devices
+            .iter()
+            .map(|d| format!("{}: {} ({})", d.index, d.name, d.platform))
+            .collect::<Vec<_>>()
+            .join("; "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(index: usize, platform: &str, name: &str, kind: DeviceKind) -> DeviceInfo {
+        DeviceInfo {
+            index,
+            name: name.into(),
+            platform: platform.into(),
+            vendor: String::new(),
+            driver: String::new(),
+            version: String::new(),
+            kind,
+            compute_units: 1,
+            global_bytes: 1,
+            max_alloc_bytes: 1,
+            local_bytes: 1,
+            max_group_size: 1,
+            fp64: true,
+            id: DeviceId(0),
+        }
+    }
+
+    #[test]
+    fn chooses_by_kind_index_and_name() {
+        let cpu = device(0, "Portable Computing Language", "pthread-x86", DeviceKind::Cpu);
+        let gpu = device(1, "NVIDIA CUDA", "NVIDIA H200", DeviceKind::Gpu);
+        let both = [cpu.clone(), gpu];
+        let index = |wanted: &str| choose(&both, wanted).map(|d| d.index).ok();
+        assert_eq!(index("auto"), Some(1), "a GPU before a CPU");
+        assert_eq!(choose(&[cpu], "auto").map(|d| d.index).ok(), Some(0));
+        assert_eq!((index("cpu"), index("GPU"), index("0"), index("1")), (Some(0), Some(1), Some(0), Some(1)));
+        assert_eq!((index("h200"), index("portable"), index("2"), index("radeon")), (Some(1), Some(0), None, None));
+        let error = choose(&both, "radeon").unwrap_err().to_string();
+        assert!(error.contains("\"radeon\"") && error.contains("1: NVIDIA H200"), "{error}");
+    }
+}

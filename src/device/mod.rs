@@ -1,0 +1,158 @@
+//! The device: finding one, its limits, and the handles everything below it shares.
+//!
+//! This is the only room that names opencl3 and, but for the marker traits of `element.rs`, the only one with `unsafe`.
+//! Above it stand typed buffers ([`buffer`]), typed launches ([`kernel`]), and a [`Work`] per product, which allocates, launches,
+//! reads back and keeps the times.
+mod buffer;
+mod cl;
+mod info;
+mod kernel;
+mod matrix;
+mod pool;
+mod program;
+mod queue;
+mod work;
+
+pub(crate) use buffer::Buffer;
+pub use info::{DeviceInfo, DeviceKind};
+pub(crate) use kernel::{Grid, In, InOut, Kernel, Out};
+pub(crate) use matrix::DeviceCbc;
+pub use matrix::DeviceMatrix;
+pub(crate) use program::{Options, Source, source};
+pub use work::StageTime;
+pub(crate) use work::Work;
+
+use crate::{Element, Error, Matrix, Result};
+use cl::check;
+use opencl3::{command_queue as clq, context::Context};
+use pool::Pool;
+use program::ProgramCache;
+use queue::Queue;
+use std::sync::Arc;
+
+/// An OpenCL device with its context, queue, compiled programs and memory pool.
+///
+/// A handle: cloning it is cheap and shares all of these. It is `Send` and `Sync`; several threads may multiply on one device at
+/// once, their commands then interleave on its queue.
+#[derive(Clone)]
+pub struct Device {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    info: DeviceInfo,
+    programs: ProgramCache,
+    pool: Arc<Pool>,
+    queue: Queue,
+    context: Context,
+}
+
+impl Device {
+    /// Every OpenCL device of every platform, in the platforms' order.
+    ///
+    /// # Errors
+    /// [`Error::NoOpenCl`] when there is no OpenCL library or no device, saying what to install.
+    pub fn list() -> Result<Vec<DeviceInfo>> {
+        info::list()
+    }
+
+    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`, `cpu`, an index of
+    /// [`Device::list`], or a part of a device's or platform's name in any case.
+    ///
+    /// # Errors
+    /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming what there is, [`Error::OpenCl`].
+    pub fn select(wanted: &str) -> Result<Self> {
+        Self::open(info::choose(&Self::list()?, wanted)?)
+    }
+
+    /// A GPU if there is one, else a CPU, else any other device.
+    ///
+    /// # Errors
+    /// As [`Device::select`].
+    pub fn auto() -> Result<Self> {
+        Self::select("auto")
+    }
+
+    /// Opens a device found by [`Device::list`], with a context and a profiling queue of its own.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] when the driver refuses.
+    pub fn open(info: &DeviceInfo) -> Result<Self> {
+        let id = info.id.raw();
+        let context = check("clCreateContext", Context::from_device(&opencl3::device::Device::new(id)))?;
+        // SAFETY: `id` is the device the context was just made from. The call of OpenCL 1.x is the one every platform has.
+        #[allow(deprecated)]
+        let queue = check("clCreateCommandQueue", unsafe {
+            clq::CommandQueue::create(&context, id, clq::CL_QUEUE_PROFILING_ENABLE)
+        })?;
+        Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue)))
+    }
+
+    fn from_parts(info: DeviceInfo, context: Context, queue: Queue) -> Self {
+        let pool = Arc::new(Pool::new(context.get(), info.max_alloc_bytes, info.global_bytes));
+        Self { inner: Arc::new(Inner { info, programs: ProgramCache::default(), pool, queue, context }) }
+    }
+
+    /// Name, kind and limits.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.inner.info
+    }
+
+    /// Copies `matrix` to the device, where it may be multiplied any number of times.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
+    pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
+        Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))
+    }
+
+    /// Waits until everything enqueued so far is done.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] when a command failed.
+    pub fn finish(&self) -> Result<()> {
+        self.inner.queue.finish()
+    }
+
+    /// Gives the memory that finished products left in the pool back to the device.
+    pub fn trim(&self) {
+        self.inner.pool.trim();
+    }
+
+    /// Refuses an element type the device cannot compute with.
+    pub(crate) fn require<T: Element>(&self) -> Result<()> {
+        match T::NAME == "f64" && !self.info().fp64 {
+            true => Err(Error::Unsupported {
+                device: self.info().name.clone(),
+                feature: "double precision (cl_khr_fp64)",
+                hint: "use f32, or another device".into(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Device").field(&self.inner.info.name).finish()
+    }
+}
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Device>();
+    shared::<DeviceMatrix<crate::Csc<f64>>>();
+};
+
+/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
+#[cfg(test)]
+pub(crate) fn test_device() -> Device {
+    use std::sync::OnceLock;
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
+    DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
+}

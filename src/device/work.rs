@@ -1,0 +1,248 @@
+//! [`Work`]: what one product (or upload, or download) does on a device.
+use super::{
+    Device,
+    buffer::Buffer,
+    pool::{Meter, rounded},
+    queue::{self, SharedEvent},
+};
+use crate::{Error, Result, Word};
+use opencl3::{command_queue::CommandQueue, event::Event, types::cl_event};
+use std::{cell::RefCell, sync::Arc};
+
+/// Allocates, launches, copies and reads back for one product; keeps its peak memory and the events of its stages.
+/// One thread's own: threads that share a device have a `Work` each.
+pub(crate) struct Work {
+    device: Device,
+    meter: Arc<Meter>,
+    limit: u64,
+    record: RefCell<Record>,
+}
+
+#[derive(Default)]
+struct Record {
+    stage: &'static str,
+    events: Vec<(&'static str, SharedEvent)>,
+    read_backs: u32,
+}
+
+/// Time and launches of one stage.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct StageTime {
+    /// Stage of the pipeline.
+    pub name: &'static str,
+    /// Milliseconds by the device's clock; `None` where an adopted queue keeps no times.
+    pub ms: Option<f64>,
+    /// Commands enqueued.
+    pub launches: u32,
+}
+
+impl Work {
+    /// Work that allocates at most `limit` bytes (the device's memory if `None`).
+    pub fn new(device: &Device, limit: Option<u64>) -> Self {
+        let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
+        Self { device: device.clone(), meter: Arc::default(), limit, record: RefCell::default() }
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Bytes this work may have allocated at once.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Counts memory that the work uses and did not allocate: its operands.
+    pub fn count_operand(&self, bytes: u64) {
+        self.meter.add(bytes);
+    }
+
+    /// Highest sum of bytes allocated, size classes included.
+    pub fn peak_bytes(&self) -> u64 {
+        self.meter.peak()
+    }
+
+    /// What a buffer of `len` values of `T` takes from the device.
+    pub fn bytes_of<T: Word>(len: usize) -> u64 {
+        rounded(len as u64 * size_of::<T>() as u64)
+    }
+
+    /// Launches until the next call count towards `stage`.
+    pub fn stage(&self, stage: &'static str) {
+        self.record.borrow_mut().stage = stage;
+    }
+
+    /// A buffer of `len` values, its contents undefined.
+    pub fn buffer<T: Word>(&self, len: usize) -> Result<Buffer<T>> {
+        let bytes = len as u64 * size_of::<T>() as u64;
+        if self.meter.used() + rounded(bytes) > self.limit {
+            return Err(Error::Memory {
+                what: format!("a buffer of {len} values"),
+                needed: rounded(bytes),
+                available: self.limit.saturating_sub(self.meter.used()),
+                place: format!("device memory within a limit of {} bytes", self.limit),
+            });
+        }
+        Ok(Buffer::new(self.device.inner.pool.take(bytes, Some(&self.meter))?, len))
+    }
+
+    /// A buffer holding `values`; waits until they are copied.
+    pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.buffer(values.len())?;
+        if !values.is_empty() {
+            self.enqueue("clEnqueueWriteBuffer", |queue, wait| {
+                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values` outlives the copy.
+                let event = unsafe {
+                    opencl3::command_queue::enqueue_write_buffer(
+                        queue.get(),
+                        buffer.raw(),
+                        1,
+                        0,
+                        size_of_val(values),
+                        values.as_ptr().cast(),
+                        wait.len() as u32,
+                        pointer(wait),
+                    )
+                };
+                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            })?;
+        }
+        Ok(buffer)
+    }
+
+    /// Copies values `start..start + len` of `buffer` to the host; waits.
+    pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
+        assert!(start + len <= buffer.len(), "read of {start}+{len} from {}", buffer.len());
+        let mut values = vec![T::zeroed(); len];
+        if len > 0 {
+            self.record.borrow_mut().read_backs += 1;
+            self.enqueue("clEnqueueReadBuffer", |queue, wait| {
+                // SAFETY: the range lies inside the buffer; the call blocks, so `values` outlives the copy.
+                let event = unsafe {
+                    opencl3::command_queue::enqueue_read_buffer(
+                        queue.get(),
+                        buffer.raw(),
+                        1,
+                        start * size_of::<T>(),
+                        len * size_of::<T>(),
+                        values.as_mut_ptr().cast(),
+                        wait.len() as u32,
+                        pointer(wait),
+                    )
+                };
+                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            })?;
+        }
+        Ok(values)
+    }
+
+    /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
+    pub fn copy<T: Word>(
+        &self,
+        from: &Buffer<T>,
+        from_start: usize,
+        to: &mut Buffer<T>,
+        to_start: usize,
+        len: usize,
+    ) -> Result<()> {
+        assert!(from_start + len <= from.len() && to_start + len <= to.len(), "copy of {len} outside its buffers");
+        if len == 0 {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        self.enqueue("clEnqueueCopyBuffer", |queue, wait| {
+            // SAFETY: both ranges lie inside their buffers, which are distinct (one is borrowed mutably).
+            let event = unsafe {
+                opencl3::command_queue::enqueue_copy_buffer(
+                    queue.get(),
+                    from.raw(),
+                    to.raw(),
+                    from_start * size,
+                    to_start * size,
+                    len * size,
+                    wait.len() as u32,
+                    pointer(wait),
+                )
+            };
+            event.map(Event::new).map_err(opencl3::error_codes::ClError)
+        })
+    }
+
+    /// Sets every value of `buffer` to zero.
+    pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
+        if buffer.len() == 0 {
+            return Ok(());
+        }
+        self.enqueue("clEnqueueFillBuffer", |queue, wait| {
+            let zero = 0u8;
+            // SAFETY: the range is the buffer; the pattern is copied by the call.
+            let event = unsafe {
+                opencl3::command_queue::enqueue_fill_buffer(
+                    queue.get(),
+                    buffer.raw(),
+                    (&raw const zero).cast(),
+                    1,
+                    0,
+                    buffer.len() * size_of::<T>(),
+                    wait.len() as u32,
+                    pointer(wait),
+                )
+            };
+            event.map(Event::new).map_err(opencl3::error_codes::ClError)
+        })
+    }
+
+    pub(super) fn enqueue(
+        &self,
+        call: &'static str,
+        command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
+    ) -> Result<()> {
+        let event = self.device.inner.queue.enqueue(call, command).map_err(|error| self.out_of_memory(error))?;
+        let mut record = self.record.borrow_mut();
+        let stage = record.stage;
+        record.events.push((stage, event));
+        Ok(())
+    }
+
+    /// A driver that allocates on first use reports the lack of memory at a launch.
+    fn out_of_memory(&self, error: Error) -> Error {
+        match error {
+            Error::OpenCl { call, code: -4 | -5 | -6, .. } => Error::Memory {
+                what: format!("{call} on {}", self.device.info().name),
+                needed: self.meter.used(),
+                available: self.device.info().global_bytes,
+                place: "device, as the driver reports".into(),
+            },
+            other => other,
+        }
+    }
+
+    /// Waits for the last command and returns the time of each stage in the order of `names`.
+    pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
+        let record = self.record.borrow();
+        if let Some((_, last)) = record.events.last() {
+            self.device.inner.queue.flush()?;
+            queue::wait(last)?;
+        }
+        let time = |name: &&'static str| {
+            let events = record.events.iter().filter(|(stage, _)| stage == name);
+            let ns: Option<u64> = events.clone().map(|(_, event)| queue::nanoseconds(event)).sum();
+            StageTime { name, ms: ns.map(|ns| ns as f64 / 1e6), launches: events.count() as u32 }
+        };
+        Ok(names.iter().map(time).collect())
+    }
+
+    /// Blocking reads so far.
+    pub fn read_backs(&self) -> u32 {
+        self.record.borrow().read_backs
+    }
+
+    /// Buffers the device's pool ever created.
+    pub fn buffers_created(&self) -> u64 {
+        self.device.inner.pool.created()
+    }
+}
+
+fn pointer(wait: &[cl_event]) -> *const cl_event {
+    if wait.is_empty() { std::ptr::null() } else { wait.as_ptr() }
+}
