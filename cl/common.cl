@@ -5,7 +5,57 @@
 #error "GROUP_SIZE: the host plans the work-group size, see src/esc/tuning.rs"
 #endif
 
-// A product is rounded before it is added, on every device (DESIGN: the bits of a result do not wander).
+// A product is rounded before it is added, on every device: the bits of a result do not depend on where it was computed.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
+
+// Matrix elements are stored as ELEMENT and computed with as ARITHMETIC; half is loaded and stored by core functions.
+#ifdef ELEMENT
+#if ELEMENT_IS_HALF
+#define LOAD(values, i) vload_half(i, values)
+#define STORE(value, values, i) vstore_half_rte(value, i, values)
+#else
+#define LOAD(values, i) ((values)[i])
+#define STORE(value, values, i) ((values)[i] = (value))
+#endif
+#endif
+
+// Defines name(value, shared, &total): combines the values of all work-items before this one, 0 for the first; the
+// whole group's go to total. Every item of the group must call it; shared holds GROUP_SIZE words and may be reused at once.
+#define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
+    WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
+    {                                                                                                                 \
+        const uint item = get_local_id(0);                                                                            \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
+        shared[item] = value;                                                                                         \
+        for (uint distance = 1; distance < GROUP_SIZE; distance *= 2) {                                               \
+            barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
+            const WORD before = item >= distance ? shared[item - distance] : 0;                                       \
+            barrier(CLK_LOCAL_MEM_FENCE); /* the reads above, before the writes below */                              \
+            shared[item] = COMBINE(before, shared[item]);                                                             \
+        }                                                                                                             \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
+        *total = shared[GROUP_SIZE - 1];                                                                              \
+        return item > 0 ? shared[item - 1] : 0;                                                                       \
+    }
+
+// Whether product p of the sorted expansion ends a run: its row or its segment ends with it. For p ascending from a tile's first
+// product on: *segment starts as that one's segment, *segment_end as 0; last_segment is that of the next tile's first product.
+// Empty segments are never looked at one by one: a bisection passes over them.
+bool ends_run(global const uint* row, global const uint* segment_ptr, uint last_segment, uint p, uint* segment, uint* segment_end)
+{
+    if (p >= *segment_end) {
+        uint first = *segment, last = last_segment;
+        while (first < last) {
+            const uint middle = first + (last - first + 1) / 2;
+            if (segment_ptr[middle] <= p)
+                first = middle;
+            else
+                last = middle - 1;
+        }
+        *segment = first;
+        *segment_end = segment_ptr[first + 1];
+    }
+    return p + 1 == *segment_end || row[p] != row[p + 1];
+}

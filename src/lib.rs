@@ -4,9 +4,16 @@
 mod device;
 mod element;
 pub mod error;
+mod esc;
+mod host_memory;
 pub mod matrix;
+mod primitives;
+pub mod reference;
+mod spgemm;
+pub mod verify;
 
-pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix};
+pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix, StageTime};
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
-pub use matrix::{BlockShape, Cbc, Csc, Matrix, Pattern};
+pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
+pub use spgemm::{Method, Report, Spgemm, multiply};

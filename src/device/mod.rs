@@ -18,6 +18,7 @@ pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, In, InOut, Kernel, Out};
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
+pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use program::{Options, Source, source};
 pub use work::StageTime;
 pub(crate) use work::Work;
@@ -26,6 +27,7 @@ use crate::{Element, Error, Matrix, Result};
 use cl::check;
 use opencl3::{command_queue as clq, context::Context};
 use pool::Pool;
+
 use program::ProgramCache;
 use queue::Queue;
 use std::sync::Arc;

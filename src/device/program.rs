@@ -1,6 +1,6 @@
 //! Programs: sources and options to a compiled program, kept.
 use super::{cl::check, kernel::RawKernels};
-use crate::{Error, Result, Word};
+use crate::{Element, Error, Result, Word};
 use opencl3::{context::Context, program::Program, types::cl_device_id};
 use std::{
     collections::HashMap,
@@ -47,6 +47,13 @@ impl Options {
     /// `-D name=` the OpenCL name of `T`.
     pub fn word<T: Word>(self, name: &str) -> Self {
         self.define(name, T::CL_NAME)
+    }
+
+    /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`.
+    pub fn element<T: Element>(self) -> Self {
+        self.word::<T>("ELEMENT")
+            .word::<T::Arithmetic>("ARITHMETIC")
+            .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
     }
 }
 

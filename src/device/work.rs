@@ -57,14 +57,14 @@ impl Work {
         self.meter.add(bytes);
     }
 
+    /// Bytes allocated now.
+    pub fn used_bytes(&self) -> u64 {
+        self.meter.used()
+    }
+
     /// Highest sum of bytes allocated, size classes included.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
-    }
-
-    /// What a buffer of `len` values of `T` takes from the device.
-    pub fn bytes_of<T: Word>(len: usize) -> u64 {
-        rounded(len as u64 * size_of::<T>() as u64)
     }
 
     /// Launches until the next call count towards `stage`.
@@ -217,13 +217,19 @@ impl Work {
         }
     }
 
+    /// Waits for the last command.
+    pub fn wait(&self) -> Result<()> {
+        let last = self.record.borrow().events.last().map(|(_, event)| event.clone());
+        last.map_or(Ok(()), |event| {
+            self.device.inner.queue.flush()?;
+            queue::wait(&event)
+        })
+    }
+
     /// Waits for the last command and returns the time of each stage in the order of `names`.
     pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
+        self.wait()?;
         let record = self.record.borrow();
-        if let Some((_, last)) = record.events.last() {
-            self.device.inner.queue.flush()?;
-            queue::wait(last)?;
-        }
         let time = |name: &&'static str| {
             let events = record.events.iter().filter(|(stage, _)| stage == name);
             let ns: Option<u64> = events.clone().map(|(_, event)| queue::nanoseconds(event)).sum();

@@ -1,6 +1,7 @@
 //! [`Cbc`]: compressed columns of dense blocks of one shape.
 use super::{CbcView, Matrix, Pattern, sealed::Sealed};
 use crate::{Element, Error, Result};
+use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage};
 
 /// Rows and columns of a block, each 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,6 +43,11 @@ impl BlockShape {
         self.rows() * self.cols()
     }
 
+    /// The shape of a block of this shape times one of shape `right`.
+    pub fn product(self, right: Self) -> Self {
+        Self { rows: self.rows, cols: right.cols }
+    }
+
     /// The shape of the transposed block.
     pub fn transpose(self) -> Self {
         Self { rows: self.cols, cols: self.rows }
@@ -55,8 +61,20 @@ impl std::fmt::Display for BlockShape {
 }
 
 /// A block-sparse matrix in compressed-column form: a [`Pattern`] of the block grid and dense blocks of one shape,
-/// each contiguous and column-major.
-#[derive(Debug, Clone, PartialEq)]
+/// each contiguous and column-major, as in nalgebra.
+///
+/// ```
+/// use blockmul::{BlockShape, Cbc};
+/// use nalgebra::{DMatrix, dmatrix};
+/// let shape = BlockShape::new(2, 3)?;
+/// let block = dmatrix![1.0, 2.0, 3.0; 4.0, 5.0, 6.0];
+/// let a = Cbc::from_triplets(2, 1, shape, [(1, 0, block.clone())])?;
+/// assert_eq!((a.scalar_rows(), a.scalar_cols(), a.nnz()), (4, 3, 1));
+/// assert_eq!(a.block(0), block);
+/// assert_eq!(a.with_alignment(64)?.stride(), 8); // elements: the next block starts on a 64-byte boundary
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
 pub struct Cbc<T> {
     pattern: Pattern,
     shape: BlockShape,
@@ -92,6 +110,133 @@ impl<T: Element> Cbc<T> {
         Ok(Self { pattern, shape, stride, values })
     }
 
+    /// From `(block row, block column, block)` in any order; blocks of the same place are added in the order given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a place outside the grid or a block of another shape, [`Error::Pattern`] for too large a grid.
+    pub fn from_triplets<R: Dim, C: Dim, S: RawStorage<T, R, C>>(
+        nrows: usize,
+        ncols: usize,
+        shape: BlockShape,
+        triplets: impl IntoIterator<Item = (usize, usize, nalgebra::Matrix<T, R, C, S>)>,
+    ) -> Result<Self> {
+        let mut wrong = None;
+        let blocks = triplets.into_iter().map_while(|(row, col, block)| {
+            if block.shape() != (shape.rows(), shape.cols()) {
+                wrong = Some(block.shape());
+                return None;
+            }
+            Some((row, col, block.iter().copied().collect::<Vec<T>>()))
+        });
+        let (pattern, values) = super::triplets::compress(nrows, ncols, shape.area(), blocks)?;
+        match wrong {
+            Some((rows, cols)) => {
+                Err(Error::Argument(format!("a block is {rows}x{cols} in a matrix of {shape} blocks")))
+            }
+            None => Self::new(pattern, shape, values),
+        }
+    }
+
+    /// The blocks of a dense matrix that have a nonzero.
+    ///
+    /// # Errors
+    /// [`Error::BlockDoesNotDivide`].
+    pub fn from_dense(dense: &DMatrix<T>, shape: BlockShape) -> Result<Self> {
+        super::Csc::from_dense(dense)?.to_blocks(shape)
+    }
+
+    /// The matrix with its zeros.
+    pub fn to_dense(&self) -> DMatrix<T> {
+        self.as_cbc().to_dense()
+    }
+
+    /// Every element of every stored block as an entry, zeros too.
+    pub fn to_scalars(&self) -> super::Csc<T> {
+        let (rows, cols, nnz) = (self.shape.rows(), self.shape.cols(), self.nnz() * self.shape.area());
+        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+        for block_col in 0..self.ncols() {
+            for col in 0..cols {
+                for entry in self.pattern.entries(block_col) {
+                    let first = self.pattern.row_idx()[entry] * rows as u32;
+                    row_idx.extend(first..first + rows as u32);
+                    values.extend_from_slice(&self.as_cbc().block(entry)[col * rows..][..rows]);
+                }
+                col_ptr.push(row_idx.len() as u64);
+            }
+        }
+        let pattern = Pattern::trusted(self.scalar_rows(), self.scalar_cols(), col_ptr, row_idx);
+        let (pattern, values) = (pattern, values);
+        super::Csc::new(pattern, values).unwrap_or_else(|_| unreachable!("one value per entry"))
+    }
+
+    /// The transpose, its blocks transposed; without padding.
+    pub fn transpose(&self) -> Self {
+        let (pattern, source) = self.pattern.transpose();
+        let (rows, area) = (self.shape.rows(), self.shape.area());
+        let shape = self.shape.transpose();
+        let element =
+            |i: usize| self.as_cbc().block(source[i / area])[i % area / shape.rows() + i % shape.rows() * rows];
+        let values = (0..source.len() * area).map(element).collect();
+        Self { pattern, shape, stride: area, values }
+    }
+
+    /// The same matrix with each block on a multiple of `bytes` (16, 32 or 64) from the first, padded with zeros.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another number of bytes.
+    pub fn with_alignment(&self, bytes: usize) -> Result<Self> {
+        let stride = aligned_stride::<T>(self.shape, bytes)?;
+        let mut values = vec![T::from_f64(0.0); self.nnz() * stride];
+        for (entry, block) in values.chunks_exact_mut(stride).enumerate() {
+            block[..self.shape.area()].copy_from_slice(self.as_cbc().block(entry));
+        }
+        Ok(Self { pattern: self.pattern.clone(), shape: self.shape, stride, values })
+    }
+
+    /// The matrix with elements of another type, each rounded to nearest.
+    pub fn cast<U: Element>(&self) -> Cbc<U> {
+        let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        Cbc { pattern: self.pattern.clone(), shape: self.shape, stride: self.stride, values }
+    }
+
+    /// Block `entry` as a nalgebra matrix.
+    pub fn block(&self, entry: usize) -> DMatrixView<'_, T> {
+        DMatrixView::from_slice(self.as_cbc().block(entry), self.shape.rows(), self.shape.cols())
+    }
+
+    /// `(block row, block column, block)` of every stored block, column by column.
+    pub fn blocks(&self) -> impl Iterator<Item = (usize, usize, DMatrixView<'_, T>)> {
+        let of_column = move |col| {
+            self.pattern.entries(col).map(move |entry| (self.pattern.row_idx()[entry] as usize, col, self.block(entry)))
+        };
+        (0..self.ncols()).flat_map(of_column)
+    }
+
+    /// Rows of the block grid.
+    pub fn nrows(&self) -> usize {
+        self.pattern.nrows()
+    }
+
+    /// Columns of the block grid.
+    pub fn ncols(&self) -> usize {
+        self.pattern.ncols()
+    }
+
+    /// Stored blocks.
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// Rows, counted in scalars.
+    pub fn scalar_rows(&self) -> usize {
+        self.nrows() * self.shape.rows()
+    }
+
+    /// Columns, counted in scalars.
+    pub fn scalar_cols(&self) -> usize {
+        self.ncols() * self.shape.cols()
+    }
+
     /// Where the blocks are.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
@@ -115,6 +260,22 @@ impl<T: Element> Cbc<T> {
     /// Pattern and values, given back.
     pub fn into_parts(self) -> (Pattern, Vec<T>) {
         (self.pattern, self.values)
+    }
+}
+
+/// Elements from one block to the next so that each starts on a multiple of `bytes`.
+pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Result<usize> {
+    match bytes {
+        16 | 32 | 64 => Ok((shape.area() * size_of::<T>()).next_multiple_of(bytes) / size_of::<T>()),
+        _ => Err(Error::Argument(format!("blocks can be aligned to 16, 32 or 64 bytes, not {bytes}"))),
+    }
+}
+
+/// Pattern, shape and blocks; the padding between blocks does not count.
+impl<T: Element> PartialEq for Cbc<T> {
+    fn eq(&self, other: &Self) -> bool {
+        let blocks = || (0..self.nnz()).all(|e| self.as_cbc().block(e) == other.as_cbc().block(e));
+        self.pattern == other.pattern && self.shape == other.shape && blocks()
     }
 }
 

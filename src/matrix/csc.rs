@@ -1,8 +1,18 @@
 //! [`Csc`]: scalar compressed sparse columns.
 use super::{BlockShape, Cbc, CbcView, Matrix, Pattern, sealed::Sealed};
 use crate::{Element, Error, Result};
+use nalgebra::DMatrix;
 
 /// A sparse matrix in compressed-column form: a [`Pattern`] and one value per entry.
+///
+/// ```
+/// use blockmul::{BlockShape, Csc};
+/// let a = Csc::from_triplets(4, 4, [(0, 0, 1.0), (3, 1, 2.0), (3, 1, 0.5), (2, 3, 4.0)])?;
+/// assert_eq!((a.nnz(), a.values()), (3, &[1.0, 2.5, 4.0][..])); // duplicates are summed
+/// let blocks = a.to_blocks(BlockShape::new(2, 2)?)?;
+/// assert_eq!((blocks.nnz(), blocks.to_scalars().nnz()), (3, 12)); // every element of a stored block
+/// # Ok::<(), blockmul::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Csc<T> {
     pattern: Pattern,
@@ -24,6 +34,114 @@ impl<T: Element> Csc<T> {
             });
         }
         Ok(Self { pattern, values })
+    }
+
+    /// From `(row, column, value)` in any order; values of the same place are added in the order given.
+    ///
+    /// # Errors
+    /// [`Error::Pattern`] for more rows or columns than `u32` reaches, [`Error::Argument`] for a place outside the matrix.
+    pub fn from_triplets(
+        nrows: usize,
+        ncols: usize,
+        triplets: impl IntoIterator<Item = (usize, usize, T)>,
+    ) -> Result<Self> {
+        let blocks = triplets.into_iter().map(|(row, col, value)| (row, col, [value]));
+        let (pattern, values) = super::triplets::compress(nrows, ncols, 1, blocks)?;
+        Self::new(pattern, values)
+    }
+
+    /// The nonzero elements of a dense matrix.
+    ///
+    /// # Errors
+    /// As [`Csc::from_triplets`].
+    pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
+        let place = |(i, &value): (usize, &T)| (i % dense.nrows(), i / dense.nrows(), value);
+        Self::from_triplets(
+            dense.nrows(),
+            dense.ncols(),
+            dense.iter().enumerate().map(place).filter(|(.., value)| value.to_f64() != 0.0),
+        )
+    }
+
+    /// The matrix with its zeros.
+    pub fn to_dense(&self) -> DMatrix<T> {
+        self.as_cbc().to_dense()
+    }
+
+    /// Cuts the matrix into blocks: a block is stored where it has an entry, explicit zeros included.
+    ///
+    /// # Errors
+    /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
+    pub fn to_blocks(&self, shape: BlockShape) -> Result<Cbc<T>> {
+        for (what, dimension, block) in [("rows", self.nrows(), shape.rows()), ("columns", self.ncols(), shape.cols())]
+        {
+            if dimension % block != 0 {
+                let fits = (2..=BlockShape::MAX_SIDE).filter(|side| dimension % side == 0).collect();
+                return Err(Error::BlockDoesNotDivide { what, dimension, block, fits });
+            }
+        }
+        let (rows, cols) = (shape.rows() as u32, shape.cols());
+        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+        for block_col in 0..self.ncols() / cols {
+            let of_column = |col| self.pattern.entries(block_col * cols + col);
+            let start = row_idx.len();
+            row_idx.extend((0..cols).flat_map(|col| self.pattern.column(block_col * cols + col)).map(|row| row / rows));
+            row_idx[start..].sort_unstable();
+            let mut kept = start;
+            for i in start..row_idx.len() {
+                if i == start || row_idx[i] != row_idx[i - 1] {
+                    row_idx[kept] = row_idx[i];
+                    kept += 1;
+                }
+            }
+            row_idx.truncate(kept);
+            values.resize(kept * shape.area(), T::from_f64(0.0));
+            for col in 0..cols {
+                let mut block = start;
+                for entry in of_column(col) {
+                    let row = self.pattern.row_idx()[entry];
+                    while row_idx[block] < row / rows {
+                        block += 1;
+                    }
+                    values[block * shape.area() + col * shape.rows() + (row % rows) as usize] = self.values[entry];
+                }
+            }
+            col_ptr.push(kept as u64);
+        }
+        let pattern = Pattern::trusted(self.nrows() / shape.rows(), self.ncols() / cols, col_ptr, row_idx);
+        Cbc::new(pattern, shape, values)
+    }
+
+    /// The transpose.
+    pub fn transpose(&self) -> Self {
+        let (pattern, source) = self.pattern.transpose();
+        Self { pattern, values: source.into_iter().map(|entry| self.values[entry]).collect() }
+    }
+
+    /// The matrix with elements of another type, each rounded to nearest.
+    pub fn cast<U: Element>(&self) -> Csc<U> {
+        let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        Csc { pattern: self.pattern.clone(), values }
+    }
+
+    /// Rows.
+    pub fn nrows(&self) -> usize {
+        self.pattern.nrows()
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        self.pattern.ncols()
+    }
+
+    /// Stored entries.
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// Pattern and values, given back.
+    pub fn into_parts(self) -> (Pattern, Vec<T>) {
+        (self.pattern, self.values)
     }
 
     /// Where the entries are.

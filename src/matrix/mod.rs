@@ -5,11 +5,16 @@
 //! in nalgebra. `nrows` and `ncols` count entries (blocks for block matrices), `scalar_rows` and `scalar_cols` scalars.
 mod cbc;
 mod csc;
+mod near;
 mod pattern;
+mod row_major;
+mod triplets;
 
+pub(crate) use cbc::aligned_stride;
 pub use cbc::{BlockShape, Cbc};
 pub use csc::Csc;
 pub use pattern::Pattern;
+pub use row_major::{Bsr, Csr};
 
 use crate::Element;
 
@@ -32,6 +37,22 @@ impl<'a, T: Element> CbcView<'a, T> {
         &self.values[entry * self.stride..][..self.shape.area()]
     }
 
+    /// The matrix with its zeros.
+    pub fn to_dense(&self) -> nalgebra::DMatrix<T> {
+        let (rows, cols) = (self.shape.rows(), self.shape.cols());
+        let zero = T::from_f64(0.0);
+        let mut dense = nalgebra::DMatrix::from_element(self.pattern.nrows() * rows, self.pattern.ncols() * cols, zero);
+        for block_col in 0..self.pattern.ncols() {
+            for entry in self.pattern.entries(block_col) {
+                let row = self.pattern.row_idx()[entry] as usize * rows;
+                for (i, &value) in self.block(entry).iter().enumerate() {
+                    dense[(row + i % rows, block_col * cols + i / rows)] = value;
+                }
+            }
+        }
+        dense
+    }
+
     /// Block grid and block shape, for messages.
     pub fn dimensions(&self) -> crate::error::Dimensions {
         crate::error::Dimensions {
@@ -43,7 +64,7 @@ impl<'a, T: Element> CbcView<'a, T> {
     }
 }
 
-/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major `Csr`, `Bsr` over the same arrays.
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the same arrays.
 ///
 /// Sealed: the kernels rely on what [`Pattern`] guarantees.
 pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized {
@@ -65,3 +86,6 @@ pub(crate) mod sealed {
     /// Implemented in this room only.
     pub trait Sealed {}
 }
+
+#[cfg(test)]
+mod tests;

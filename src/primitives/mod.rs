@@ -6,3 +6,5 @@
 //! | [`segmented_sort`] | rows ascending inside each segment, equal rows in their first order, payloads with them |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
 pub(crate) mod scan;
+pub(crate) mod segmented_reduce;
+pub(crate) mod segmented_sort;

@@ -1,0 +1,54 @@
+// segmented_reduce: the sum of each run of values, in a fixed order.               host: src/primitives/segmented_reduce.rs
+//
+//   reduce_runs       one work-item per run of up to RUN_PIECE values: left to right
+//   reduce_long_runs  one work-group per longer run: pieces of RUN_PIECE, each left to right, then the pieces left to right
+//
+//   in   run_end[runs]               last value of each run; a run begins behind the one before
+//   in   long_runs[1 + splits]       reduce_long_runs only: their number, then which
+//   in   value[values]
+//   out  sum[runs]
+#ifndef RUN_PIECE
+#error "RUN_PIECE: see src/primitives/segmented_reduce.rs"
+#endif
+#define NOTHING ((ARITHMETIC)-0.0f)
+
+ARITHMETIC sum_piece(global const ARITHMETIC* value, uint begin, uint end)
+{
+    ARITHMETIC sum = NOTHING;
+    for (uint i = begin; i < end; ++i)
+        sum += value[i];
+    return sum;
+}
+
+KERNEL reduce_runs(global const uint* run_end, global const ARITHMETIC* value, global ELEMENT* sum, uint runs)
+{
+    const uint run = get_global_id(0);
+    if (run >= runs)
+        return;
+    const uint begin = run > 0 ? run_end[run - 1] + 1 : 0, last = run_end[run];
+    if (last - begin < RUN_PIECE) {
+        const ARITHMETIC total = sum_piece(value, begin, last + 1);
+        STORE(total, sum, run);
+    }
+}
+
+KERNEL reduce_long_runs(global const uint* run_end, global const uint* long_runs, global const ARITHMETIC* value,
+                        global ELEMENT* sum)
+{
+    local ARITHMETIC pieces[GROUP_SIZE];
+    const uint run = long_runs[1 + get_group_id(0)];
+    const uint begin = run > 0 ? run_end[run - 1] + 1 : 0, end = run_end[run] + 1;
+    ARITHMETIC total = NOTHING;
+    for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
+        const ulong piece = round + (ulong)get_local_id(0) * RUN_PIECE;
+        if (piece < end)
+            pieces[get_local_id(0)] = sum_piece(value, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (get_local_id(0) == 0)
+            for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
+                total += pieces[i];
+        barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
+    }
+    if (get_local_id(0) == 0)
+        STORE(total, sum, run);
+}

@@ -1,0 +1,261 @@
+// segmented_sort: rows ascending inside each segment, equal rows in their first order.       host: src/primitives/segmented_sort.rs
+//
+//   sort_tiles    one work-group per SHORT_MAX positions: sorts the short segments that begin there, in local memory
+//   sort_chunks   one work-group per chunk of a long segment: sorts it
+//   merge_chunks  one work-group per chunk of output of one merge pass over the long segments
+//
+//   in      segment_ptr[segments + 1]     chunk_ptr[segments + 1]: chunks of long segments before each segment
+//   in out  row_in[n]   payload_in[n]     unsorted; long segments are merged back and forth between the two pairs,
+//   in out  row_out[n]  payload_out[n]    each starting where its number of passes makes it end: here
+//
+// A short segment has at most SHORT_MAX elements, so those that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long one
+// that begins there is the last. A work-item has ITEMS consecutive positions: it sorts them in registers; then sorted stretches of
+// doubling width are merged, of which only the one segment that lies across their border has anything to merge. An odd ITEMS
+// spreads the items' positions over the banks of local memory.
+#if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
+#error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
+#endif
+
+// The last segment in first..=last that begins at or before a position.
+uint segment_at(global const uint* segment_ptr, uint first, uint last, uint position)
+{
+    while (first < last) {
+        const uint middle = first + (last - first + 1) / 2;
+        if (segment_ptr[middle] <= position)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
+// The first segment that begins at or behind a position; segments if there is none.
+uint segment_from(global const uint* segment_ptr, uint segments, uint position)
+{
+    uint first = 0, end = segments;
+    while (first < end) {
+        const uint middle = first + (end - first) / 2;
+        if (segment_ptr[middle] < position)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+// How many of the first `count` elements of the merged sequence come from the left one; of equal keys the left one's come first.
+#define MERGE_PATH(name, SPACE)                                                                                       \
+    uint name(SPACE const uint* left, uint lefts, SPACE const uint* right, uint rights, uint count)                   \
+    {                                                                                                                 \
+        uint low = count > rights ? count - rights : 0, high = min(count, lefts);                                     \
+        while (low < high) {                                                                                          \
+            const uint middle = low + (high - low) / 2;                                                               \
+            if (left[middle] <= right[count - 1 - middle])                                                            \
+                low = middle + 1;                                                                                     \
+            else                                                                                                      \
+                high = middle;                                                                                        \
+        }                                                                                                             \
+        return low;                                                                                                   \
+    }
+MERGE_PATH(local_path, local)
+MERGE_PATH(global_path, global)
+
+// Merges key[first..border) and key[border..end), the item's part of it: positions begin..stop of those from first on.
+#define MERGE_PART(begin, stop, first, border, end)                                                                   \
+    uint l = (first) + local_path(key + (first), (border) - (first), key + (border), (end) - (border), (begin) - (first)); \
+    uint r = (border) + (begin) - (l);                                                                                \
+    for (uint i = 0; i < ITEMS; ++i)                                                                                  \
+        if ((begin) + i < (stop)) {                                                                                   \
+            const bool left = l < (border) && (r >= (end) || key[l] <= key[r]);                                       \
+            const uint at = left ? l++ : r++;                                                                         \
+            my_key[i] = key[at];                                                                                      \
+            my_from[i] = from[at];                                                                                    \
+        }
+
+// Sorts key[0..count), the positions base..base + count, which hold segments first..=last or a part of one.
+void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
+               local ushort* from)
+{
+    const uint mine = get_local_id(0) * ITEMS;
+    uint my_key[ITEMS];
+    ushort my_from[ITEMS];
+    bool border[ITEMS]; // behind this position a segment ends
+
+    uint end = 0;
+    for (uint i = 0; i < ITEMS; ++i) {
+        const uint at = mine + i;
+        if (at < count && at >= end) {
+            const uint segment = segment_at(segment_ptr, first, last, base + at);
+            end = min(segment_ptr[segment + 1] - base, count);
+        }
+        border[i] = at >= count || at + 1 == end;
+        my_key[i] = at < count ? key[at] : 0;
+        my_from[i] = at;
+    }
+    // Odd-even transposition: neighbours only and only if greater, so stable.
+    for (uint round = 0; round < ITEMS; ++round)
+        for (uint i = round & 1; i + 1 < ITEMS; i += 2)
+            if (!border[i] && my_key[i] > my_key[i + 1]) {
+                const uint k = my_key[i];
+                const ushort f = my_from[i];
+                my_key[i] = my_key[i + 1];
+                my_from[i] = my_from[i + 1];
+                my_key[i + 1] = k;
+                my_from[i + 1] = f;
+            }
+    for (uint i = 0; i < ITEMS; ++i)
+        if (mine + i < count) {
+            key[mine + i] = my_key[i];
+            from[mine + i] = my_from[i];
+        }
+
+    for (uint width = ITEMS; width < count; width *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE); // the writes of the pass before
+        const uint middle = mine / (2 * width) * (2 * width) + width;
+        uint begin = 0, stop = 0;
+        if (middle < count) {
+            const uint segment = segment_at(segment_ptr, first, last, base + middle);
+            const uint start = segment_ptr[segment];
+            const uint low = start > base + middle - width ? start - base : middle - width;
+            const uint high = min(min(segment_ptr[segment + 1] - base, count), middle + width);
+            begin = max(mine, low);
+            stop = min(mine + ITEMS, high);
+            if (low < middle && begin < stop) {
+                MERGE_PART(begin, stop, low, middle, high)
+            } else
+                stop = begin;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // every read above
+        for (uint i = 0; i < ITEMS; ++i)
+            if (begin + i < stop) {
+                key[begin + i] = my_key[i];
+                from[begin + i] = my_from[i];
+            }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, global const PAYLOAD* payload_in,
+                  global uint* row_out, global PAYLOAD* payload_out, uint segments, uint n)
+{
+    local uint key[CHUNK];
+    local ushort from[CHUNK];
+    local uint bounds[2];
+    const uint item = get_local_id(0);
+    const uint position = get_group_id(0) * SHORT_MAX;
+    if (item == 0) {
+        const uint first = segment_from(segment_ptr, segments, position);
+        uint end = segment_from(segment_ptr, segments, min(position + SHORT_MAX, n));
+        if (end > first && segment_ptr[end] - segment_ptr[end - 1] > SHORT_MAX)
+            --end; // a long one: it is the last that begins here
+        bounds[0] = first;
+        bounds[1] = end;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint first = bounds[0], end = bounds[1];
+    const uint base = segment_ptr[first], count = segment_ptr[end] - base;
+
+    for (uint i = item; i < count; i += GROUP_SIZE)
+        key[i] = row_in[base + i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sort_tile(segment_ptr, first, max(end, first + 1) - 1, base, count, key, from);
+    for (uint i = item; i < count; i += GROUP_SIZE) {
+        row_out[base + i] = key[i];
+        payload_out[base + i] = payload_in[base + from[i]];
+    }
+}
+
+// The segment a chunk belongs to; merge passes it needs: the least p with chunks <= 2^p.
+uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
+{
+    const uint segment = segment_at(chunk_ptr, 0, segments - 1, chunk);
+    *passes = 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
+    return segment;
+}
+
+KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr, global uint* row_in,
+                   global PAYLOAD* payload_in, global uint* row_out, global PAYLOAD* payload_out, uint segments)
+{
+    local uint key[CHUNK];
+    local ushort from[CHUNK];
+    const uint item = get_local_id(0);
+    uint passes;
+    const uint segment = segment_of_chunk(chunk_ptr, segments, get_group_id(0), &passes);
+    const uint base = segment_ptr[segment] + (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
+    const uint count = min((uint)CHUNK, segment_ptr[segment + 1] - base);
+
+    for (uint i = item; i < count; i += GROUP_SIZE)
+        key[i] = row_in[base + i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sort_tile(segment_ptr, segment, segment, base, count, key, from);
+    // An odd number of passes starts from the arrays that are read here: all is read before any is written.
+    PAYLOAD payload[ITEMS];
+    for (uint i = 0; i < ITEMS; ++i)
+        if (item + i * GROUP_SIZE < count)
+            payload[i] = payload_in[base + from[item + i * GROUP_SIZE]];
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    global uint* row_to = passes % 2 ? row_in : row_out;
+    global PAYLOAD* payload_to = passes % 2 ? payload_in : payload_out;
+    for (uint i = 0; i < ITEMS; ++i)
+        if (item + i * GROUP_SIZE < count) {
+            row_to[base + item + i * GROUP_SIZE] = key[item + i * GROUP_SIZE];
+            payload_to[base + item + i * GROUP_SIZE] = payload[i];
+        }
+}
+
+KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr, global uint* row_in,
+                    global PAYLOAD* payload_in, global uint* row_out, global PAYLOAD* payload_out, uint segments, uint pass)
+{
+    local uint key[CHUNK];
+    local ushort from[CHUNK];
+    local uint path[2];
+    const uint item = get_local_id(0);
+    uint passes;
+    const uint segment = segment_of_chunk(chunk_ptr, segments, get_group_id(0), &passes);
+    const uint start = segment_ptr[segment], length = segment_ptr[segment + 1] - start;
+    const bool back = (passes - pass) % 2 == 0; // so that the last pass ends in row_out
+    global uint* row_from = back ? row_out : row_in;
+    global uint* row_to = back ? row_in : row_out;
+    global PAYLOAD* payload_from = back ? payload_out : payload_in;
+    global PAYLOAD* payload_to = back ? payload_in : payload_out;
+
+    // The two sorted stretches this chunk of output lies in, from the segment's start on.
+    const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
+    const ulong width = (ulong)CHUNK << pass;
+    const uint left = (uint)(position / (2 * width) * (2 * width));
+    const uint right = (uint)min(left + width, (ulong)length);
+    const uint end = (uint)min(left + 2 * width, (ulong)length);
+    const uint count = pass < passes ? min((uint)CHUNK, end - position) : 0;
+
+    if (item < 2 && count > 0)
+        path[item] = global_path(row_from + start + left, right - left, row_from + start + right, end - right,
+                                 position - left + item * count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint lefts = count > 0 ? path[1] - path[0] : 0;
+    const uint first_left = start + left + (count > 0 ? path[0] : 0);
+    const uint first_right = start + right + (position - left) - (count > 0 ? path[0] : 0);
+
+    for (uint i = item; i < count; i += GROUP_SIZE) {
+        key[i] = row_from[i < lefts ? first_left + i : first_right + i - lefts];
+        from[i] = i;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint mine = min(item * ITEMS, count), stop = min(mine + ITEMS, count);
+    uint my_key[ITEMS];
+    ushort my_from[ITEMS];
+    if (mine < stop) {
+        MERGE_PART(mine, stop, 0u, lefts, count)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // every read above
+    for (uint i = 0; i < ITEMS; ++i)
+        if (mine + i < stop) {
+            key[mine + i] = my_key[i];
+            from[mine + i] = my_from[i];
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < count; i += GROUP_SIZE) {
+        const uint source = from[i];
+        row_to[start + position + i] = key[i];
+        payload_to[start + position + i] = payload_from[source < lefts ? first_left + source : first_right + source - lefts];
+    }
+}

@@ -1,0 +1,93 @@
+//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015), on one page: six stages, two round trips.
+//!
+//! Stage by stage, what is passed on: products of each entry of B and segments (one per column of C); rows and payloads of all
+//! products; the same, sorted; run ends per tile; the columns, run ends and values of C; its rows. A payload is a product's value for scalars and
+//! the pair of its operands for blocks. Empty columns of A, B and C take no path of their own.
+mod bands;
+mod block_sums;
+mod compression;
+mod expansion;
+mod gather;
+mod join;
+mod segmented_sort;
+mod setup;
+mod tail_counts;
+mod tuning;
+
+use crate::{
+    BlockShape, Element, Result,
+    device::{DeviceCbc, Work},
+};
+use bands::{Band, Bands, Limits};
+use compression::Compression;
+pub(crate) use compression::Operands;
+use expansion::Expansion;
+use gather::Gather;
+pub(crate) use join::join;
+use segmented_sort::SortStage;
+use setup::{Counted, Setup};
+use tail_counts::TailCounts;
+use tuning::Tuning;
+
+/// The stages, in order, as the report names them.
+pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
+
+/// C = A·B, band after band; `place` takes the columns of C of each band, in order. Returns the expansion size.
+pub(crate) fn multiply<T: Element>(
+    work: &Work,
+    operands: &Operands<'_, T>,
+    mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+) -> Result<u64> {
+    let tuning = Tuning::new::<T>(work.device().info(), operands.a.shape, operands.b.shape);
+    let stages = Stages::<T>::new(work, &tuning, operands)?;
+    let mut counted = stages.setup.run(work, operands.a, operands.b)?; // round trip 1
+    let mut bands = Bands::new(operands.b.ncols, counted.sizes);
+    while let Some(band) =
+        bands.next(&Limits::new(work, &tuning, operands), || stages.setup.column_products(work, &mut counted))?
+    {
+        place(stages.multiply_band(work, operands, &mut counted, &band)?)?;
+    }
+    Ok(counted.sizes.products)
+}
+
+/// The kernels of one product.
+struct Stages<T: Element> {
+    setup: Setup,
+    expansion: Expansion<T>,
+    sort: SortStage<T>,
+    tail_counts: TailCounts,
+    compression: Compression<T>,
+    gather: Gather,
+}
+
+impl<T: Element> Stages<T> {
+    fn new(work: &Work, tuning: &Tuning, operands: &Operands<'_, T>) -> Result<Self> {
+        let (device, a, b) = (work.device(), operands.a.shape, operands.b.shape);
+        Ok(Self {
+            setup: Setup::new(device, tuning)?,
+            expansion: Expansion::new(device, tuning, a, b)?,
+            sort: SortStage::new(device, tuning, a, b)?,
+            tail_counts: TailCounts::new(device, tuning)?,
+            compression: Compression::new(device, tuning, a, b)?,
+            gather: Gather::new(device, tuning)?,
+        })
+    }
+
+    fn multiply_band(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        counted: &mut Counted,
+        band: &Band,
+    ) -> Result<DeviceCbc<T>> {
+        if band.sizes.products == 0 {
+            return operands.empty_product(work, band.columns.len());
+        }
+        let segments = self.setup.segments(work, operands.b, counted, band)?;
+        let expanded = self.expansion.run(work, operands, &counted.entries, band)?;
+        let sorted = self.sort.run(work, &segments, expanded)?;
+        let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
+        let compressed = self.compression.run(work, operands, &sorted, &segments, &tails)?;
+        self.gather.run(work, operands, &sorted.rows, compressed)
+    }
+}

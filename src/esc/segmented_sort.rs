@@ -1,0 +1,43 @@
+//! Stage 3 of 6, segmented sort (Polok 2015, line 39): products ordered by row inside each segment, stably, so that the terms of a
+//! run stay in ascending k. The primitive: `src/primitives/segmented_sort.rs`.
+use super::{
+    Tuning,
+    expansion::{Expanded, Payload, scalar},
+    setup::BandSegments,
+};
+use crate::{
+    BlockShape, Element, OperandPair, Result,
+    device::{Device, Work},
+    primitives::segmented_sort::SegmentedSort,
+};
+
+pub(crate) enum SortStage<T: Element> {
+    Values(SegmentedSort<T::Arithmetic>),
+    Pairs(SegmentedSort<OperandPair>),
+}
+
+impl<T: Element> SortStage<T> {
+    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape) -> Result<Self> {
+        Ok(match scalar(a, b) {
+            true => Self::Values(SegmentedSort::new(device, tuning.sort)?),
+            false => Self::Pairs(SegmentedSort::new(device, tuning.sort)?),
+        })
+    }
+
+    pub fn run(&self, work: &Work, segments: &BandSegments, expanded: Expanded<T>) -> Result<Expanded<T>> {
+        work.stage("segmented_sort");
+        let Expanded { rows, payload, tile_segment } = expanded;
+        let (rows, payload) = match (self, payload) {
+            (Self::Values(sort), Payload::Values(values)) => {
+                let (rows, values) = sort.run(work, segments.for_sort(), rows, values)?;
+                (rows, Payload::Values(values))
+            }
+            (Self::Pairs(sort), Payload::Pairs(pairs)) => {
+                let (rows, pairs) = sort.run(work, segments.for_sort(), rows, pairs)?;
+                (rows, Payload::Pairs(pairs))
+            }
+            _ => unreachable!("expansion and sort are made for the same shapes"),
+        };
+        Ok(Expanded { rows, payload, tile_segment })
+    }
+}

@@ -1,0 +1,171 @@
+//! Stage 1 of 6, setup (Polok 2015, Algorithm 1): the column and the products of each entry of B, the segments of the expansion and,
+//! by round trip 1, their sizes. Kernels: `cl/esc/setup.cl`.
+//!
+//! One rule covers every rank-deficient case: each non-empty column writes its number at its first entry, a running maximum fills
+//! the rest. (The paper's line 10 marks each column's last entry, which empty columns break.)
+use super::{Tuning, bands::Band};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
+    primitives::{
+        scan::{Operation, Scan},
+        segmented_sort::Segments,
+    },
+};
+use std::ops::Range;
+
+type EntriesSignature = (In<u32>, In<u32>, Out<u64>, Out<u32>, u32);
+type ColumnsSignature = (In<u32>, Out<u32>, u32);
+type SegmentsSignature = (In<u32>, In<u64>, Out<u32>, Out<u32>, Out<u64>, u64, u32, u32);
+type RecordSignature = (In<u64>, In<u64>, Out<u64>, u32, u32);
+
+pub(crate) struct Setup {
+    entries: Kernel<EntriesSignature>,
+    columns: Kernel<ColumnsSignature>,
+    segments: Kernel<SegmentsSignature>,
+    record: Kernel<RecordSignature>,
+    sum: Scan<u64>,
+    maximum: Scan<u32>,
+    chunk_sum: Scan<u32>,
+    group_size: usize,
+    record_groups: usize,
+}
+
+/// What setup knows of each entry of B.
+pub(crate) struct BEntries {
+    /// Products of all entries before; one more, the expansion size.
+    pub prods: Buffer<u64>,
+    /// Column of each entry.
+    pub cols: Buffer<u32>,
+}
+
+/// The sizes that decide what is allocated and launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sizes {
+    /// Expansion size.
+    pub products: u64,
+    /// Products of the longest segment.
+    pub longest: u64,
+    /// Chunks the sort cuts long segments into.
+    pub chunks: u64,
+    /// Non-empty segments that the sort takes whole.
+    pub shorts: u64,
+}
+
+/// The segments of a band's expansion, as the sort takes them.
+pub(crate) struct BandSegments {
+    pub ptr: Buffer<u32>,
+    /// Chunks of each segment; their offsets once [`Setup::segments`] has scanned them.
+    chunk_ptr: Buffer<u32>,
+    sizes: Sizes,
+}
+
+/// What setup leaves to the other stages.
+pub(crate) struct Counted {
+    pub entries: BEntries,
+    pub sizes: Sizes,
+    /// The segments of the whole expansion, until somebody takes them.
+    whole: Option<BandSegments>,
+}
+
+impl BandSegments {
+    pub fn for_sort(&self) -> Segments<'_> {
+        Segments {
+            ptr: &self.ptr,
+            chunk_ptr: &self.chunk_ptr,
+            longest: self.sizes.longest as u32,
+            chunks: self.sizes.chunks as u32,
+            has_short: self.sizes.shorts > 0,
+        }
+    }
+}
+
+impl Setup {
+    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
+        let options = Options::group_size(tuning.group_size)
+            .define("SHORT_MAX", tuning.sort.short_max)
+            .define("CHUNK", tuning.sort.chunk);
+        let setup = source!("esc/setup.cl");
+        Ok(Self {
+            entries: device.kernel(setup, &options, "setup_entries")?,
+            columns: device.kernel(setup, &options, "setup_columns")?,
+            segments: device.kernel(setup, &options, "setup_segments")?,
+            record: device.kernel(setup, &options, "setup_record")?,
+            sum: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
+            maximum: Scan::new(device, tuning.scan, Operation::InclusiveMax)?,
+            chunk_sum: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
+            group_size: tuning.group_size,
+            record_groups: tuning.record_groups,
+        })
+    }
+
+    /// Counts the products of each entry of B, finds its column, and reads the sizes of the whole expansion (round trip 1).
+    pub fn run<T: Element>(&self, work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) -> Result<Counted> {
+        work.stage("setup");
+        let (nnz, cols) = (b.nnz(), b.ncols);
+        let (mut prods, mut columns) = (work.buffer(nnz + 1)?, work.buffer(nnz)?);
+        let args = (&a.col_ptr, &b.row_idx, &mut prods, &mut columns, nnz as u32);
+        self.entries.launch(work, Grid::items(nnz + 1, self.group_size), args)?;
+        let args = (&b.col_ptr, &mut columns, cols as u32);
+        self.columns.launch(work, Grid::items(cols, self.group_size), args)?;
+        self.maximum.run(work, &mut columns)?;
+        self.sum.run(work, &mut prods)?;
+
+        let entries = BEntries { prods, cols: columns };
+        let (segments, partials, groups) = self.launch(work, b, &entries, 0, 0..cols)?;
+        let mut record = work.buffer(4)?;
+        let args = (&partials, &entries.prods, &mut record, groups as u32, nnz as u32);
+        self.record.launch(work, Grid::groups(1, self.group_size), args)?;
+        let record: Vec<u64> = record.download(work)?;
+        let sizes = Sizes { products: record[0], longest: record[1], chunks: record[2], shorts: record[3] };
+        Ok(Counted { entries, sizes, whole: Some(BandSegments { sizes, ..segments }) })
+    }
+
+    /// Products of each column of C; one read, for when one band does not do. Only for columns below 2^32 products.
+    pub fn column_products(&self, work: &Work, counted: &mut Counted) -> Result<Vec<u32>> {
+        // The offsets are modulo 2^32, their differences are not, and the bands make their own.
+        let offsets = counted.whole.take().map(|whole| whole.ptr.download(work)).transpose()?.unwrap_or_default();
+        Ok(offsets.windows(2).map(|ends| ends[1].wrapping_sub(ends[0])).collect())
+    }
+
+    /// The segments of one band, ready for the sort.
+    pub fn segments<T: Element>(
+        &self,
+        work: &Work,
+        b: &DeviceCbc<T>,
+        counted: &mut Counted,
+        band: &Band,
+    ) -> Result<BandSegments> {
+        work.stage("setup");
+        let mut segments = match counted.whole.take() {
+            Some(whole) => whole,
+            None => {
+                let columns = band.columns.start as usize..band.columns.end as usize;
+                let (segments, ..) = self.launch(work, b, &counted.entries, band.first_product, columns)?;
+                BandSegments { sizes: band.sizes, ..segments }
+            }
+        };
+        if segments.sizes.chunks > 0 {
+            self.chunk_sum.run(work, &mut segments.chunk_ptr)?;
+        }
+        Ok(segments)
+    }
+
+    fn launch<T: Element>(
+        &self,
+        work: &Work,
+        b: &DeviceCbc<T>,
+        entries: &BEntries,
+        first_product: u64,
+        columns: Range<usize>,
+    ) -> Result<(BandSegments, Buffer<u64>, usize)> {
+        let cols = columns.len();
+        let groups = (cols + 1).div_ceil(self.group_size).min(self.record_groups);
+        let (mut ptr, mut chunk_ptr) = (work.buffer(cols + 1)?, work.buffer(cols + 1)?);
+        let mut partials = work.buffer(3 * groups)?;
+        let (first, count) = (columns.start as u32, cols as u32);
+        let args = (&b.col_ptr, &entries.prods, &mut ptr, &mut chunk_ptr, &mut partials, first_product, first, count);
+        self.segments.launch(work, Grid::groups(groups, self.group_size), args)?;
+        Ok((BandSegments { ptr, chunk_ptr, sizes: Sizes::default() }, partials, groups))
+    }
+}

@@ -1,0 +1,59 @@
+//! Stage 4 of 6, tail counts (Polok 2015, Algorithm 2, lines 40-49): run ends per tile, scanned, and, by round trip 2, nnz(C).
+//! Kernel: `cl/esc/tail_counts.cl`.
+use super::{Tuning, expansion::Expanded, setup::BandSegments, tuning::TileTuning};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    primitives::{
+        scan::{Operation, Scan},
+        segmented_reduce::RUN_PIECE,
+    },
+};
+
+type Signature = (In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
+
+pub(crate) struct TailCounts {
+    kernel: Kernel<Signature>,
+    scan: Scan<u32>,
+    tiles: TileTuning,
+}
+
+/// The runs of a sorted expansion, counted.
+pub(crate) struct Tails {
+    /// Run ends before each tile; one more, all of them.
+    pub tail_ptr: Buffer<u32>,
+    /// Runs: entries of C.
+    pub nnz: usize,
+    /// Products of the longest run.
+    pub longest: u32,
+    /// Runs longer than [`RUN_PIECE`].
+    pub splits: usize,
+}
+
+impl TailCounts {
+    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
+        let options = Options::group_size(tuning.tiles.group_size)
+            .define("TILE", tuning.tiles.products)
+            .define("RUN_PIECE", RUN_PIECE);
+        Ok(Self {
+            kernel: device.kernel(source!("esc/tail_counts.cl"), &options, "tail_counts")?,
+            scan: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
+            tiles: tuning.tiles,
+        })
+    }
+
+    /// Counts the runs of a sorted expansion of at least one product (round trip 2).
+    pub fn run<T: Element>(&self, work: &Work, sorted: &Expanded<T>, segments: &BandSegments) -> Result<Tails> {
+        work.stage("tail_counts");
+        let products = sorted.rows.len() as u32;
+        let tiles = self.tiles.count(products);
+        let (mut counts, mut record) = (work.buffer(tiles + 1)?, work.buffer(3)?);
+        work.fill_zero(&mut record)?;
+        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut counts, &mut record, products);
+        self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
+        self.scan.run(work, &mut counts)?;
+        work.copy(&counts, tiles, &mut record, 2, 1)?;
+        let record = record.download(work)?;
+        Ok(Tails { tail_ptr: counts, nnz: record[2] as usize, longest: record[0], splits: record[1] as usize })
+    }
+}

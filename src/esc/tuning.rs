@@ -1,0 +1,83 @@
+//! Every number a kernel of the pipeline is compiled or launched with: a pure function of device limits, block shapes and element type,
+//! never of a matrix's contents.
+use super::expansion::scalar;
+use crate::{
+    BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
+    primitives::{scan::ScanTuning, segmented_sort::SortTuning},
+};
+
+/// Numbers of one product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// Work-items of a work-group where one item has one entry, column, run or block column.
+    pub group_size: usize,
+    /// Work-groups that reduce the segments' record; the last step is one group over as many partials.
+    pub record_groups: usize,
+    pub scan: ScanTuning,
+    pub sort: SortTuning,
+    pub tiles: TileTuning,
+    pub blocks: BlockKernel,
+    /// Bytes of a product's payload in the sort: its value, or the pair of its operands.
+    pub payload_bytes: usize,
+}
+
+/// Expansion, tail counts and compression cut the expansion into the same tiles, so that a tile's segments are looked up once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TileTuning {
+    pub group_size: usize,
+    /// Products of a tile, a multiple of `group_size`.
+    pub products: usize,
+}
+
+impl TileTuning {
+    /// Tiles of an expansion.
+    pub fn count(&self, products: u32) -> usize {
+        (products as usize).div_ceil(self.products)
+    }
+}
+
+/// Which kernel multiplies blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockKernel {
+    /// Compiled for its three sides, a column of sums in registers.
+    Compiled,
+    /// One program for every shape, the sides being arguments.
+    General,
+}
+
+/// Sides for which [`BlockKernel::Compiled`] is used: the block sizes of SLAM, bundle adjustment and FEM solvers (points 3, poses 2D 3,
+/// poses 3D 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8).
+const COMPILED_SIDES: [usize; 8] = [1, 2, 3, 4, 6, 7, 8, 9];
+
+impl Tuning {
+    /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
+    pub fn new<T: Element>(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
+        let payload_bytes = if scalar(a, b) { size_of::<T::Arithmetic>() } else { size_of::<OperandPair>() };
+        let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
+        let compiled = |side| COMPILED_SIDES.contains(&side);
+        let cpu = info.kind == DeviceKind::Cpu;
+        Self {
+            // 256 items fill a multiprocessor with some groups and leave registers; on a CPU a group is a loop, 64 is long enough.
+            group_size: wide(if cpu { 64 } else { 256 }),
+            record_groups: 256,
+            scan: ScanTuning { group_size: wide(if cpu { 16 } else { 256 }), items: if cpu { 256 } else { 8 } },
+            sort: SortTuning::new(info),
+            // One item per tile on a CPU: no barriers, a cursor that only walks forward. Its tile is long enough to hide a group's start.
+            tiles: if cpu {
+                TileTuning { group_size: 1, products: 4096 }
+            } else {
+                TileTuning { group_size: wide(256), products: 8 * wide(256) }
+            },
+            blocks: if [a.rows(), a.cols(), b.cols()].into_iter().all(compiled) {
+                BlockKernel::Compiled
+            } else {
+                BlockKernel::General
+            },
+            payload_bytes,
+        }
+    }
+}
+
+fn prev_power_of_two(n: usize) -> usize {
+    1 << n.max(1).ilog2()
+}

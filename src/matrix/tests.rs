@@ -1,0 +1,100 @@
+//! Conversions there and back, and what constructors refuse.
+use super::*;
+use crate::{Error, Result, error::PatternError};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+
+/// A dense matrix of small integers, most of them 0, some rows and columns empty.
+fn dense(rows: usize, cols: usize, seed: u64) -> DMatrix<f64> {
+    let mut state = seed;
+    DMatrix::from_fn(rows, cols, |_, _| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let value = (state >> 33) % 20;
+        if value < 4 { value as f64 + 1.0 } else { 0.0 }
+    })
+}
+
+proptest! {
+    #[test]
+    fn conversions_keep_the_matrix(rows in 1usize..5, cols in 1usize..5, r in 1usize..8, c in 1usize..8, seed: u64) {
+        let full = dense(rows * r, cols * c, seed);
+        let shape = BlockShape::new(r, c)?;
+        let scalars = Csc::from_dense(&full)?;
+        prop_assert_eq!(&scalars.to_dense(), &full);
+        prop_assert_eq!(scalars.transpose().to_dense(), full.transpose());
+        let blocks = scalars.to_blocks(shape)?;
+        prop_assert_eq!(&blocks.to_dense(), &full);
+        prop_assert_eq!(&blocks.transpose().to_dense(), &full.transpose());
+        prop_assert_eq!(&blocks.transpose().transpose(), &blocks);
+        prop_assert_eq!(blocks.to_scalars().to_dense(), full.clone());
+        prop_assert_eq!(blocks.to_scalars().to_blocks(shape)?, blocks.clone());
+        prop_assert_eq!(blocks.with_alignment(32)?, blocks.clone());
+        let again = Cbc::from_triplets(rows, cols, shape, blocks.blocks().map(|(i, j, b)| (i, j, b.clone_owned())))?;
+        prop_assert_eq!(&again, &blocks);
+        prop_assert_eq!(Csr::from_transpose(scalars.transpose()).into_transpose().to_dense(), full.transpose());
+    }
+}
+
+#[test]
+fn triplets_in_any_order_are_summed_in_the_order_given() -> Result<()> {
+    // 1e16 + 1 + 1 is 1e16 when added one by one, 1e16 + 2 in another order.
+    let a = Csc::from_triplets(3, 3, [(2, 2, 5.0), (1, 0, 1e16), (0, 0, 7.0), (1, 0, 1.0), (1, 0, 1.0)])?;
+    assert_eq!((a.pattern().col_ptr(), a.pattern().row_idx()), (&[0, 2, 2, 3][..], &[0, 1, 2][..]));
+    assert_eq!(a.values(), [7.0, 1e16, 5.0]);
+    let block = DMatrix::from_element(2, 1, 1.5);
+    let b = Cbc::from_triplets(1, 1, BlockShape::new(2, 1)?, [(0, 0, block.clone()), (0, 0, block)])?;
+    assert_eq!(b.values(), [3.0, 3.0]);
+    Ok(())
+}
+
+#[test]
+fn broken_patterns_are_named_by_column_and_entry() {
+    let refused = |nrows, ncols, col_ptr: &[u64], row_idx: &[u32]| match Pattern::new(
+        nrows,
+        ncols,
+        col_ptr.to_vec(),
+        row_idx.to_vec(),
+    ) {
+        Err(Error::Pattern(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(2, 2, &[0, 1], &[0]), PatternError::ColPtrLength { found: 2, expected: 3 });
+    assert_eq!(refused(2, 1, &[1, 1], &[0]), PatternError::ColPtrStart { found: 1 });
+    assert_eq!(refused(2, 2, &[0, 2, 1], &[0]), PatternError::ColPtrFalls { column: 1, start: 2, end: 1 });
+    assert_eq!(refused(2, 1, &[0, 3], &[0, 1]), PatternError::ColPtrEnd { found: 3, nnz: 2 });
+    assert_eq!(
+        refused(2, 2, &[0, 1, 3], &[1, 0, 2]),
+        PatternError::RowOutOfRange { column: 1, entry: 2, row: 2, nrows: 2 }
+    );
+    assert_eq!(
+        refused(2, 2, &[0, 1, 3], &[1, 1, 1]),
+        PatternError::RowOrder { column: 1, entry: 2, previous: 1, row: 1 }
+    );
+    assert_eq!(refused(0, 1, &[0, 1], &[0]), PatternError::RowOutOfRange { column: 0, entry: 0, row: 0, nrows: 0 });
+}
+
+#[test]
+fn wrong_sizes_and_shapes_are_refused_with_their_numbers() -> Result<()> {
+    let text = |error: Error| error.to_string();
+    let a = Csc::from_triplets(6, 4, [(5, 3, 1.0)])?;
+    let error = text(a.to_blocks(BlockShape::new(4, 2)?).unwrap_err());
+    assert!(error.contains("6 rows") && error.contains("fits: 2, 3, 6"), "{error}");
+    assert!(text(Csc::new(a.pattern().clone(), vec![1.0, 2.0]).unwrap_err()).contains("2 elements, 1 expected"));
+    assert!(text(Csc::from_triplets(2, 2, [(0, 2, 1.0)]).unwrap_err()).contains("(0, 2)"));
+    assert!(text(BlockShape::new(33, 1).unwrap_err()).contains("33x1"));
+    assert!(BlockShape::new(0, 1).is_err() && BlockShape::new(32, 32).is_ok());
+    let block = DMatrix::from_element(2, 3, 1.0);
+    assert!(text(Cbc::from_triplets(1, 1, BlockShape::new(2, 2)?, [(0, 0, block)]).unwrap_err()).contains("2x3"));
+    assert!(a.to_blocks(BlockShape::new(3, 2)?)?.with_alignment(24).is_err());
+    Ok(())
+}
+
+#[test]
+fn empty_matrices_exist() -> Result<()> {
+    for (rows, cols) in [(0, 0), (0, 3), (3, 0)] {
+        let a = Csc::<f64>::from_triplets(rows, cols, [])?;
+        assert_eq!((a.nnz(), a.transpose().nrows(), a.to_dense().shape()), (0, cols, (rows, cols)));
+        assert_eq!(a.to_blocks(BlockShape::new(3, 3)?)?.nnz(), 0);
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Segmented reduction: one sum per run of values, in an order that nothing but the run decides. Kernel:
+//! `cl/primitives/segmented_reduce.cl`.
+//!
+//! A run's values are added left to right; a run longer than [`RUN_PIECE`] is cut every [`RUN_PIECE`] values from its own start, and the pieces'
+//! sums are added left to right. Work-groups and tiles never enter, so the bits are the same on every device.
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+};
+
+/// Values of a run that are added by one work-item.
+pub(crate) const RUN_PIECE: usize = 1024;
+
+pub(crate) struct SegmentedReduce<T: Element> {
+    runs: Kernel<(In<u32>, In<T::Arithmetic>, Out<T>, u32)>,
+    long_runs: Kernel<(In<u32>, In<u32>, In<T::Arithmetic>, Out<T>)>,
+    group_size: usize,
+}
+
+/// Where runs end: the last value of each, and those longer than [`RUN_PIECE`].
+pub(crate) struct Runs<'a> {
+    pub end: &'a Buffer<u32>,
+    /// Their number, then which.
+    pub long: &'a Buffer<u32>,
+}
+
+impl<T: Element> SegmentedReduce<T> {
+    pub fn new(device: &Device, group_size: usize) -> Result<Self> {
+        let options = Options::group_size(group_size).element::<T>().define("RUN_PIECE", RUN_PIECE);
+        Ok(Self {
+            runs: device.kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_runs")?,
+            long_runs: device.kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_long_runs")?,
+            group_size,
+        })
+    }
+
+    /// Writes the sum of each run.
+    pub fn run(&self, work: &Work, runs: Runs<'_>, values: &Buffer<T::Arithmetic>, sums: &mut Buffer<T>) -> Result<()> {
+        let n = runs.end.len();
+        self.runs.launch(work, Grid::items(n, self.group_size), (runs.end, values, sums, n as u32))?;
+        let grid = Grid::groups(runs.long.len() - 1, self.group_size);
+        self.long_runs.launch(work, grid, (runs.end, runs.long, values, sums))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+    use half::f16;
+
+    fn model(ends: &[u32], values: &[f64]) -> Vec<f64> {
+        let mut begin = 0;
+        let sum = |values: &[f64]| values.iter().copied().reduce(|sum, x| sum + x).unwrap_or(-0.0);
+        let run = |&end: &u32| {
+            let pieces: Vec<f64> = values[begin..=end as usize].chunks(RUN_PIECE).map(sum).collect();
+            begin = end as usize + 1;
+            sum(&pieces)
+        };
+        ends.iter().map(run).collect()
+    }
+
+    /// One value; both sides of a work-group (64); both sides of one and of two pieces; more pieces than a work-group has items.
+    const LENGTHS: [usize; 13] = [1, 2, 63, 64, 65, 1023, 1024, 1025, 2047, 2048, 2049, 64 * 1024, 64 * 1024 + 1];
+
+    #[test]
+    fn keeps_the_order_of_the_model_to_the_bit() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let mut ends = Vec::new();
+        let mut total = 0;
+        for length in LENGTHS.iter().chain([1; 200].iter()) {
+            total += length;
+            ends.push(total as u32 - 1);
+        }
+        // Magnitudes from 2^-20 to 2^20: another order of summation gives other bits.
+        let values: Vec<f64> = (0..total as u64)
+            .map(|i| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20))
+            .collect();
+        let long: Vec<u32> = (0..LENGTHS.len() as u32).filter(|&r| LENGTHS[r as usize] > RUN_PIECE).collect();
+        let long = [vec![long.len() as u32], long].concat();
+        let (end, long, value) = (work.upload(&ends)?, work.upload(&long)?, work.upload(&values)?);
+        let mut sums = work.buffer(ends.len())?;
+        SegmentedReduce::<f64>::new(&device, 64)?.run(&work, Runs { end: &end, long: &long }, &value, &mut sums)?;
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&sums.download(&work)?), bits(&model(&ends, &values)));
+        Ok(())
+    }
+
+    #[test]
+    fn half_is_rounded_once() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // 2048 + 1 + 1 is 2050 in f32 and representable; rounded after each addition f16 would stay at 2048.
+        let (end, long, value) = (work.upload(&[2])?, work.upload(&[0])?, work.upload(&[2048f32, 1.0, 1.0])?);
+        let mut sums = work.buffer(1)?;
+        SegmentedReduce::<f16>::new(&device, 64)?.run(&work, Runs { end: &end, long: &long }, &value, &mut sums)?;
+        assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Segmented sort: rows ascending inside each segment, stably, payloads with them, for any mix of segment lengths. Kernels:
+//! `cl/primitives/segmented_sort.cl`, for CPUs `cl/primitives/segmented_sort_serial.cl`.
+//!
+//! A merge sort (Polok 2015, "Sorting Stage"). Segments are split by length, so that none straddles two work-groups of the first kernels: short ones are sorted
+//! many to a group without reaching global memory in between; long ones are cut into chunks from their own start, and sorted chunks are merged in
+//! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
+use crate::{
+    DeviceInfo, DeviceKind, Result, Word,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, source},
+};
+
+/// Numbers the sort is compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SortTuning {
+    pub group_size: usize,
+    /// Most elements of a segment that is sorted whole.
+    pub short_max: usize,
+    /// Elements of a chunk of a longer one: twice `short_max`, which is what segments that begin within `short_max` positions may take.
+    pub chunk: usize,
+    /// Whether a work-group is one work-item that merges runs in cached memory: for CPUs.
+    pub serial: bool,
+}
+
+impl SortTuning {
+    /// 9 elements an item: odd, so that neighbours do not meet in a bank of local memory, and few enough for registers.
+    const ITEMS: usize = 9;
+
+    pub fn new(info: &DeviceInfo) -> Self {
+        match info.kind {
+            // Half a chunk of keys and payloads, back and forth, fits a second-level cache.
+            DeviceKind::Cpu => Self { group_size: 1, short_max: 1 << 14, chunk: 1 << 15, serial: true },
+            _ => Self::parallel(256.min(1 << info.max_group_size.ilog2())),
+        }
+    }
+
+    pub(super) fn parallel(group_size: usize) -> Self {
+        let chunk = group_size * Self::ITEMS;
+        Self { group_size, short_max: chunk / 2, chunk, serial: false }
+    }
+
+    /// Merge passes a segment of `longest` elements takes.
+    fn passes(&self, longest: u32) -> u32 {
+        match longest as usize > self.short_max {
+            true => (longest as usize).div_ceil(self.chunk).next_power_of_two().ilog2(),
+            false => 0,
+        }
+    }
+}
+
+/// The segments to sort.
+pub(crate) struct Segments<'a> {
+    /// Where each begins; one more, the number of elements (below 2^31).
+    pub ptr: &'a Buffer<u32>,
+    /// Chunks of all segments before: of those longer than `short_max`, length / `chunk` rounded up; of the others none.
+    pub chunk_ptr: &'a Buffer<u32>,
+    /// Elements of the longest.
+    pub longest: u32,
+    /// Chunks of all.
+    pub chunks: u32,
+    /// Whether any segment that is not empty has at most `short_max` elements.
+    pub has_short: bool,
+}
+
+type TilesSignature<P> = (In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32, u32);
+type ChunksSignature<P> = (In<u32>, In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32);
+type MergeSignature<P> = (In<u32>, In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32, u32);
+
+pub(crate) struct SegmentedSort<P: Word> {
+    tiles: Kernel<TilesSignature<P>>,
+    chunks: Kernel<ChunksSignature<P>>,
+    merge: Kernel<MergeSignature<P>>,
+    tuning: SortTuning,
+}
+
+impl<P: Word> SegmentedSort<P> {
+    pub fn new(device: &Device, tuning: SortTuning) -> Result<Self> {
+        let options = Options::group_size(tuning.group_size)
+            .word::<P>("PAYLOAD")
+            .define("ITEMS", tuning.chunk / tuning.group_size)
+            .define("SHORT_MAX", tuning.short_max)
+            .define("CHUNK", tuning.chunk);
+        let source = match tuning.serial {
+            true => source!("primitives/segmented_sort_serial.cl"),
+            false => source!("primitives/segmented_sort.cl"),
+        };
+        Ok(Self {
+            tiles: device.kernel(source, &options, "sort_tiles")?,
+            chunks: device.kernel(source, &options, "sort_chunks")?,
+            merge: device.kernel(source, &options, "merge_chunks")?,
+            tuning,
+        })
+    }
+
+    /// Sorts rows and payloads; the arrays given become scratch.
+    pub fn run(
+        &self,
+        work: &Work,
+        segments: Segments<'_>,
+        mut rows: Buffer<u32>,
+        mut payload: Buffer<P>,
+    ) -> Result<(Buffer<u32>, Buffer<P>)> {
+        let (count, n) = (segments.ptr.len() as u32 - 1, rows.len());
+        let (mut rows_out, mut payload_out) = (work.buffer(n)?, work.buffer(n)?);
+        let group_size = self.tuning.group_size;
+        if segments.has_short {
+            let args = (segments.ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count, n as u32);
+            self.tiles.launch(work, Grid::groups(n.div_ceil(self.tuning.short_max), group_size), args)?;
+        }
+        let grid = Grid::groups(segments.chunks as usize, group_size);
+        let (ptr, chunk_ptr) = (segments.ptr, segments.chunk_ptr);
+        let args = (ptr, chunk_ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count);
+        self.chunks.launch(work, grid, args)?;
+        for pass in 0..self.tuning.passes(segments.longest) {
+            let args = (ptr, chunk_ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count, pass);
+            self.merge.launch(work, grid, args)?;
+        }
+        Ok((rows_out, payload_out))
+    }
+}
+
+#[cfg(test)]
+mod tests;

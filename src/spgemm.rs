@@ -1,0 +1,289 @@
+//! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+use crate::{
+    BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Result,
+    device::{DeviceCbc, StageTime, Work},
+    esc::{self, Operands},
+    matrix::{Cbc, Pattern, aligned_stride},
+};
+use std::time::{Duration, Instant};
+
+/// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C r x c.
+///
+/// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose value comes out 0 is kept.
+/// The result is the same to the bit in every run, on every device and for every memory limit.
+///
+/// # Errors
+/// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`].
+///
+/// ```no_run
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device};
+/// let device = Device::auto()?;
+/// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+/// let c = blockmul::multiply(&a, &a)?.download()?;
+/// assert_eq!(c.values(), [4.0, 21.0, 25.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
+    Spgemm::new().multiply(a, b)
+}
+
+/// How a product is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Method {
+    /// Whichever is fastest.
+    #[default]
+    Auto,
+    /// Blockwise expand, sort, compress (Polok 2015).
+    Esc,
+}
+
+impl Method {
+    /// Every method, without the choice between them.
+    pub const ALL: &[Self] = &[Self::Esc];
+
+    /// The name the command and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Esc => "esc",
+        }
+    }
+}
+
+impl std::str::FromStr for Method {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [Self::Auto].iter().chain(Self::ALL).copied();
+        known.clone().find(|m| m.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<_> = known.map(Self::name).collect();
+            Error::Argument(format!("no method \"{text}\"; there are: {}", names.join(", ")))
+        })
+    }
+}
+
+/// What a product took.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The method used.
+    pub method: Method,
+    /// Products of entries (blocks): the expansion size.
+    pub products: u64,
+    /// Entries (blocks) of C.
+    pub c_nnz: u64,
+    /// Bands of columns the product was cut into.
+    pub bands: usize,
+    /// Highest sum of device memory allocated, operands and size classes included.
+    pub peak_device_bytes: u64,
+    /// Device time of each stage.
+    pub stages: Vec<StageTime>,
+    /// Wall-clock milliseconds from operands on the device to C complete on the device; transfers are not counted.
+    pub total_ms: f64,
+    /// Blocking reads from the device.
+    pub read_backs: u32,
+}
+
+/// A product with options.
+///
+/// ```no_run
+/// # fn main() -> blockmul::Result<()> {
+/// # let (device, a) = (blockmul::Device::auto()?, blockmul::Csc::<f64>::from_triplets(2, 2, [])?);
+/// use blockmul::{Method, Spgemm};
+/// let (c, report) = Spgemm::new().method(Method::Esc).memory_limit(2 << 30).multiply_host(&device, &a, &a)?;
+/// println!("{} products in {} ms, {} bands", report.products, report.total_ms, report.bands);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Spgemm {
+    method: Method,
+    memory_limit: Option<u64>,
+    alignment: Option<usize>,
+}
+
+impl Spgemm {
+    /// The defaults: [`Method::Auto`], all of the device's memory, blocks of C without padding.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Chooses the method.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Most bytes of device memory the product may hold at once, operands included; it is cut into bands to keep it.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Starts each block of C on a multiple of so many bytes, for SIMD consumers: 16, 32 or 64 (the paper's last open point).
+    /// For block matrices.
+    pub fn alignment(mut self, bytes: usize) -> Self {
+        self.alignment = Some(bytes);
+        self
+    }
+
+    /// C = A·B, device to device. Does not wait for the device to finish C.
+    ///
+    /// # Errors
+    /// As [`multiply`]; [`Error::Argument`] for an alignment that is not 16, 32 or 64.
+    pub fn multiply<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
+        let work = Work::new(&a.cbc.device, self.memory_limit);
+        self.on_device(&work, a, b).map(|(c, _)| c)
+    }
+
+    /// As [`Spgemm::multiply`], waits for C and tells what it took.
+    ///
+    /// # Errors
+    /// As [`Spgemm::multiply`].
+    pub fn multiply_with_report<M: Matrix>(
+        &self,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+    ) -> Result<(DeviceMatrix<M>, Report)> {
+        a.cbc.device.finish()?;
+        let start = Instant::now();
+        let work = Work::new(&a.cbc.device, self.memory_limit);
+        let (c, done) = self.on_device(&work, a, b)?;
+        let report = self.report(&work, start, done, c.nnz() as u64)?;
+        Ok((c, report))
+    }
+
+    /// C = A·B, host to host, band by band: C needs not fit the device. `a` and `b` may be the same matrix, which is then uploaded once.
+    ///
+    /// # Errors
+    /// As [`Spgemm::multiply`].
+    pub fn multiply_host<M: Matrix>(&self, device: &Device, a: &M, b: &M) -> Result<(M, Report)> {
+        let a_device = device.upload(a)?;
+        let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
+        let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
+        let operands = self.operands(x, y)?;
+        let start = Instant::now();
+        let work = Work::new(device, self.memory_limit);
+        count_operands(&work, x, y);
+        let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
+        let products = esc::multiply(&work, &operands, |band| {
+            work.wait()?;
+            let transfer = Instant::now();
+            columns.append(band.download(&Work::new(device, None))?);
+            transfers += transfer.elapsed();
+            Ok(())
+        })?;
+        let bands = columns.bands;
+        let c = columns.finish()?;
+        let mut report = self.report(&work, start, Done { products, bands }, c.pattern().nnz() as u64)?;
+        report.total_ms -= transfers.as_secs_f64() * 1e3;
+        Ok((M::from_cbc(c)?, report))
+    }
+
+    fn on_device<M: Matrix>(
+        &self,
+        work: &Work,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+    ) -> Result<(DeviceMatrix<M>, Done)> {
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let operands = self.operands(x, y)?;
+        count_operands(work, x, y);
+        let mut pieces = Vec::new();
+        let products = esc::multiply(work, &operands, |piece| {
+            pieces.push(piece);
+            Ok(())
+        })?;
+        let bands = pieces.len();
+        let c = esc::join(work, &operands, pieces)?;
+        Ok((DeviceMatrix::new(c), Done { products, bands }))
+    }
+
+    fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
+        if !a.device.same_as(&b.device) {
+            return Err(Error::DeviceMismatch { a: a.device.info().name.clone(), b: b.device.info().name.clone() });
+        }
+        if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
+            return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
+        }
+        let shape = a.shape.product(b.shape);
+        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
+        Ok(Operands { a, b, c_stride })
+    }
+
+    fn report(&self, work: &Work, start: Instant, done: Done, c_nnz: u64) -> Result<Report> {
+        let stages = work.stage_times(&esc::STAGES)?;
+        Ok(Report {
+            method: Method::Esc,
+            products: done.products,
+            c_nnz,
+            bands: done.bands,
+            peak_device_bytes: work.peak_bytes(),
+            stages,
+            total_ms: start.elapsed().as_secs_f64() * 1e3,
+            read_backs: work.read_backs(),
+        })
+    }
+}
+
+struct Done {
+    products: u64,
+    bands: usize,
+}
+
+/// The arrays of row-major matrices are those of the transposes, and Cᵀ = BᵀAᵀ.
+fn in_column_order<'a, M: Matrix>(
+    a: &'a DeviceCbc<M::Element>,
+    b: &'a DeviceCbc<M::Element>,
+) -> (&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>) {
+    if M::ROW_MAJOR { (b, a) } else { (a, b) }
+}
+
+fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
+    work.count_operand(a.bytes());
+    if !std::ptr::eq(a, b) {
+        work.count_operand(b.bytes());
+    }
+}
+
+/// The columns of C that have reached the host.
+struct Columns<T> {
+    nrows: usize,
+    shape: BlockShape,
+    stride: usize,
+    bands: usize,
+    col_ptr: Vec<u64>,
+    row_idx: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Element> Columns<T> {
+    fn new(operands: &Operands<'_, T>) -> Self {
+        let shape = operands.a.shape.product(operands.b.shape);
+        let (nrows, stride) = (operands.a.nrows, operands.c_stride);
+        Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
+    }
+
+    fn append(&mut self, band: Cbc<T>) {
+        let before = self.row_idx.len() as u64;
+        let (pattern, values) = band.into_parts();
+        let (col_ptr, row_idx) = pattern.into_parts();
+        self.col_ptr.extend(col_ptr[1..].iter().map(|&end| before + end));
+        match self.bands {
+            0 => (self.row_idx, self.values) = (row_idx, values),
+            _ => {
+                self.row_idx.extend_from_slice(&row_idx);
+                self.values.extend_from_slice(&values);
+            }
+        }
+        self.bands += 1;
+    }
+
+    fn finish(self) -> Result<Cbc<T>> {
+        let pattern = Pattern::trusted(self.nrows, self.col_ptr.len() - 1, self.col_ptr, self.row_idx);
+        Cbc::with_stride(pattern, self.shape, self.stride, self.values)
+    }
+}

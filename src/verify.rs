@@ -1,0 +1,170 @@
+//! Comparing a product with the reference.
+use crate::{Cbc, Element, Matrix, Result, matrix::CbcView, reference};
+use rayon::prelude::*;
+
+/// How far a product is from the reference.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Largest |c - r|.
+    pub max_abs_error: f64,
+    /// Largest |c - r| / (|A||B|)ij, with 0/0 = 0.
+    pub max_rel_error: f64,
+    /// Whether the pattern is that of the reference.
+    pub pattern_equal: bool,
+    /// Whether every element is the reference's to the bit.
+    #[serde(skip)]
+    pub bits_equal: bool,
+    /// Whether the pattern is equal and every element within 2·n·u·(|A||B|)ij, n being the scalar terms of its sum and u the unit
+    /// round-off of the arithmetic type (for f16 one rounding of the result in addition).
+    #[serde(skip)]
+    pub passed: bool,
+}
+
+/// Compares C with the reference product of A and B.
+///
+/// The bound is that of two sums of the same n terms in any order (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2), each
+/// product rounded once: |c - r| <= 2·n·u·Σ|a||b| to first order.
+///
+/// # Errors
+/// As [`reference::multiply`].
+///
+/// ```
+/// use blockmul::{Csc, reference, verify::verify};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?;
+/// let c = reference::multiply(&a, &a)?;
+/// assert!(verify(&a, &a, &c)?.passed);
+/// let wrong = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 6.1)])?;
+/// assert!(!verify(&a, &a, &wrong)?.passed);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
+    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
+    let (c, r) = (c.as_cbc(), reference::multiply(a, b)?);
+    let r = r.as_cbc();
+    if c.pattern != r.pattern || c.shape != r.shape {
+        let infinite = f64::INFINITY;
+        let (max_abs_error, max_rel_error) = (infinite, infinite);
+        return Ok(Verification {
+            max_abs_error,
+            max_rel_error,
+            pattern_equal: false,
+            bits_equal: false,
+            passed: false,
+        });
+    }
+    let magnitude = reference::multiply(&absolute(x)?, &absolute(y)?)?;
+    let terms = reference::multiply(&ones(x)?, &ones(y)?)?;
+    let inner = x.shape.cols() as f64;
+
+    let entry = |e: usize| {
+        let n = terms.values()[e] * inner;
+        let bound = 2.0 * n * M::Element::ARITHMETIC_ROUNDOFF;
+        let elements = c.block(e).iter().zip(r.block(e)).zip(magnitude.as_cbc().block(e));
+        elements.fold(Errors::NONE, |errors, ((&c, &r), &magnitude)| errors.and(Errors::of(c, r, magnitude, bound)))
+    };
+    let errors =
+        (0..c.pattern.nnz()).into_par_iter().with_min_len(4096).map(entry).reduce(|| Errors::NONE, Errors::and);
+    Ok(Verification {
+        max_abs_error: errors.absolute,
+        max_rel_error: errors.relative,
+        pattern_equal: true,
+        bits_equal: errors.bits_equal,
+        passed: errors.within,
+    })
+}
+
+#[derive(Clone, Copy)]
+struct Errors {
+    absolute: f64,
+    relative: f64,
+    bits_equal: bool,
+    within: bool,
+}
+
+impl Errors {
+    const NONE: Self = Self { absolute: 0.0, relative: 0.0, bits_equal: true, within: true };
+
+    fn of<T: Element>(c: T, r: T, magnitude: f64, bound: f64) -> Self {
+        let bits_equal = bytemuck::bytes_of(&c) == bytemuck::bytes_of(&r);
+        let (c, r) = (c.to_f64(), r.to_f64());
+        if bits_equal || c == r || (c.is_nan() && r.is_nan()) {
+            return Self { bits_equal, ..Self::NONE };
+        }
+        let absolute = (c - r).abs();
+        // Two results a rounding of the stored type apart, and for a subnormal its last digit.
+        let storage = match T::STORAGE_ROUNDOFF > 0.0 {
+            true => 2.0 * T::STORAGE_ROUNDOFF * r.abs() + 2f64.powi(-24),
+            false => 0.0,
+        };
+        let relative = if absolute == 0.0 { 0.0 } else { absolute / magnitude };
+        // Written so that a NaN anywhere fails.
+        let within = absolute <= bound * magnitude + storage;
+        let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        Self { absolute: known(absolute), relative: known(relative), bits_equal, within }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            absolute: self.absolute.max(other.absolute),
+            relative: self.relative.max(other.relative),
+            bits_equal: self.bits_equal && other.bits_equal,
+            within: self.within && other.within,
+        }
+    }
+}
+
+fn absolute<T: Element>(view: CbcView<'_, T>) -> Result<Cbc<f64>> {
+    let values = view.values.iter().map(|value| value.to_f64().abs()).collect();
+    Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)
+}
+
+/// The pattern with a 1 at each entry: a product of two counts the terms.
+fn ones<T: Element>(view: CbcView<'_, T>) -> Result<crate::Csc<f64>> {
+    crate::Csc::new(view.pattern.clone(), vec![1.0; view.pattern.nnz()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Csc;
+    use half::f16;
+
+    fn sum_of(terms: &[f64]) -> Result<(Csc<f64>, Csc<f64>)> {
+        let n = terms.len();
+        let a = Csc::from_triplets(1, n, terms.iter().enumerate().map(|(k, &x)| (0, k, x)))?;
+        Ok((a, Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?))
+    }
+
+    #[test]
+    fn the_bound_is_two_n_u_of_the_magnitudes() -> Result<()> {
+        // Four terms of magnitude 1: 2 * 4 * 2^-53 * 4 = 2^-48.
+        let (a, b) = sum_of(&[1.0, -1.0, 1.0, -1.0])?;
+        let c = |x: f64| Csc::from_triplets(1, 1, [(0, 0, x)]);
+        let bound = 2f64.powi(-48);
+        assert!(verify(&a, &b, &c(bound)?)?.passed && !verify(&a, &b, &c(bound * 1.001)?)?.passed);
+        assert_eq!(verify(&a, &b, &c(bound)?)?.max_rel_error, bound / 4.0);
+        assert!(!verify(&a, &b, &c(f64::NAN)?)?.passed && !verify(&a, &b, &c(f64::INFINITY)?)?.passed);
+        Ok(())
+    }
+
+    #[test]
+    fn another_pattern_fails_and_nan_agrees_with_nan() -> Result<()> {
+        let a = Csc::from_triplets(2, 2, [(0, 0, f64::NAN), (1, 1, f64::INFINITY)])?;
+        let c = reference::multiply(&a, &a)?;
+        assert!(verify(&a, &a, &c)?.passed);
+        let extra = Csc::from_triplets(2, 2, [(0, 0, f64::NAN), (1, 0, 0.0), (1, 1, f64::INFINITY)])?;
+        let verification = verify(&a, &a, &extra)?;
+        assert!(!verification.passed && !verification.pattern_equal);
+        Ok(())
+    }
+
+    #[test]
+    fn half_may_be_one_rounding_off() -> Result<()> {
+        let a = Csc::from_triplets(1, 1, [(0, 0, f16::from_f32(1.5))])?;
+        let c = |bits: u16| Csc::from_triplets(1, 1, [(0, 0, f16::from_bits(bits))]);
+        let exact = f16::from_f32(2.25).to_bits();
+        assert!(verify(&a, &a, &c(exact + 1)?)?.passed && !verify(&a, &a, &c(exact + 3)?)?.passed);
+        Ok(())
+    }
+}
