@@ -20,7 +20,7 @@ KERNEL run_ends(global const uint* row, global const uint* segment_ptr, global c
 {
     local uint shared[GROUP_SIZE];
     const uint tile = get_group_id(0);
-    const uint begin = min(tile * TILE + get_local_id(0) * (TILE / GROUP_SIZE), products);
+    const uint begin = min(tile * TILE + (uint)get_local_id(0) * (TILE / GROUP_SIZE), products);
     const uint end = min(begin + TILE / GROUP_SIZE, products);
     const uint last_segment = tile_segment[tile + 1];
 

@@ -23,7 +23,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         tails_of_tile = longest_of_tile = long_of_tile = 0;
 
     const uint tile = get_group_id(0);
-    const uint begin = min(tile * TILE + get_local_id(0) * (TILE / GROUP_SIZE), products);
+    const uint begin = min(tile * TILE + (uint)get_local_id(0) * (TILE / GROUP_SIZE), products);
     const uint end = min(begin + TILE / GROUP_SIZE, products);
 
     // First pass: where the item's last run end is, as its position plus one; 0 for none.
