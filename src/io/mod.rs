@@ -1,0 +1,6 @@
+//! Matrix files: Matrix Market, plain and gzip.
+mod output;
+
+pub mod matrix_market;
+
+pub(crate) use output::write_beside;
