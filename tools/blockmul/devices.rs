@@ -1,0 +1,64 @@
+//! `blockmul devices`: what there is to compute on.
+use crate::{failure::Failure, output, sizes::show_bytes};
+use blockmul::{Device, DeviceInfo, DeviceKind};
+use comfy_table::{Table, presets};
+
+/// List the OpenCL devices of this machine.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul devices            a table
+  blockmul devices --json     every limit, for programs
+
+The first column is what `--device` takes; so is a part of a name. With no device at all: exit status 3, and what to install.")]
+pub struct Args {
+    /// Print a JSON array with every limit.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let devices = Device::list()?;
+    match args.json {
+        true => output::print(&serde_json::to_string_pretty(&devices).expect("plain data")),
+        false => output::print(&table(&devices)),
+    }
+}
+
+fn table(devices: &[DeviceInfo]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "index",
+        "name",
+        "platform",
+        "kind",
+        "units",
+        "memory",
+        "largest buffer",
+        "local",
+        "f64",
+        "version",
+    ]);
+    for info in devices {
+        let kind = match info.kind {
+            DeviceKind::Gpu => "gpu",
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Accelerator => "accelerator",
+            _ => "other",
+        };
+        table.add_row([
+            info.index.to_string(),
+            info.name.clone(),
+            info.platform.clone(),
+            kind.into(),
+            info.compute_units.to_string(),
+            show_bytes(info.global_bytes),
+            show_bytes(info.max_alloc_bytes),
+            show_bytes(info.local_bytes),
+            if info.fp64 { "yes" } else { "no" }.into(),
+            info.version.clone(),
+        ]);
+    }
+    table.trim_fmt()
+}

@@ -1,0 +1,122 @@
+//! `blockmul generate`: matrices of the families solvers meet, the same everywhere for a seed.
+use crate::failure::Failure;
+use crate::output::{self, Messages};
+use blockmul::{BlockShape, Cbc, Result, generate};
+use std::path::PathBuf;
+
+/// Write a test matrix: the same file on every machine for the same arguments.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul generate bundle-adjustment --cameras 200 --points 20000 -o W.mtx
+  blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
+  blockmul generate uniform --rows 10000 --per-col 8 --block 4 -o U.mtx
+  blockmul generate power-law --scale 14 --edges 200000 --integer --seed 7 -o P.mtx
+
+Sizes count blocks. The file holds every element of every block: give `multiply` the same --block.")]
+pub struct Args {
+    #[command(subcommand)]
+    family: Family,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(clap::Args)]
+struct Common {
+    /// Where to write, as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    #[arg(short, long, value_name = "FILE", global = true)]
+    output: Option<PathBuf>,
+    /// Seed of the random numbers.
+    #[arg(long, default_value_t = 0, global = true)]
+    seed: u64,
+    /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
+    #[arg(long, global = true)]
+    integer: bool,
+    /// Do not say on stderr what was written.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Family {
+    /// W of a bundle adjustment: a block for each view of a point (columns) by a camera (rows).
+    BundleAdjustment {
+        #[arg(long, default_value_t = 100)]
+        cameras: usize,
+        #[arg(long, default_value_t = 10_000)]
+        points: usize,
+        /// Cameras that see a point.
+        #[arg(long, default_value_t = 5)]
+        views: usize,
+        /// 6x3, or 9x3 for cameras with intrinsics.
+        #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
+        block: BlockShape,
+    },
+    /// The Hessian of a pose graph: a chain of poses, closed at random places.
+    PoseGraph {
+        #[arg(long, default_value_t = 1_000)]
+        poses: usize,
+        /// Pairs of poses tied beside the chain.
+        #[arg(long, default_value_t = 2_000)]
+        closures: usize,
+        /// Rows and columns of a block: 6 in space, 3 in the plane.
+        #[arg(long, default_value_t = 6)]
+        side: usize,
+    },
+    /// As many blocks in each column, at random rows.
+    Uniform {
+        #[arg(long, default_value_t = 1_000)]
+        rows: usize,
+        /// Columns [default: as many as rows].
+        #[arg(long)]
+        cols: Option<usize>,
+        /// Blocks in a column.
+        #[arg(long, default_value_t = 8)]
+        per_col: usize,
+        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        block: BlockShape,
+    },
+    /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
+    PowerLaw {
+        /// 2^SCALE rows and columns.
+        #[arg(long, default_value_t = 10)]
+        scale: u32,
+        /// Blocks drawn; those drawn twice are kept once.
+        #[arg(long, default_value_t = 8_000)]
+        edges: usize,
+        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
+        block: BlockShape,
+    },
+}
+
+impl Family {
+    fn matrix(&self, values: generate::Values, seed: u64) -> Result<Cbc<f64>> {
+        match *self {
+            Self::BundleAdjustment { cameras, points, views, block } => {
+                generate::bundle_adjustment(cameras, points, views, block, values, seed)
+            }
+            Self::PoseGraph { poses, closures, side } => generate::pose_graph(poses, closures, side, values, seed),
+            Self::Uniform { rows, cols, per_col, block } => {
+                generate::uniform(rows, cols.unwrap_or(rows), per_col, block, values, seed)
+            }
+            Self::PowerLaw { scale, edges, block } => generate::power_law(scale, edges, block, values, seed),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> std::result::Result<(), Failure> {
+    let common = &args.common;
+    let Some(path) = &common.output else {
+        return Err(Failure::Usage("generate needs -o FILE, or -o - for stdout".into()));
+    };
+    output::check_place(path)?;
+    let values = if common.integer { generate::Values::Integer } else { generate::Values::Real };
+    let messages = Messages::new(common.quiet);
+    messages.step("generating");
+    let matrix = args.family.matrix(values, common.seed)?;
+    messages.step(format!("writing {}", path.display()));
+    output::write_matrix(path, &matrix.to_scalars())?;
+    let (rows, cols) = (matrix.scalar_rows(), matrix.scalar_cols());
+    messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", path.display(), matrix.nnz(), matrix.shape()));
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! `blockmul multiply`: files in, their product, what it took.
+use crate::explain::explain;
+use crate::failure::Failure;
+use crate::operands::{Operand, OperandArgs, Operands};
+use crate::output::{self, Messages};
+use crate::report::Report;
+use crate::target::{Run, Target};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, verify};
+use half::f16;
+use std::path::PathBuf;
+
+/// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul multiply A.mtx B.mtx -o C.mtx               C = A·B in f64 on the best device
+  blockmul multiply W.mtx.gz --block 6x3 --verify      W·Wᵀ in blocks of 6x3 and 3x6, checked against the reference
+  blockmul multiply A.mtx --transpose-a -o -           Aᵀ·A, written to stdout
+  blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
+
+Without --report - and -o -, stdout shows the sizes and the time of each stage.
+Exit status: 0 done; 1 the result failed --verify; 2 wrong usage or unreadable input; 3 no such device; 4 memory; 5 else.")]
+pub struct Args {
+    #[command(flatten)]
+    operands: OperandArgs,
+    /// Write C here as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What the matrices hold: f16 is stored in 16 bits and computed in f32.
+    #[arg(long, value_enum, default_value = "f64")]
+    element: ElementName,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a name from `blockmul devices`.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    device: String,
+    /// How to multiply.
+    #[arg(long, default_value = "auto", value_parser = method())]
+    method: Method,
+    /// Check C against the reference; exit status 1, and no output file, if it is not the product.
+    #[arg(long)]
+    verify: bool,
+    /// Write what the product took as JSON; - for stdout.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Most device memory to use at once, as in 2GiB; the product is cut into bands to keep it.
+    #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
+    memory_limit: Option<u64>,
+    /// Multiply N times after one warm-up; the times told are those of the median run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
+    /// Say on stderr what each stage had to do.
+    #[arg(long)]
+    explain: bool,
+    /// Print neither messages nor the table.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ElementName {
+    F64,
+    F32,
+    F16,
+}
+
+fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_stdout);
+    if to_stdout(&args.output) && to_stdout(&args.report) {
+        return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
+    }
+    for path in [&args.output, &args.report].into_iter().flatten() {
+        output::check_place(path)?;
+    }
+    match args.element {
+        ElementName::F64 => with_element::<f64>(args),
+        ElementName::F32 => with_element::<f32>(args),
+        ElementName::F16 => with_element::<f16>(args),
+    }
+}
+
+fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+    let messages = Messages::new(args.quiet);
+    let target = Target::choose::<T>(&args.device, args.method, &messages)?;
+    let operands = args.operands.read::<T>(&messages)?;
+    let job = Job { args, target, messages };
+    match (operands.a_shape, operands.b_shape) {
+        (BlockShape::SCALAR, BlockShape::SCALAR) => job.finish::<Csc<T>>(operands),
+        _ => job.finish::<Cbc<T>>(operands),
+    }
+}
+
+struct Job<'a> {
+    args: &'a Args,
+    target: Target,
+    messages: Messages,
+}
+
+impl Job<'_> {
+    fn finish<M: Operand>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
+        let Operands { a, b, a_shape, b_shape } = operands;
+        // Where B is A and is cut alike, it is the same matrix, which goes to the device once.
+        let b = match b {
+            None if a_shape == b_shape => None,
+            None => Some(M::cut(a.clone(), b_shape)?),
+            Some(b) => Some(M::cut(b, b_shape)?),
+        };
+        let a = M::cut(a, a_shape)?;
+        let b = b.as_ref().unwrap_or(&a);
+
+        let (c, run, runs_ms) = self.multiply(&a, b)?;
+        let verification = match self.args.verify {
+            true => {
+                self.messages.step("verifying");
+                Some(verify::verify(&a, b, &c)?)
+            }
+            false => None,
+        };
+        if self.args.explain {
+            self.messages.say(&explain(&a, b, &c, &run));
+        }
+        self.tell(&Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification.as_ref()))?;
+        match verification {
+            Some(v) if !v.passed => Err(Failure::Verification(format!(
+                "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
+                if v.pattern_equal { "equal" } else { "different" },
+                v.max_abs_error,
+                v.max_rel_error
+            ))),
+            _ => self.write(c),
+        }
+    }
+
+    /// The product; with `--repeat`, what the run of median time took, and every time.
+    fn multiply<M: Matrix>(&self, a: &M, b: &M) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
+        let mut options = Spgemm::new().method(self.args.method);
+        if let Some(bytes) = self.args.memory_limit {
+            options = options.memory_limit(bytes);
+        }
+        self.messages.step("multiplying");
+        let (mut c, first) = self.target.multiply(&options, a, b)?;
+        let Some(repeat) = self.args.repeat else { return Ok((c, first, None)) };
+        let mut runs = Vec::new();
+        for number in 1..=repeat {
+            self.messages.step(format!("multiplying, {number} of {repeat}"));
+            // Two products may not fit the host.
+            drop(c);
+            let (again, run) = self.target.multiply(&options, a, b)?;
+            c = again;
+            runs.push(run);
+        }
+        let runs_ms = runs.iter().map(|run| run.total_ms).collect();
+        Ok((c, median(runs), Some(runs_ms)))
+    }
+
+    fn tell(&self, report: &Report) -> Result<(), Failure> {
+        if let Some(path) = &self.args.report {
+            output::write(path, &report.json())?;
+        }
+        let mut files = [&self.args.output, &self.args.report].into_iter().flatten();
+        match (self.args.quiet, files.any(|path| output::is_stdout(path))) {
+            (true, _) => Ok(()),
+            (false, true) => {
+                self.messages.say(&report.table());
+                Ok(())
+            }
+            (false, false) => output::print(&report.table()),
+        }
+    }
+
+    fn write<M: Operand>(&self, c: M) -> Result<(), Failure> {
+        let Some(path) = &self.args.output else { return Ok(()) };
+        self.messages.step(format!("writing {}", path.display()));
+        output::write_matrix(path, &c.into_scalars())
+    }
+}
+
+/// The run of median time, the faster of two.
+fn median(mut runs: Vec<Run>) -> Run {
+    runs.sort_by(|x, y| x.total_ms.total_cmp(&y.total_ms));
+    runs.swap_remove((runs.len() - 1) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_run() {
+        let run = |total_ms| {
+            let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
+            Run { method, products: 0, bands: 1, peak_device_bytes: 0, stages, total_ms }
+        };
+        for (times, expected) in
+            [(vec![3.0], 3.0), (vec![4.0, 2.0], 2.0), (vec![9.0, 1.0, 5.0], 5.0), (vec![4.0, 3.0, 2.0, 1.0], 2.0)]
+        {
+            let median = median(times.iter().copied().map(run).collect());
+            assert_eq!(median.total_ms, expected, "{times:?}");
+            assert_eq!(median.stages[0].1, Some(expected / 2.0), "the stages are of the same run");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a product took: the JSON object of `--report` and the table for people.
+use crate::sizes::show_bytes;
+use crate::target::{Run, Target};
+use blockmul::{Element, Matrix, verify::Verification};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+/// Counts the changes of these fields that a reader must know of.
+const SCHEMA: u32 = 1;
+
+/// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows` and `cols` scalars.
+#[derive(Serialize)]
+pub struct Report {
+    schema: u32,
+    command: &'static str,
+    device: DeviceName,
+    method: &'static str,
+    element: &'static str,
+    a: Size,
+    b: Size,
+    c: Size,
+    products: u64,
+    /// 2 x products x block_rows x inner x block_cols, as other libraries count.
+    flops: u64,
+    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to anything.
+    flops_paper: u64,
+    expansion_factor: Option<f64>,
+    bands: usize,
+    peak_device_bytes: u64,
+    stages: Vec<Stage>,
+    total_ms: f64,
+    gflops: Option<f64>,
+    verified: Option<Verified>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_ms: Option<Vec<f64>>,
+}
+
+#[derive(Serialize)]
+struct DeviceName {
+    name: String,
+    platform: String,
+    driver: String,
+}
+
+#[derive(Serialize)]
+struct Size {
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    block: String,
+}
+
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Verified {
+    max_abs_error: f64,
+    max_rel_error: f64,
+    pattern_equal: bool,
+}
+
+impl Size {
+    fn of<M: Matrix>(matrix: &M) -> Self {
+        let view = matrix.as_cbc();
+        let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+        Self { rows, cols, nnz: view.pattern.nnz(), block: view.shape.to_string() }
+    }
+}
+
+impl Report {
+    /// `run` is the one whose times are told, `runs_ms` the totals of all when there were several.
+    pub fn new<M: Matrix>(
+        target: &Target,
+        (a, b, c): (&M, &M, &M),
+        run: &Run,
+        runs_ms: Option<Vec<f64>>,
+        verification: Option<&Verification>,
+    ) -> Self {
+        let (name, platform, driver) = target.describe();
+        let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
+        let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64);
+        let flops = 2 * run.products * c_area * a_shape.cols() as u64;
+        Self {
+            schema: SCHEMA,
+            command: "multiply",
+            device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
+            method: run.method,
+            element: M::Element::NAME,
+            a: Size::of(a),
+            b: Size::of(b),
+            c: Size::of(c),
+            products: run.products,
+            flops,
+            flops_paper: flops - c_nnz * c_area,
+            expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
+            bands: run.bands,
+            peak_device_bytes: run.peak_device_bytes,
+            stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
+            total_ms: run.total_ms,
+            gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
+            verified: verification.map(|v| Verified {
+                max_abs_error: v.max_abs_error,
+                max_rel_error: v.max_rel_error,
+                pattern_equal: v.pattern_equal,
+            }),
+            runs_ms,
+        }
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data")
+    }
+
+    /// The sizes, the stages with their times, the total, for a person.
+    pub fn table(&self) -> String {
+        let mut lines = vec![match self.stages.is_empty() {
+            true => format!("C = A·B in {} by the reference, on the CPU", self.element),
+            false => format!("C = A·B in {} by {} on {}", self.element, self.method, self.device.name),
+        }];
+        for (name, size) in [("A", &self.a), ("B", &self.b), ("C", &self.c)] {
+            let entries = if size.block == "1x1" { "entries".into() } else { format!("blocks of {}", size.block) };
+            lines.push(format!("  {name}  {} x {}, {} {entries}", size.rows, size.cols, size.nnz));
+        }
+        let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
+        lines.push(format!("  {} products{factor}; {} floating-point operations\n", self.products, self.flops));
+        lines.push(self.stage_table());
+        if let Some(runs) = &self.runs_ms {
+            let (least, most) = runs.iter().fold((f64::MAX, 0.0_f64), |(low, high), &ms| (low.min(ms), high.max(ms)));
+            lines.push(format!("\nmedian of {} runs, {least:.3} to {most:.3} ms", runs.len()));
+        }
+        if let Some(verified) = &self.verified {
+            let pattern = if verified.pattern_equal { "pattern equal" } else { "PATTERN DIFFERS" };
+            let (abs, rel) = (verified.max_abs_error, verified.max_rel_error);
+            lines
+                .push(format!("\nverified against the reference: {pattern}, largest error {abs:e} ({rel:e} relative)"));
+        }
+        lines.join("\n")
+    }
+
+    fn stage_table(&self) -> String {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_header(["stage", "ms", "%"]);
+        let sum: f64 = self.stages.iter().filter_map(|stage| stage.ms).sum();
+        for Stage { name, ms } in &self.stages {
+            let time = ms.map_or("-".into(), |ms| format!("{ms:.3}"));
+            let share = ms.filter(|_| sum > 0.0).map_or("-".into(), |ms| format!("{:.0}", 100.0 * ms / sum));
+            table.add_row([(*name).into(), time, share]);
+        }
+        let speed = self.gflops.map(|g| format!("{g:.2} Gflop/s")).unwrap_or_default();
+        table.add_row(["total (wall clock)".into(), format!("{:.3}", self.total_ms), String::new(), speed]);
+        for column in 1..=2 {
+            table.column_mut(column).expect("three columns").set_cell_alignment(CellAlignment::Right);
+        }
+        if self.stages.is_empty() {
+            return table.trim_fmt();
+        }
+        let bands = if self.bands == 1 { "1 band".into() } else { format!("{} bands", self.bands) };
+        format!("{}\n{bands}, {} of device memory", table.trim_fmt(), show_bytes(self.peak_device_bytes))
+    }
+}
