@@ -2,8 +2,10 @@
 use crate::{
     BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Result,
     device::{DeviceCbc, StageTime, Work},
-    esc::{self, Operands},
+    esc::{self, Esc, Operands},
+    host_memory,
     matrix::{Cbc, Pattern, aligned_stride},
+    reference,
 };
 use std::time::{Duration, Instant};
 
@@ -81,7 +83,8 @@ pub struct Report {
     pub peak_device_bytes: u64,
     /// Device time of each stage.
     pub stages: Vec<StageTime>,
-    /// Wall-clock milliseconds from operands on the device to C complete on the device; transfers are not counted.
+    /// Wall-clock milliseconds from operands on the device to C complete on the device; neither
+    /// transfers nor the compilation of kernels are counted.
     pub total_ms: f64,
     /// Blocking reads from the device.
     pub read_backs: u32,
@@ -136,7 +139,7 @@ impl Spgemm {
     /// As [`multiply`]; [`Error::Argument`] for an alignment that is not 16, 32 or 64.
     pub fn multiply<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        self.on_device(&work, a, b).map(|(c, _)| c)
+        self.on_device(&work, a, b).map(|(c, ..)| c)
     }
 
     /// As [`Spgemm::multiply`], waits for C and tells what it took.
@@ -148,10 +151,8 @@ impl Spgemm {
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
     ) -> Result<(DeviceMatrix<M>, Report)> {
-        a.cbc.device.finish()?;
-        let start = Instant::now();
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, done) = self.on_device(&work, a, b)?;
+        let (c, start, done) = self.on_device(&work, a, b)?;
         let report = self.report(&work, start, done, c.nnz() as u64)?;
         Ok((c, report))
     }
@@ -161,17 +162,21 @@ impl Spgemm {
     /// # Errors
     /// As [`Spgemm::multiply`].
     pub fn multiply_host<M: Matrix>(&self, device: &Device, a: &M, b: &M) -> Result<(M, Report)> {
+        let (x, y) = if M::ROW_MAJOR { (b, a) } else { (a, b) };
+        reference::check_fits(x.as_cbc(), y.as_cbc())?;
         let a_device = device.upload(a)?;
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let start = Instant::now();
+        let esc = Esc::new(device, x.shape, y.shape)?;
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
+        let start = Instant::now();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
-        let products = esc::multiply(&work, &operands, |band| {
+        let products = esc.multiply(&work, &operands, |band| {
             work.wait()?;
             let transfer = Instant::now();
+            columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
             transfers += transfer.elapsed();
             Ok(())
@@ -183,23 +188,25 @@ impl Spgemm {
         Ok((M::from_cbc(c)?, report))
     }
 
+    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done.
     fn on_device<M: Matrix>(
         &self,
         work: &Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Done)> {
+    ) -> Result<(DeviceMatrix<M>, Instant, Done)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
+        let esc = Esc::new(work.device(), x.shape, y.shape)?;
         count_operands(work, x, y);
-        let mut pieces = Vec::new();
-        let products = esc::multiply(work, &operands, |piece| {
-            pieces.push(piece);
+        let start = Instant::now();
+        let mut bands = Vec::new();
+        let products = esc.multiply(work, &operands, |band| {
+            bands.push(band);
             Ok(())
         })?;
-        let bands = pieces.len();
-        let c = esc::join(work, &operands, pieces)?;
-        Ok((DeviceMatrix::new(c), Done { products, bands }))
+        let done = Done { products, bands: bands.len() };
+        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done))
     }
 
     fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
@@ -265,6 +272,13 @@ impl<T: Element> Columns<T> {
         let shape = operands.a.shape.product(operands.b.shape);
         let (nrows, stride) = (operands.a.nrows, operands.c_stride);
         Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
+    }
+
+    /// Refuses a band the host has no memory for; with others before it, twice: while they move to a larger allocation.
+    fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
+        let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
+        let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
+        host_memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
     }
 
     fn append(&mut self, band: Cbc<T>) {

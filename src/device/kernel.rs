@@ -217,3 +217,60 @@ impl<S> Drop for Kernel<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    const SUM: Source = Source {
+        path: "sum.cl",
+        text: "KERNEL sum(global const uint* a, global uint* b, uint n) { uint i = get_global_id(0); if (i < n) b[i] += a[i]; }",
+    };
+
+    #[test]
+    fn launches_what_was_declared() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let sum: Kernel<(In<u32>, InOut<u32>, u32)> = device.kernel(SUM, &Options::group_size(16), "sum")?;
+        // Nothing, one, around one and two work-groups.
+        for n in [0u32, 1, 15, 16, 17, 32, 33] {
+            let values: Vec<u32> = (0..n).collect();
+            let (a, mut b) = (work.upload(&values)?, work.upload(&values)?);
+            sum.launch(&work, Grid::items(n as usize, 16), (&a, &mut b, n))?;
+            assert_eq!(b.download(&work)?, values.iter().map(|v| 2 * v).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_wrong_declaration_is_refused_before_any_launch() {
+        let device = test_device();
+        let options = Options::group_size(16);
+        let text = |error: Option<Error>| error.map(|e| e.to_string()).unwrap_or_default();
+        let fewer = text(device.kernel::<(In<u32>, u32)>(SUM, &options, "sum").err());
+        assert!(fewer.contains("takes 3 arguments, the host passes 2"), "{fewer}");
+        let other = text(device.kernel::<(In<f32>, Out<u32>, u32)>(SUM, &options, "sum").err());
+        assert!(other.contains("argument 0 (a) is `uint*`, the host passes `float*`"), "{other}");
+        let wide = text(device.kernel::<(In<u32>, Out<u32>, u64)>(SUM, &options, "sum").err());
+        assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
+        assert!(device.kernel::<(In<u32>, u32)>(SUM, &options, "product").is_err());
+        let broken = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
+        let log = text(device.kernel::<(In<u32>, u32)>(broken, &options, "broken").err());
+        assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
+    }
+
+    /// A data race on purpose: `tools/oclgrind` proves with it that its detector is on.
+    #[test]
+    fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
+        let race =
+            Source { path: "race.cl", text: "KERNEL race(global uint* a, uint n) { a[0] = get_global_id(0) + n; }" };
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let kernel: Kernel<(Out<u32>, u32)> = device.kernel(race, &Options::group_size(4), "race")?;
+        let mut one = work.buffer(1)?;
+        kernel.launch(&work, Grid::groups(2, 4), (&mut one, 5))?;
+        assert!((5..13).contains(&one.download(&work)?[0]));
+        Ok(())
+    }
+}

@@ -16,7 +16,7 @@ mod tuning;
 
 use crate::{
     BlockShape, Element, Result,
-    device::{DeviceCbc, Work},
+    device::{Device, DeviceCbc, Work},
 };
 use bands::{Band, Bands, Limits};
 use compression::Compression;
@@ -32,26 +32,9 @@ use tuning::Tuning;
 /// The stages, in order, as the report names them.
 pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
-/// C = A·B, band after band; `place` takes the columns of C of each band, in order. Returns the expansion size.
-pub(crate) fn multiply<T: Element>(
-    work: &Work,
-    operands: &Operands<'_, T>,
-    mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-) -> Result<u64> {
-    let tuning = Tuning::new::<T>(work.device().info(), operands.a.shape, operands.b.shape);
-    let stages = Stages::<T>::new(work, &tuning, operands)?;
-    let mut counted = stages.setup.run(work, operands.a, operands.b)?; // round trip 1
-    let mut bands = Bands::new(operands.b.ncols, counted.sizes);
-    while let Some(band) =
-        bands.next(&Limits::new(work, &tuning, operands), || stages.setup.column_products(work, &mut counted))?
-    {
-        place(stages.multiply_band(work, operands, &mut counted, &band)?)?;
-    }
-    Ok(counted.sizes.products)
-}
-
-/// The kernels of one product.
-struct Stages<T: Element> {
+/// The product, compiled: the kernels of the six stages for one pair of block shapes and one element type.
+pub(crate) struct Esc<T: Element> {
+    tuning: Tuning,
     setup: Setup,
     expansion: Expansion<T>,
     sort: SortStage<T>,
@@ -60,17 +43,37 @@ struct Stages<T: Element> {
     gather: Gather,
 }
 
-impl<T: Element> Stages<T> {
-    fn new(work: &Work, tuning: &Tuning, operands: &Operands<'_, T>) -> Result<Self> {
-        let (device, a, b) = (work.device(), operands.a.shape, operands.b.shape);
+impl<T: Element> Esc<T> {
+    pub fn new(device: &Device, a: BlockShape, b: BlockShape) -> Result<Self> {
+        Self::tuned(device, a, b, Tuning::new::<T>(device.info(), a, b))
+    }
+
+    fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning) -> Result<Self> {
         Ok(Self {
-            setup: Setup::new(device, tuning)?,
-            expansion: Expansion::new(device, tuning, a, b)?,
-            sort: SortStage::new(device, tuning, a, b)?,
-            tail_counts: TailCounts::new(device, tuning)?,
-            compression: Compression::new(device, tuning, a, b)?,
-            gather: Gather::new(device, tuning)?,
+            setup: Setup::new(device, &tuning)?,
+            expansion: Expansion::new(device, &tuning, a, b)?,
+            sort: SortStage::new(device, &tuning, a, b)?,
+            tail_counts: TailCounts::new(device, &tuning)?,
+            compression: Compression::new(device, &tuning, a, b)?,
+            gather: Gather::new(device, &tuning)?,
+            tuning,
         })
+    }
+
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order. Returns the expansion size.
+    pub fn multiply(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<u64> {
+        let mut counted = self.setup.run(work, operands.a, operands.b)?; // round trip 1
+        let mut bands = Bands::new(operands.b.ncols, counted.sizes);
+        let limits = || Limits::new(work, &self.tuning, operands);
+        while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
+            place(self.multiply_band(work, operands, &mut counted, &band)?)?;
+        }
+        Ok(counted.sizes.products)
     }
 
     fn multiply_band(
@@ -91,3 +94,6 @@ impl<T: Element> Stages<T> {
         self.gather.run(work, operands, &sorted.rows, compressed)
     }
 }
+
+#[cfg(test)]
+mod tests;

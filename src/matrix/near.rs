@@ -1,5 +1,5 @@
 //! Approximate comparison by `approx`: patterns equal, elements near.
-use super::{BlockShape, Cbc, Csc, Matrix};
+use super::{Cbc, Csc, Matrix};
 use crate::Element;
 use approx::{AbsDiffEq, RelativeEq};
 
@@ -47,6 +47,7 @@ fn elements<M: Matrix>(matrix: &M) -> impl Iterator<Item = &M::Element> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BlockShape;
     use approx::{abs_diff_eq, relative_eq};
 
     #[test]

@@ -10,30 +10,28 @@ use std::path::PathBuf;
 Examples:
   blockmul generate bundle-adjustment --cameras 200 --points 20000 -o W.mtx
   blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
-  blockmul generate uniform --rows 10000 --per-col 8 --block 4 -o U.mtx
+  blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
   blockmul generate power-law --scale 14 --edges 200000 --integer --seed 7 -o P.mtx
 
 Sizes count blocks. The file holds every element of every block: give `multiply` the same --block.")]
 pub struct Args {
     #[command(subcommand)]
     family: Family,
-    #[command(flatten)]
-    common: Common,
 }
 
 #[derive(clap::Args)]
 struct Common {
     /// Where to write, as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
-    #[arg(short, long, value_name = "FILE", global = true)]
-    output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
     /// Seed of the random numbers.
-    #[arg(long, default_value_t = 0, global = true)]
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
-    #[arg(long, global = true)]
+    #[arg(long)]
     integer: bool,
     /// Do not say on stderr what was written.
-    #[arg(short, long, global = true)]
+    #[arg(short, long)]
     quiet: bool,
 }
 
@@ -51,6 +49,8 @@ enum Family {
         /// 6x3, or 9x3 for cameras with intrinsics.
         #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
+        #[command(flatten)]
+        common: Common,
     },
     /// The Hessian of a pose graph: a chain of poses, closed at random places.
     PoseGraph {
@@ -62,6 +62,8 @@ enum Family {
         /// Rows and columns of a block: 6 in space, 3 in the plane.
         #[arg(long, default_value_t = 6)]
         side: usize,
+        #[command(flatten)]
+        common: Common,
     },
     /// As many blocks in each column, at random rows.
     Uniform {
@@ -72,9 +74,11 @@ enum Family {
         cols: Option<usize>,
         /// Blocks in a column.
         #[arg(long, default_value_t = 8)]
-        per_col: usize,
+        per_column: usize,
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
+        #[command(flatten)]
+        common: Common,
     },
     /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
     PowerLaw {
@@ -86,37 +90,46 @@ enum Family {
         edges: usize,
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
+        #[command(flatten)]
+        common: Common,
     },
 }
 
 impl Family {
-    fn matrix(&self, values: generate::Values, seed: u64) -> Result<Cbc<f64>> {
+    fn common(&self) -> &Common {
+        match self {
+            Self::BundleAdjustment { common, .. }
+            | Self::PoseGraph { common, .. }
+            | Self::Uniform { common, .. }
+            | Self::PowerLaw { common, .. } => common,
+        }
+    }
+
+    fn matrix(&self) -> Result<Cbc<f64>> {
+        let Common { seed, integer, .. } = *self.common();
+        let values = if integer { generate::Values::Integer } else { generate::Values::Real };
         match *self {
-            Self::BundleAdjustment { cameras, points, views, block } => {
+            Self::BundleAdjustment { cameras, points, views, block, .. } => {
                 generate::bundle_adjustment(cameras, points, views, block, values, seed)
             }
-            Self::PoseGraph { poses, closures, side } => generate::pose_graph(poses, closures, side, values, seed),
-            Self::Uniform { rows, cols, per_col, block } => {
-                generate::uniform(rows, cols.unwrap_or(rows), per_col, block, values, seed)
+            Self::PoseGraph { poses, closures, side, .. } => generate::pose_graph(poses, closures, side, values, seed),
+            Self::Uniform { rows, cols, per_column, block, .. } => {
+                generate::uniform(rows, cols.unwrap_or(rows), per_column, block, values, seed)
             }
-            Self::PowerLaw { scale, edges, block } => generate::power_law(scale, edges, block, values, seed),
+            Self::PowerLaw { scale, edges, block, .. } => generate::power_law(scale, edges, block, values, seed),
         }
     }
 }
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
-    let common = &args.common;
-    let Some(path) = &common.output else {
-        return Err(Failure::Usage("generate needs -o FILE, or -o - for stdout".into()));
-    };
-    output::check_place(path)?;
-    let values = if common.integer { generate::Values::Integer } else { generate::Values::Real };
-    let messages = Messages::new(common.quiet);
+    let Common { output, quiet, .. } = args.family.common();
+    output::check_place(output)?;
+    let messages = Messages::new(*quiet);
     messages.step("generating");
-    let matrix = args.family.matrix(values, common.seed)?;
-    messages.step(format!("writing {}", path.display()));
-    output::write_matrix(path, &matrix.to_scalars())?;
+    let matrix = args.family.matrix()?;
+    messages.step(format!("writing {}", output.display()));
+    output::write_matrix(output, &matrix.to_scalars())?;
     let (rows, cols) = (matrix.scalar_rows(), matrix.scalar_cols());
-    messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", path.display(), matrix.nnz(), matrix.shape()));
+    messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", output.display(), matrix.nnz(), matrix.shape()));
     Ok(())
 }

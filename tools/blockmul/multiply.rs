@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::target::{Run, Target};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, verify};
 use half::f16;
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -45,8 +45,8 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
     /// Multiply N times after one warm-up; the times told are those of the median run.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    repeat: Option<u32>,
+    #[arg(long, value_name = "N")]
+    repeat: Option<NonZero<u32>>,
     /// Say on stderr what each stage had to do.
     #[arg(long)]
     explain: bool,
@@ -123,7 +123,7 @@ impl Job<'_> {
         if self.args.explain {
             self.messages.say(&explain(&a, b, &c, &run));
         }
-        self.tell(&Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification.as_ref()))?;
+        self.tell(&Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification))?;
         match verification {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
                 "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
@@ -141,18 +141,13 @@ impl Job<'_> {
         if let Some(bytes) = self.args.memory_limit {
             options = options.memory_limit(bytes);
         }
-        self.messages.step("multiplying");
-        let (mut c, first) = self.target.multiply(&options, a, b)?;
-        let Some(repeat) = self.args.repeat else { return Ok((c, first, None)) };
-        let mut runs = Vec::new();
-        for number in 1..=repeat {
-            self.messages.step(format!("multiplying, {number} of {repeat}"));
-            // Two products may not fit the host.
-            drop(c);
-            let (again, run) = self.target.multiply(&options, a, b)?;
-            c = again;
-            runs.push(run);
-        }
+        let Some(repeat) = self.args.repeat else {
+            self.messages.step("multiplying");
+            let (c, run) = self.target.multiply(&options, a, b)?;
+            return Ok((c, run, None));
+        };
+        let step = |number| self.messages.step(format!("multiplying, {number} of {repeat}"));
+        let (c, runs) = self.target.multiply_repeatedly(&options, (a, b), repeat, step)?;
         let runs_ms = runs.iter().map(|run| run.total_ms).collect();
         Ok((c, median(runs), Some(runs_ms)))
     }

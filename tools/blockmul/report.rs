@@ -12,7 +12,7 @@ const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub struct Report {
     schema: u32,
-    command: &'static str,
+    command: String,
     device: DeviceName,
     method: &'static str,
     element: &'static str,
@@ -30,7 +30,7 @@ pub struct Report {
     stages: Vec<Stage>,
     total_ms: f64,
     gflops: Option<f64>,
-    verified: Option<Verified>,
+    verified: Option<Verification>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_ms: Option<Vec<f64>>,
 }
@@ -47,7 +47,7 @@ struct Size {
     rows: usize,
     cols: usize,
     nnz: usize,
-    block: String,
+    block: [usize; 2],
 }
 
 #[derive(Serialize)]
@@ -56,18 +56,11 @@ struct Stage {
     ms: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct Verified {
-    max_abs_error: f64,
-    max_rel_error: f64,
-    pattern_equal: bool,
-}
-
 impl Size {
     fn of<M: Matrix>(matrix: &M) -> Self {
         let view = matrix.as_cbc();
         let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
-        Self { rows, cols, nnz: view.pattern.nnz(), block: view.shape.to_string() }
+        Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] }
     }
 }
 
@@ -78,7 +71,7 @@ impl Report {
         (a, b, c): (&M, &M, &M),
         run: &Run,
         runs_ms: Option<Vec<f64>>,
-        verification: Option<&Verification>,
+        verification: Option<Verification>,
     ) -> Self {
         let (name, platform, driver) = target.describe();
         let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
@@ -86,7 +79,7 @@ impl Report {
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
         Self {
             schema: SCHEMA,
-            command: "multiply",
+            command: std::env::args().collect::<Vec<_>>().join(" "),
             device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
             method: run.method,
             element: M::Element::NAME,
@@ -102,11 +95,7 @@ impl Report {
             stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
             total_ms: run.total_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
-            verified: verification.map(|v| Verified {
-                max_abs_error: v.max_abs_error,
-                max_rel_error: v.max_rel_error,
-                pattern_equal: v.pattern_equal,
-            }),
+            verified: verification,
             runs_ms,
         }
     }
@@ -122,7 +111,10 @@ impl Report {
             false => format!("C = A·B in {} by {} on {}", self.element, self.method, self.device.name),
         }];
         for (name, size) in [("A", &self.a), ("B", &self.b), ("C", &self.c)] {
-            let entries = if size.block == "1x1" { "entries".into() } else { format!("blocks of {}", size.block) };
+            let entries = match size.block {
+                [1, 1] => "entries".into(),
+                [rows, cols] => format!("blocks of {rows}x{cols}"),
+            };
             lines.push(format!("  {name}  {} x {}, {} {entries}", size.rows, size.cols, size.nnz));
         }
         let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
@@ -132,11 +124,14 @@ impl Report {
             let (least, most) = runs.iter().fold((f64::MAX, 0.0_f64), |(low, high), &ms| (low.min(ms), high.max(ms)));
             lines.push(format!("\nmedian of {} runs, {least:.3} to {most:.3} ms", runs.len()));
         }
-        if let Some(verified) = &self.verified {
-            let pattern = if verified.pattern_equal { "pattern equal" } else { "PATTERN DIFFERS" };
-            let (abs, rel) = (verified.max_abs_error, verified.max_rel_error);
-            lines
-                .push(format!("\nverified against the reference: {pattern}, largest error {abs:e} ({rel:e} relative)"));
+        if let Some(v) = &self.verified {
+            lines.push(match (v.passed, v.bits_equal) {
+                (true, true) => "\nverified: equal to the reference, bit for bit".into(),
+                (true, false) => {
+                    format!("\nverified: largest relative error {:.1e}, within the bound", v.max_rel_error)
+                }
+                (false, _) => "\nNOT VERIFIED".into(),
+            });
         }
         lines.join("\n")
     }
