@@ -2,7 +2,7 @@
 use crate::{
     BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Result,
     device::{DeviceCbc, StageTime, Work},
-    esc::{self, Esc, Operands},
+    esc::{self, Done, Esc, Operands},
     host_memory,
     matrix::{Cbc, Pattern, aligned_stride},
     reference,
@@ -77,6 +77,8 @@ pub struct Report {
     pub products: u64,
     /// Entries (blocks) of C.
     pub c_nnz: u64,
+    /// Products that sum to one entry (block) of C, at most.
+    pub longest_run: u32,
     /// Bands of columns the product was cut into.
     pub bands: usize,
     /// Highest sum of device memory allocated, operands and size classes included.
@@ -173,7 +175,7 @@ impl Spgemm {
         count_operands(&work, x, y);
         let start = Instant::now();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
-        let products = esc.multiply(&work, &operands, |band| {
+        let done = esc.multiply(&work, &operands, |band| {
             work.wait()?;
             let transfer = Instant::now();
             columns.check_fits(&band)?;
@@ -181,9 +183,8 @@ impl Spgemm {
             transfers += transfer.elapsed();
             Ok(())
         })?;
-        let bands = columns.bands;
         let c = columns.finish()?;
-        let mut report = self.report(&work, start, Done { products, bands }, c.pattern().nnz() as u64)?;
+        let mut report = self.report(&work, start, done, c.pattern().nnz() as u64)?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report))
     }
@@ -201,11 +202,10 @@ impl Spgemm {
         count_operands(work, x, y);
         let start = Instant::now();
         let mut bands = Vec::new();
-        let products = esc.multiply(work, &operands, |band| {
+        let done = esc.multiply(work, &operands, |band| {
             bands.push(band);
             Ok(())
         })?;
-        let done = Done { products, bands: bands.len() };
         Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done))
     }
 
@@ -227,6 +227,7 @@ impl Spgemm {
             method: Method::Esc,
             products: done.products,
             c_nnz,
+            longest_run: done.longest_run,
             bands: done.bands,
             peak_device_bytes: work.peak_bytes(),
             stages,
@@ -234,11 +235,6 @@ impl Spgemm {
             read_backs: work.read_backs(),
         })
     }
-}
-
-struct Done {
-    products: u64,
-    bands: usize,
 }
 
 /// The arrays of row-major matrices are those of the transposes, and Cᵀ = BᵀAᵀ.

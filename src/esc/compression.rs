@@ -125,3 +125,69 @@ impl<T: Element> Compression<T> {
         Ok(Compressed { col_ptr, run_end, values })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::test_device,
+        esc::{
+            expansion::Expansion,
+            gather::Gather,
+            segmented_sort::SortStage,
+            setup::Setup,
+            tail_counts::TailCounts,
+            tests::{Case, edge_cases, tunings},
+        },
+    };
+
+    /// Where each column of C begins, the last product of each run, the sum of each run in pieces of 1024, its row.
+    fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
+        let tails = case.tails();
+        let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
+        let begins: Vec<usize> = std::iter::once(0).chain(ends.iter().map(|end| end + 1)).collect();
+        let (a, b) = &case.host;
+        let value = |p: usize| a.values()[case.sorted[p].2.a as usize] * b.values()[case.sorted[p].2.b as usize];
+        let add = |x: f64, y: f64| x + y;
+        let sum = |(&begin, &end): (&usize, &usize)| {
+            let products: Vec<f64> = (begin..=end).map(value).collect();
+            products.chunks(RUN_PIECE).filter_map(|piece| piece.iter().copied().reduce(add)).reduce(add).unwrap()
+        };
+        let col_ptr =
+            (0..=b.ncols() as u32).map(|col| ends.iter().filter(|&&end| case.sorted[end].0 < col).count() as u32);
+        let rows = ends.iter().map(|&end| case.sorted[end].1).collect();
+        (
+            col_ptr.collect(),
+            ends.iter().map(|&end| end as u32).collect(),
+            begins.iter().zip(&ends).map(sum).collect(),
+            rows,
+        )
+    }
+
+    #[test]
+    fn small_agrees_with_its_model_and_so_does_gather() -> Result<()> {
+        let (device, scalar) = (test_device(), BlockShape::SCALAR);
+        for case in edge_cases()? {
+            for tuning in tunings(scalar, scalar) {
+                let (work, operands) = (&case.work, case.operands());
+                let setup = Setup::new(&device, &tuning)?;
+                let mut counted = setup.run(work, &case.a, &case.b)?;
+                let band = case.band(counted.sizes);
+                let expansion = Expansion::new(&device, &tuning, scalar, scalar)?;
+                let expanded = expansion.run(work, &operands, &counted.entries, &band)?;
+                let segments = setup.segments(work, &case.b, &mut counted, &band)?;
+                let sorted = SortStage::new(&device, &tuning, scalar, scalar)?.run(work, &segments, expanded)?;
+                let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
+                let stage = Compression::new(&device, &tuning, scalar, scalar)?;
+                let compressed = stage.run(work, &operands, &sorted, &segments, &tails)?;
+                let (col_ptr, run_end, sums, rows) = model(&case);
+                assert_eq!(compressed.col_ptr.download(work)?, col_ptr);
+                assert_eq!(compressed.run_end.download(work)?, run_end);
+                assert_eq!(compressed.values.download(work)?, sums);
+                let c = Gather::new(&device, &tuning)?.run(work, &operands, &sorted.rows, compressed)?;
+                assert_eq!(c.row_idx.download(work)?, rows);
+            }
+        }
+        Ok(())
+    }
+}

@@ -130,3 +130,90 @@ impl<T: Element> Expansion<T> {
         Ok(Expanded { rows, payload, tile_segment })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::test_device,
+        esc::{
+            setup::{Setup, Sizes},
+            tests::{Case, edge_cases, tunings, with_segments},
+        },
+    };
+
+    /// The row and the value of each product, and the segment of every sixteenth and of the last.
+    fn model(case: &Case) -> (Vec<u32>, Vec<f64>, Vec<u32>) {
+        let (a, b) = &case.host;
+        let value = |pair: OperandPair| a.values()[pair.a as usize] * b.values()[pair.b as usize];
+        let segments = case.products.iter().step_by(16).chain(case.products.last()).map(|&(segment, ..)| segment);
+        let rows = case.products.iter().map(|&(_, row, _)| row).collect();
+        (rows, case.products.iter().map(|&(.., pair)| value(pair)).collect(), segments.collect())
+    }
+
+    #[test]
+    fn small_agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
+        for case in edge_cases()? {
+            for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+                let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
+                let band = case.band(counted.sizes);
+                let (rows, values, segments) = model(&case);
+                // A block shape that is not scalar makes the stage emit pairs; it looks at nothing else of the blocks.
+                for shape in [BlockShape::SCALAR, BlockShape::new(2, 2)?] {
+                    let stage = Expansion::new(&test_device(), &tuning, shape, shape)?;
+                    let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &band)?;
+                    assert_eq!(expanded.rows.download(&case.work)?, rows);
+                    assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
+                    match expanded.payload {
+                        Payload::Values(got) => assert_eq!(got.download(&case.work)?, values),
+                        Payload::Pairs(got) => {
+                            let pairs: Vec<_> = case.products.iter().map(|&(.., pair)| pair).collect();
+                            assert_eq!(got.download(&case.work)?, pairs);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The paper's lines 19-21 form exp_size * i in 32 bits, and divide by the number of threads, which may be 0.
+    #[test]
+    fn small_products_are_counted_beyond_32_bits() -> Result<()> {
+        let case = with_segments(&[3, 0, 20, 9], 4)?;
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            let mut entries = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?.entries;
+            // As if 2^33 products were expanded in bands before: the band begins there.
+            let before = 1u64 << 33;
+            let prods: Vec<u64> = entries.prods.download(&case.work)?.into_iter().map(|p| p + before).collect();
+            entries.prods = case.work.upload(&prods)?;
+            let sizes = Sizes { products: 32, ..Sizes::default() };
+            let band = Band { first_product: before, ..case.band(sizes) };
+            let stage = Expansion::new(&test_device(), &tuning, BlockShape::SCALAR, BlockShape::SCALAR)?;
+            let expanded = stage.run(&case.work, &case.operands(), &entries, &band)?;
+            assert_eq!(expanded.rows.download(&case.work)?, model(&case).0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn entries_of_very_different_weight_are_found() -> Result<()> {
+        // A few huge columns of A among thousands of tiny and empty ones: where pure interpolation takes thousands of steps.
+        let n = 3000;
+        let length = |k: usize| match k % 1000 {
+            999 => 2000,
+            x if x % 3 == 0 => 0,
+            _ => 1,
+        };
+        let a = crate::Csc::from_triplets(2000, n, (0..n).flat_map(|k| (0..length(k)).map(move |i| (i, k, 1.0))))?;
+        let b = crate::Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?;
+        let case = Case::new(a, b)?;
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
+            let stage = Expansion::new(&test_device(), &tuning, BlockShape::SCALAR, BlockShape::SCALAR)?;
+            let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &case.band(counted.sizes))?;
+            assert!(expanded.rows.download(&case.work)? == model(&case).0);
+        }
+        Ok(())
+    }
+}

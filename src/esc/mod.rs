@@ -32,6 +32,16 @@ use tuning::Tuning;
 /// The stages, in order, as the report names them.
 pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
+/// What a product was.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Done {
+    /// Expansion size.
+    pub products: u64,
+    /// Products of the longest run.
+    pub longest_run: u32,
+    pub bands: usize,
+}
+
 /// The product, compiled: the kernels of the six stages for one pair of block shapes and one element type.
 pub(crate) struct Esc<T: Element> {
     tuning: Tuning,
@@ -60,20 +70,24 @@ impl<T: Element> Esc<T> {
         })
     }
 
-    /// C = A·B, band after band; `place` takes the columns of C of each band, in order. Returns the expansion size.
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
     pub fn multiply(
         &self,
         work: &Work,
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<u64> {
+    ) -> Result<Done> {
         let mut counted = self.setup.run(work, operands.a, operands.b)?; // round trip 1
         let mut bands = Bands::new(operands.b.ncols, counted.sizes);
         let limits = || Limits::new(work, &self.tuning, operands);
+        let mut done = Done { products: counted.sizes.products, ..Done::default() };
         while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
-            place(self.multiply_band(work, operands, &mut counted, &band)?)?;
+            let (columns, longest_run) = self.multiply_band(work, operands, &mut counted, &band)?;
+            done.bands += 1;
+            done.longest_run = done.longest_run.max(longest_run);
+            place(columns)?;
         }
-        Ok(counted.sizes.products)
+        Ok(done)
     }
 
     fn multiply_band(
@@ -82,16 +96,16 @@ impl<T: Element> Esc<T> {
         operands: &Operands<'_, T>,
         counted: &mut Counted,
         band: &Band,
-    ) -> Result<DeviceCbc<T>> {
+    ) -> Result<(DeviceCbc<T>, u32)> {
         if band.sizes.products == 0 {
-            return operands.empty_product(work, band.columns.len());
+            return Ok((operands.empty_product(work, band.columns.len())?, 0));
         }
         let segments = self.setup.segments(work, operands.b, counted, band)?;
         let expanded = self.expansion.run(work, operands, &counted.entries, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
         let compressed = self.compression.run(work, operands, &sorted, &segments, &tails)?;
-        self.gather.run(work, operands, &sorted.rows, compressed)
+        Ok((self.gather.run(work, operands, &sorted.rows, compressed)?, tails.longest))
     }
 }
 

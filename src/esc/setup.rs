@@ -169,3 +169,55 @@ impl Setup {
         Ok((BandSegments { ptr, chunk_ptr, sizes: Sizes::default() }, partials, groups))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape, Csc,
+        device::test_device,
+        esc::tests::{edge_cases, tunings},
+    };
+
+    /// Products before each entry of B, the column of each entry, where each column's products begin.
+    fn model(a: &Csc<f64>, b: &Csc<f64>) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
+        let (mut prods, mut cols, mut segments, mut products) = (vec![], vec![], vec![], 0u64);
+        for col in 0..b.ncols() {
+            segments.push(products as u32);
+            for &k in b.pattern().column(col) {
+                prods.push(products);
+                cols.push(col as u32);
+                products += a.pattern().column(k as usize).len() as u64;
+            }
+        }
+        segments.push(products as u32);
+        prods.push(products);
+        (prods, cols, segments)
+    }
+
+    #[test]
+    fn small_agrees_with_its_model() -> Result<()> {
+        for case in edge_cases()? {
+            for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+                let setup = Setup::new(&test_device(), &tuning)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let (prods, cols, segment_ptr) = model(&case.host.0, &case.host.1);
+                assert_eq!(counted.entries.prods.download(&case.work)?, prods);
+                assert_eq!(counted.entries.cols.download(&case.work)?, cols);
+                let lengths: Vec<u64> = segment_ptr.windows(2).map(|s| u64::from(s[1] - s[0])).collect();
+                let short = |&&length: &&u64| length > 0 && length <= tuning.sort.short_max as u64;
+                let long = lengths.iter().filter(|&&length| length > tuning.sort.short_max as u64);
+                let sizes = Sizes {
+                    products: *prods.last().unwrap(),
+                    longest: *lengths.iter().max().unwrap(),
+                    chunks: long.map(|length| length.div_ceil(tuning.sort.chunk as u64)).sum(),
+                    shorts: lengths.iter().filter(short).count() as u64,
+                };
+                assert_eq!(counted.sizes, sizes);
+                let segments = setup.segments(&case.work, &case.b, &mut counted, &case.band(sizes))?;
+                assert_eq!(segments.ptr.download(&case.work)?, segment_ptr);
+            }
+        }
+        Ok(())
+    }
+}

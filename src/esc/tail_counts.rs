@@ -57,3 +57,53 @@ impl TailCounts {
         Ok(Tails { tail_ptr: counts, nnz: record[2] as usize, longest: record[0], splits: record[1] as usize })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape,
+        device::test_device,
+        esc::{
+            expansion::Expansion,
+            segmented_sort::SortStage,
+            setup::Setup,
+            tests::{Case, edge_cases, tunings},
+        },
+    };
+
+    /// Run ends before each tile of 16 and in all, the longest run, the runs above a piece.
+    fn model(case: &Case) -> (Vec<u32>, u32, usize) {
+        let tails = case.tails();
+        let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
+        let begins = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+        let lengths: Vec<usize> = ends.iter().zip(begins).map(|(end, begin)| end + 1 - begin).collect();
+        let before = |tile: usize| ends.iter().filter(|&&end| end < tile * 16).count() as u32;
+        let tail_ptr = (0..=tails.len().div_ceil(16)).map(before).collect();
+        (tail_ptr, *lengths.iter().max().unwrap() as u32, lengths.iter().filter(|&&length| length > RUN_PIECE).count())
+    }
+
+    #[test]
+    fn small_agrees_with_its_model() -> Result<()> {
+        let (device, scalar) = (test_device(), BlockShape::SCALAR);
+        for case in edge_cases()? {
+            for tuning in tunings(scalar, scalar) {
+                let setup = Setup::new(&device, &tuning)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let band = case.band(counted.sizes);
+                let expansion = Expansion::new(&device, &tuning, scalar, scalar)?;
+                let expanded = expansion.run(&case.work, &case.operands(), &counted.entries, &band)?;
+                let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
+                let sorted = SortStage::new(&device, &tuning, scalar, scalar)?.run(&case.work, &segments, expanded)?;
+                let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
+                assert_eq!(sorted.rows.download(&case.work)?, rows);
+                let tails = TailCounts::new(&device, &tuning)?.run(&case.work, &sorted, &segments)?;
+                let (tail_ptr, longest, splits) = model(&case);
+                assert_eq!(tails.tail_ptr.download(&case.work)?, tail_ptr);
+                assert_eq!((tails.longest, tails.splits), (longest, splits));
+                assert_eq!(tails.nnz, *tail_ptr.last().unwrap() as usize);
+            }
+        }
+        Ok(())
+    }
+}

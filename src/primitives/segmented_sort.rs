@@ -33,7 +33,7 @@ impl SortTuning {
         }
     }
 
-    pub(super) fn parallel(group_size: usize) -> Self {
+    pub(crate) fn parallel(group_size: usize) -> Self {
         let chunk = group_size * Self::ITEMS;
         Self { group_size, short_max: chunk / 2, chunk, serial: false }
     }
