@@ -22,3 +22,8 @@ pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use spgemm::{Method, Report, Spgemm, multiply};
+
+/// The README's example is compiled and run with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

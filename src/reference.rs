@@ -34,9 +34,12 @@ pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
     (0..y.pattern.ncols()).map(|col| column_products(x.pattern, y.pattern, col)).sum()
 }
 
-/// Refuses operands whose product cannot fit the host: each column of C has at least the entries of the longest column of A it
-/// is made of.
+/// Refuses operands whose inner sizes differ, and those whose product cannot fit the host: each column of C has at least the
+/// entries of the longest column of A it is made of.
 pub(crate) fn check_fits<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<()> {
+    if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
+        return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
+    }
     let longest =
         |col| b.pattern.column(col).iter().map(|&k| a.pattern.column(k as usize).len() as u64).max().unwrap_or(0);
     let nnz: u64 = (0..b.pattern.ncols()).map(longest).sum();
@@ -52,9 +55,6 @@ fn column_products(a: &Pattern, b: &Pattern, col: usize) -> u64 {
 }
 
 fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<T>> {
-    if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
-        return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
-    }
     check_fits(a, b)?;
     let shape = a.shape.product(b.shape);
     let chunks = balanced_chunks(a.pattern, b.pattern);

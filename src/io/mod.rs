@@ -3,4 +3,4 @@ mod output;
 
 pub mod matrix_market;
 
-pub(crate) use output::write_beside;
+pub use output::write_beside;

@@ -1,51 +1,64 @@
 //! `blockmul devices`: what there is to compute on.
-use crate::{Failure, values::human};
-use blockmul::{Device, DeviceKind};
+use crate::{failure::Failure, output, sizes::show_bytes};
+use blockmul::{Device, DeviceInfo, DeviceKind};
 use comfy_table::{Table, presets};
-use std::io::Write;
 
-/// Lists the OpenCL devices.
+/// List the OpenCL devices of this machine.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  blockmul devices\n  blockmul devices --json | jq '.[0].name'")]
-pub struct Devices {
-    /// One JSON array, with every limit.
+#[command(after_help = "\
+Examples:
+  blockmul devices            a table
+  blockmul devices --json     every limit, for programs
+
+The first column is what `--device` takes; so is a part of a name. With no device at all: exit status 3, and what to install.")]
+pub struct Args {
+    /// Print a JSON array with every limit.
     #[arg(long)]
     json: bool,
 }
 
-impl Devices {
-    pub fn run(self) -> Result<(), Failure> {
-        let devices = Device::list()?;
-        let mut out = std::io::stdout().lock();
-        if self.json {
-            serde_json::to_writer_pretty(&mut out, &devices).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-            return Ok(());
-        }
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["index", "kind", "name", "platform", "units", "memory", "buffer", "local", "group", "fp64"]);
-        for device in devices {
-            let kind = match device.kind {
-                DeviceKind::Gpu => "gpu",
-                DeviceKind::Cpu => "cpu",
-                DeviceKind::Accelerator => "accelerator",
-                _ => "other",
-            };
-            table.add_row([
-                device.index.to_string(),
-                kind.into(),
-                device.name,
-                device.platform,
-                device.compute_units.to_string(),
-                human(device.global_bytes),
-                human(device.max_alloc_bytes),
-                human(device.local_bytes),
-                device.max_group_size.to_string(),
-                if device.fp64 { "yes" } else { "no" }.into(),
-            ]);
-        }
-        writeln!(out, "{table}")?;
-        Ok(())
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let devices = Device::list()?;
+    match args.json {
+        true => output::print(&serde_json::to_string_pretty(&devices).expect("plain data")),
+        false => output::print(&table(&devices)),
     }
+}
+
+fn table(devices: &[DeviceInfo]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "index",
+        "name",
+        "platform",
+        "kind",
+        "units",
+        "memory",
+        "largest buffer",
+        "local",
+        "f64",
+        "version",
+    ]);
+    for info in devices {
+        let kind = match info.kind {
+            DeviceKind::Gpu => "gpu",
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Accelerator => "accelerator",
+            _ => "other",
+        };
+        table.add_row([
+            info.index.to_string(),
+            info.name.clone(),
+            info.platform.clone(),
+            kind.into(),
+            info.compute_units.to_string(),
+            show_bytes(info.global_bytes),
+            show_bytes(info.max_alloc_bytes),
+            show_bytes(info.local_bytes),
+            if info.fp64 { "yes" } else { "no" }.into(),
+            info.version.clone(),
+        ]);
+    }
+    table.trim_fmt()
 }

@@ -1,121 +1,135 @@
-//! `blockmul generate`: deterministic inputs.
-use crate::{Failure, values::block_shape};
-use blockmul::{BlockShape, Cbc, generate, io::matrix_market};
-use clap::{Args, Subcommand};
+//! `blockmul generate`: matrices of the families solvers meet, the same everywhere for a seed.
+use crate::failure::Failure;
+use crate::output::{self, Messages};
+use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
-/// Writes a matrix of a family that solvers meet, the same for a seed everywhere.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  blockmul generate bundle-adjustment --cameras 50 --points 8000 -o W.mtx
-  blockmul generate pose-graph --poses 2500 --closures 2500 -o H.mtx.gz
-  blockmul generate uniform --rows 10000 --per-column 8 --block 3 -o A.mtx
-  blockmul generate power-law --scale 12 --edges 32768 --block 6 --integer -o A.mtx")]
-pub struct Generate {
+/// Write a test matrix: the same file on every machine for the same arguments.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul generate bundle-adjustment --cameras 200 --points 20000 -o W.mtx
+  blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
+  blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
+  blockmul generate power-law --scale 14 --edges 200000 --integer --seed 7 -o P.mtx
+
+Sizes count blocks. The file holds every element of every block: give `multiply` the same --block.")]
+pub struct Args {
     #[command(subcommand)]
     family: Family,
 }
 
-#[derive(Args)]
-struct Output {
-    /// File to write, compressed where the name ends in .gz.
-    #[arg(short, long)]
+#[derive(clap::Args)]
+struct Common {
+    /// Where to write, as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Small whole numbers, so that sums of products are exact.
+    /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
     #[arg(long)]
     integer: bool,
+    /// Do not say on stderr what was written.
+    #[arg(short, long)]
+    quiet: bool,
 }
 
-#[derive(Subcommand)]
+#[derive(clap::Subcommand)]
 enum Family {
-    /// Camera-point matrix of a bundle adjustment: a 6x3 or 9x3 block where a camera sees a point.
+    /// W of a bundle adjustment: a block for each view of a point (columns) by a camera (rows).
     BundleAdjustment {
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 100)]
         cameras: usize,
-        #[arg(long, default_value_t = 8000)]
+        #[arg(long, default_value_t = 10_000)]
         points: usize,
-        /// Cameras that see each point.
-        #[arg(long, default_value_t = 4)]
+        /// Cameras that see a point.
+        #[arg(long, default_value_t = 5)]
         views: usize,
-        #[arg(long, default_value = "6x3", value_parser = block_shape)]
+        /// 6x3, or 9x3 for cameras with intrinsics.
+        #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        output: Output,
+        common: Common,
     },
-    /// Hessian of a pose graph: odometry, loop closures, a dominant diagonal.
+    /// The Hessian of a pose graph: a chain of poses, closed at random places.
     PoseGraph {
-        #[arg(long, default_value_t = 2500)]
+        #[arg(long, default_value_t = 1_000)]
         poses: usize,
-        /// Loop closures.
-        #[arg(long, default_value_t = 2500)]
+        /// Pairs of poses tied beside the chain.
+        #[arg(long, default_value_t = 2_000)]
         closures: usize,
-        /// Side of the blocks: 6 for poses in space, 3 in the plane.
+        /// Rows and columns of a block: 6 in space, 3 in the plane.
         #[arg(long, default_value_t = 6)]
         side: usize,
         #[command(flatten)]
-        output: Output,
+        common: Common,
     },
-    /// The same number of blocks in every column, anywhere.
+    /// As many blocks in each column, at random rows.
     Uniform {
-        /// Block rows.
-        #[arg(long, default_value_t = 10_000)]
+        #[arg(long, default_value_t = 1_000)]
         rows: usize,
-        /// Block columns; as many as rows by default.
+        /// Columns [default: as many as rows].
         #[arg(long)]
         cols: Option<usize>,
-        /// Blocks in each column.
+        /// Blocks in a column.
         #[arg(long, default_value_t = 8)]
         per_column: usize,
-        #[arg(long, default_value = "1", value_parser = block_shape)]
+        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        output: Output,
+        common: Common,
     },
-    /// A few columns and rows with most of the blocks (R-MAT).
+    /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
     PowerLaw {
-        /// 2^SCALE block rows and columns.
-        #[arg(long, default_value_t = 12)]
+        /// 2^SCALE rows and columns.
+        #[arg(long, default_value_t = 10)]
         scale: u32,
-        /// Draws; a block drawn twice is there once.
-        #[arg(long, default_value_t = 32_768)]
+        /// Blocks drawn; those drawn twice are kept once.
+        #[arg(long, default_value_t = 8_000)]
         edges: usize,
-        #[arg(long, default_value = "1", value_parser = block_shape)]
+        #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        output: Output,
+        common: Common,
     },
 }
 
-impl Generate {
-    pub fn run(self) -> Result<(), Failure> {
-        let values = |output: &Output| if output.integer { generate::Values::Integer } else { generate::Values::Real };
-        let (matrix, output): (Cbc<f64>, _) = match self.family {
-            Family::BundleAdjustment { cameras, points, views, block, output } => {
-                (generate::bundle_adjustment(cameras, points, views, block, values(&output), output.seed)?, output)
-            }
-            Family::PoseGraph { poses, closures, side, output } => {
-                (generate::pose_graph(poses, closures, side, values(&output), output.seed)?, output)
-            }
-            Family::Uniform { rows, cols, per_column, block, output } => {
-                let cols = cols.unwrap_or(rows);
-                (generate::uniform(rows, cols, per_column, block, values(&output), output.seed)?, output)
-            }
-            Family::PowerLaw { scale, edges, block, output } => {
-                (generate::power_law(scale, edges, block, values(&output), output.seed)?, output)
-            }
-        };
-        matrix_market::write(&output.output, &matrix.to_scalars())?;
-        eprintln!(
-            "{}: {}x{} blocks of {}, {} stored",
-            output.output.display(),
-            matrix.nrows(),
-            matrix.ncols(),
-            matrix.shape(),
-            matrix.nnz()
-        );
-        Ok(())
+impl Family {
+    fn common(&self) -> &Common {
+        match self {
+            Self::BundleAdjustment { common, .. }
+            | Self::PoseGraph { common, .. }
+            | Self::Uniform { common, .. }
+            | Self::PowerLaw { common, .. } => common,
+        }
     }
+
+    fn matrix(&self) -> Result<Cbc<f64>> {
+        let Common { seed, integer, .. } = *self.common();
+        let values = if integer { generate::Values::Integer } else { generate::Values::Real };
+        match *self {
+            Self::BundleAdjustment { cameras, points, views, block, .. } => {
+                generate::bundle_adjustment(cameras, points, views, block, values, seed)
+            }
+            Self::PoseGraph { poses, closures, side, .. } => generate::pose_graph(poses, closures, side, values, seed),
+            Self::Uniform { rows, cols, per_column, block, .. } => {
+                generate::uniform(rows, cols.unwrap_or(rows), per_column, block, values, seed)
+            }
+            Self::PowerLaw { scale, edges, block, .. } => generate::power_law(scale, edges, block, values, seed),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> std::result::Result<(), Failure> {
+    let Common { output, quiet, .. } = args.family.common();
+    output::check_place(output)?;
+    let messages = Messages::new(*quiet);
+    messages.step("generating");
+    let matrix = args.family.matrix()?;
+    messages.step(format!("writing {}", output.display()));
+    output::write_matrix(output, &matrix.to_scalars())?;
+    let (rows, cols) = (matrix.scalar_rows(), matrix.scalar_cols());
+    messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", output.display(), matrix.nnz(), matrix.shape()));
+    Ok(())
 }

@@ -1,109 +1,159 @@
-//! What a product took: as JSON for programs, as a table for people.
-use crate::values::human;
-use blockmul::{BlockShape, Matrix, StageTime, verify::Verification};
+//! What a product took: the JSON object of `--report` and the table for people.
+use crate::sizes::show_bytes;
+use crate::target::{Run, Target};
+use blockmul::{Element, Matrix, verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-/// The JSON object of `--report`.
+/// Counts the changes of these fields that a reader must know of.
+const SCHEMA: u32 = 1;
+
+/// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows` and `cols` scalars.
 #[derive(Serialize)]
 pub struct Report {
-    pub schema: u32,
-    pub command: String,
-    pub device: DeviceName,
-    pub method: &'static str,
-    pub element: &'static str,
-    pub a: Size,
-    pub b: Size,
-    pub c: Size,
-    pub products: u64,
-    pub flops: u64,
-    pub flops_paper: u64,
-    pub expansion_factor: Option<f64>,
-    pub bands: usize,
-    pub peak_device_bytes: u64,
-    pub stages: Vec<StageTime>,
-    pub total_ms: f64,
-    pub gflops: f64,
+    schema: u32,
+    command: String,
+    device: DeviceName,
+    method: &'static str,
+    element: &'static str,
+    a: Size,
+    b: Size,
+    c: Size,
+    products: u64,
+    /// 2 x products x block_rows x inner x block_cols, as other libraries count.
+    flops: u64,
+    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to anything.
+    flops_paper: u64,
+    expansion_factor: Option<f64>,
+    bands: usize,
+    peak_device_bytes: u64,
+    stages: Vec<Stage>,
+    total_ms: f64,
+    gflops: Option<f64>,
+    verified: Option<Verification>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub runs_ms: Option<Vec<f64>>,
-    pub verified: Option<Verification>,
+    runs_ms: Option<Vec<f64>>,
 }
 
 #[derive(Serialize)]
-pub struct DeviceName {
-    pub name: String,
-    pub platform: String,
-    pub driver: String,
+struct DeviceName {
+    name: String,
+    platform: String,
+    driver: String,
 }
 
-/// A matrix's size, in entries (blocks).
-#[derive(Serialize, Clone, Copy)]
-pub struct Size {
-    pub rows: usize,
-    pub cols: usize,
-    pub nnz: usize,
-    pub block: [usize; 2],
+#[derive(Serialize)]
+struct Size {
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    block: [usize; 2],
+}
+
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    ms: Option<f64>,
 }
 
 impl Size {
-    pub fn of<M: Matrix>(matrix: &M) -> Self {
-        let cbc = matrix.as_cbc();
-        let block = [cbc.shape.rows(), cbc.shape.cols()];
-        Self { rows: cbc.pattern.nrows(), cols: cbc.pattern.ncols(), nnz: cbc.pattern.nnz(), block }
+    fn of<M: Matrix>(matrix: &M) -> Self {
+        let view = matrix.as_cbc();
+        let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+        Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] }
     }
 }
 
-/// 2 flops per scalar product, as the peers count.
-pub fn flops(products: u64, a: BlockShape, b: BlockShape) -> u64 {
-    2 * products * (a.area() * b.cols()) as u64
-}
-
 impl Report {
-    /// Sizes, stages and rates, for a person.
+    /// `run` is the one whose times are told, `runs_ms` the totals of all when there were several.
+    pub fn new<M: Matrix>(
+        target: &Target,
+        (a, b, c): (&M, &M, &M),
+        run: &Run,
+        runs_ms: Option<Vec<f64>>,
+        verification: Option<Verification>,
+    ) -> Self {
+        let (name, platform, driver) = target.describe();
+        let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
+        let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64);
+        let flops = 2 * run.products * c_area * a_shape.cols() as u64;
+        Self {
+            schema: SCHEMA,
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
+            method: run.method,
+            element: M::Element::NAME,
+            a: Size::of(a),
+            b: Size::of(b),
+            c: Size::of(c),
+            products: run.products,
+            flops,
+            flops_paper: flops - c_nnz * c_area,
+            expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
+            bands: run.bands,
+            peak_device_bytes: run.peak_device_bytes,
+            stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
+            total_ms: run.total_ms,
+            gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
+            verified: verification,
+            runs_ms,
+        }
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data")
+    }
+
+    /// The sizes, the stages with their times, the total, for a person.
     pub fn table(&self) -> String {
-        let size = |name: &str, s: &Size| {
-            let block =
-                if s.block == [1, 1] { String::new() } else { format!(" blocks of {}x{}", s.block[0], s.block[1]) };
-            format!("{name}  {} x {}{block}, {} stored\n", s.rows, s.cols, s.nnz)
-        };
-        let mut text = [size("A", &self.a), size("B", &self.b), size("C", &self.c)].concat();
-        text += &format!("on {} ({}), {}, {}\n", self.device.name, self.device.platform, self.method, self.element);
-        text += &format!("{} products", self.products);
-        if let Some(factor) = self.expansion_factor {
-            text += &format!(", {factor:.2} for each entry of C");
+        let mut lines = vec![match self.stages.is_empty() {
+            true => format!("C = A·B in {} by the reference, on the CPU", self.element),
+            false => format!("C = A·B in {} by {} on {}", self.element, self.method, self.device.name),
+        }];
+        for (name, size) in [("A", &self.a), ("B", &self.b), ("C", &self.c)] {
+            let entries = match size.block {
+                [1, 1] => "entries".into(),
+                [rows, cols] => format!("blocks of {rows}x{cols}"),
+            };
+            lines.push(format!("  {name}  {} x {}, {} {entries}", size.rows, size.cols, size.nnz));
         }
-        if self.bands > 1 {
-            text += &format!(", {} bands", self.bands);
+        let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
+        lines.push(format!("  {} products{factor}; {} floating-point operations\n", self.products, self.flops));
+        lines.push(self.stage_table());
+        if let Some(runs) = &self.runs_ms {
+            let (least, most) = runs.iter().fold((f64::MAX, 0.0_f64), |(low, high), &ms| (low.min(ms), high.max(ms)));
+            lines.push(format!("\nmedian of {} runs, {least:.3} to {most:.3} ms", runs.len()));
         }
-        if self.peak_device_bytes > 0 {
-            text += &format!(", {} of device memory", human(self.peak_device_bytes));
+        if let Some(v) = &self.verified {
+            lines.push(match (v.passed, v.bits_equal) {
+                (true, true) => "\nverified: equal to the reference, bit for bit".into(),
+                (true, false) => {
+                    format!("\nverified: largest relative error {:.1e}, within the bound", v.max_rel_error)
+                }
+                (false, _) => "\nNOT VERIFIED".into(),
+            });
         }
+        lines.join("\n")
+    }
+
+    fn stage_table(&self) -> String {
         let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["stage", "ms", "share", "launches"]);
-        let of_stages: f64 = self.stages.iter().filter_map(|stage| stage.ms).sum();
-        for stage in &self.stages {
-            let ms = stage.ms.map_or("-".into(), |ms| format!("{ms:.3}"));
-            let share =
-                stage.ms.map_or("-".into(), |ms| format!("{:.0} %", 100.0 * ms / of_stages.max(f64::MIN_POSITIVE)));
-            table.add_row([stage.name.to_owned(), ms, share, stage.launches.to_string()]);
+        table.load_preset(presets::NOTHING).set_header(["stage", "ms", "%"]);
+        let sum: f64 = self.stages.iter().filter_map(|stage| stage.ms).sum();
+        for Stage { name, ms } in &self.stages {
+            let time = ms.map_or("-".into(), |ms| format!("{ms:.3}"));
+            let share = ms.filter(|_| sum > 0.0).map_or("-".into(), |ms| format!("{:.0}", 100.0 * ms / sum));
+            table.add_row([(*name).into(), time, share]);
         }
-        table.add_row(["total, wall clock".into(), format!("{:.3}", self.total_ms), String::new(), String::new()]);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
+        let speed = self.gflops.map(|g| format!("{g:.2} Gflop/s")).unwrap_or_default();
+        table.add_row(["total (wall clock)".into(), format!("{:.3}", self.total_ms), String::new(), speed]);
+        for column in 1..=2 {
+            table.column_mut(column).expect("three columns").set_cell_alignment(CellAlignment::Right);
         }
-        text += &format!("\n\n{table}\n\n{:.3} GFLOP/s\n", self.gflops);
-        match &self.verified {
-            None => {}
-            Some(v) if v.passed && v.bits_equal => text += "verified: equal to the reference, bit for bit\n",
-            Some(v) if v.passed => {
-                text += &format!("verified: largest relative error {:.1e}, within the bound\n", v.max_rel_error)
-            }
-            Some(v) if !v.pattern_equal => text += "NOT VERIFIED: the pattern is not that of the reference\n",
-            Some(v) => {
-                text += &format!("NOT VERIFIED: largest relative error {:.1e} is beyond the bound\n", v.max_rel_error)
-            }
+        if self.stages.is_empty() {
+            return table.trim_fmt();
         }
-        text
+        let bands = if self.bands == 1 { "1 band".into() } else { format!("{} bands", self.bands) };
+        format!("{}\n{bands}, {} of device memory", table.trim_fmt(), show_bytes(self.peak_device_bytes))
     }
 }

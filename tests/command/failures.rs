@@ -1,0 +1,136 @@
+//! Exit statuses and their messages.
+use super::*;
+
+/// The same machine without OpenCL: a library that is none, or a library without drivers.
+fn without_opencl(desk: &Desk, line: &str) -> [Ran; 2] {
+    let folder = desk.path("no-opencl");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("libOpenCL.so.1"), "").unwrap();
+    let mut broken = desk.command(line);
+    broken.env("LD_LIBRARY_PATH", &folder).env_remove("OPENCL_DYLIB_PATH");
+    let mut empty = desk.command(line);
+    empty.env("OCL_ICD_VENDORS", desk.0.path().join("no-drivers")).env_remove("OCL_ICD_FILENAMES");
+    [ran(broken), ran(empty)]
+}
+
+#[test]
+fn without_opencl_the_command_says_what_to_install() {
+    let desk = Desk::new();
+    desk.put("a.mtx", SQUARE);
+    for line in ["devices", "devices --json", "multiply a.mtx --device 0", "multiply a.mtx --method esc"] {
+        for ran in without_opencl(&desk, line) {
+            assert_eq!((ran.status, ran.stdout.as_str()), (3, ""), "{line}: {}", ran.stderr);
+            assert!(ran.stderr.contains("pocl-opencl-icd") && ran.stderr.contains("tools/setup"), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn without_opencl_auto_is_the_reference_and_says_so() {
+    let desk = Desk::new();
+    desk.put("a.mtx", SQUARE);
+    let want = desk.multiply("a.mtx -o -").stdout;
+    for ran in without_opencl(&desk, "multiply a.mtx -o - --report r.json") {
+        assert_eq!((ran.status, &ran.stdout), (0, &want), "{}", ran.stderr);
+        assert!(ran.stderr.contains("reference"), "{}", ran.stderr);
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
+        assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));
+    }
+    let auto = desk.ok("multiply a.mtx");
+    assert!(auto.stderr.contains("device: "), "auto says what it takes: {}", auto.stderr);
+}
+
+#[test]
+fn wrong_usage_and_unreadable_inputs_are_status_2() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n3 1 1\n");
+    desk.put("twice.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n");
+    desk.put("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
+    for (line, words) in [
+        ("multiply", &["<A>"][..]),
+        ("multiply s.mtx --no-such-option", &["--no-such-option"]),
+        ("multiply s.mtx --element f8", &["f8", "f16"]),
+        ("multiply s.mtx --method magic", &["magic", "esc"]),
+        ("multiply s.mtx --memory-limit much", &["much", "2GiB"]),
+        ("multiply s.mtx --repeat 0", &["0"]),
+        ("multiply missing.mtx", &["missing.mtx"]),
+        ("multiply bad.mtx", &["bad.mtx:4: "]),
+        ("multiply twice.mtx", &["twice.mtx:4: "]),
+        ("multiply complex.mtx", &["complex.mtx:1: ", "complex"]),
+        ("multiply s.mtx bad.mtx -o c.mtx", &["bad.mtx:4: "]),
+    ] {
+        desk.fails(line, 2, words);
+    }
+    assert!(!desk.path("c.mtx").exists());
+    assert!(desk.multiply("twice.mtx --sum-duplicates -o -").stdout.contains("1 1 9.0"));
+}
+
+#[test]
+fn a_device_that_is_not_there_is_status_3_and_lists_what_is() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let device = common::device();
+    let name = &device.info().name;
+    desk.fails("multiply s.mtx --device 99", 3, &["\"99\"", name]);
+    desk.fails("multiply s.mtx --device nonesuch", 3, &["\"nonesuch\"", name]);
+}
+
+#[test]
+fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --scale 12 --edges 60000 --integer -q -o p.mtx");
+    let index = common::device().info().index;
+    desk.fails(
+        &format!("multiply p.mtx --device {index} --memory-limit 100kB -o c.mtx"),
+        4,
+        &["bytes needed", "available"],
+    );
+    assert_eq!(desk.files(), ["p.mtx"], "a failure leaves nothing");
+    let whole = desk.report("p.mtx -o whole.mtx");
+    let limit = whole["peak_device_bytes"].as_u64().unwrap() / 2;
+    let banded = desk.report(&format!("p.mtx -o banded.mtx --memory-limit {limit}"));
+    assert!(
+        banded["bands"].as_u64().unwrap() > 1 && banded["peak_device_bytes"].as_u64().unwrap() <= limit,
+        "{banded}"
+    );
+    assert_eq!(banded["c"], whole["c"]);
+    assert!(std::fs::read(desk.path("whole.mtx")).unwrap() == std::fs::read(desk.path("banded.mtx")).unwrap());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_status_5() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    for option in ["-o", "--report"] {
+        desk.fails(&format!("multiply s.mtx {option} nowhere/c"), 5, &["nowhere/c"]);
+        desk.fails(&format!("multiply s.mtx {option} ."), 5, &["directory"]);
+    }
+    desk.fails("generate uniform -o nowhere/u.mtx", 5, &["nowhere/u.mtx"]);
+    assert_eq!(desk.files(), ["s.mtx"]);
+}
+
+/// Every file of the folder is multiplied or refused; none crashes, hangs, or is called an internal error.
+#[test]
+fn malformed_files_are_read_as_the_format_says_or_refused() {
+    let Some(folder) = common::data("malformed") else { return };
+    let desk = Desk::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut command = desk.command("multiply --device reference");
+        let ran = ran({
+            command.arg(&path).timeout(std::time::Duration::from_secs(60));
+            command
+        });
+        match ran.status {
+            0 => {}
+            2 => assert!(names_a_line(&ran.stderr, &path), "{}", ran.stderr),
+            status => panic!("{}: {status}: {}", path.display(), ran.stderr),
+        }
+    }
+}
+
+fn names_a_line(message: &str, path: &Path) -> bool {
+    let after = message.split_once(&format!("{}:", path.display())).map_or("", |(_, after)| after);
+    after.split_once(':').is_some_and(|(line, _)| line.parse::<u64>().is_ok())
+}

@@ -1,0 +1,145 @@
+//! The command as a user meets it: results, reports, messages, exit statuses.
+#![cfg(feature = "cli")]
+#[path = "../common/mod.rs"]
+mod common;
+mod failures;
+mod multiply;
+mod report;
+
+use assert_cmd::Command;
+use blockmul::{BlockShape, Csc, Element, Matrix, Method, io::matrix_market, reference};
+use half::f16;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// What a run of the command left: exit status, stdout, stderr.
+struct Ran {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// A folder for the files of a test, and the command run in it.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));
+        command.args(line.split_whitespace()).current_dir(self.0.path());
+        command
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        ran(self.command(line))
+    }
+
+    /// The run must succeed.
+    fn ok(&self, line: &str) -> Ran {
+        let ran = self.run(line);
+        assert_eq!(ran.status, 0, "{line}\n{}", ran.stderr);
+        ran
+    }
+
+    /// The run must fail with `status` and say every one of `words`.
+    fn fails(&self, line: &str, status: i32, words: &[&str]) {
+        let ran = self.run(line);
+        assert_eq!((ran.status, ran.stdout.as_str()), (status, ""), "{line}\n{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{line}: no \"{word}\" in: {}", ran.stderr);
+        }
+    }
+
+    /// `multiply` on the device under test: a missing device fails, it does not lead to the reference.
+    fn multiply(&self, line: &str) -> Ran {
+        self.ok(&format!("multiply --device {} {line}", common::device().info().index))
+    }
+
+    fn report(&self, line: &str) -> Value {
+        serde_json::from_str(&self.multiply(&format!("{line} --report -")).stdout).unwrap()
+    }
+
+    fn read<T: Element>(&self, name: &str) -> Csc<T> {
+        matrix_market::read(&self.path(name), Default::default()).unwrap().matrix.cast()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn ran(mut command: Command) -> Ran {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { status: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+const SQUARE: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 1 2\n3 1 3\n2 2 -1\n3 3 5\n";
+const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n";
+const WIDE: &str = "%%MatrixMarket matrix coordinate real general\n2 4 3\n1 1 0.5\n2 3 1e3\n1 4 -2\n";
+const EMPTY: &str = "%%MatrixMarket matrix coordinate real general\n4 4 0\n";
+
+#[test]
+fn every_subcommand_explains_itself() {
+    let desk = Desk::new();
+    let help = desk.ok("--help").stdout;
+    for subcommand in ["multiply", "devices", "generate"] {
+        assert!(help.contains(subcommand), "{help}");
+        let help = desk.ok(&format!("{subcommand} --help")).stdout;
+        assert!(help.contains("Examples:") && help.contains("Usage:"), "{help}");
+    }
+    let help = desk.ok("multiply --help").stdout;
+    for option in [
+        "--transpose-a",
+        "--transpose-b",
+        "--block ",
+        "--block-b",
+        "--element",
+        "--device",
+        "--method",
+        "--verify",
+        "--report",
+        "--memory-limit",
+        "--repeat",
+        "--quiet",
+        "--explain",
+        "--output",
+        "--sum-duplicates",
+    ] {
+        assert!(help.contains(option), "{option}: {help}");
+    }
+    assert!(desk.ok("--version").stdout.contains(env!("CARGO_PKG_VERSION")));
+    desk.fails("", 2, &["Usage"]);
+    desk.fails("divide", 2, &["divide"]);
+}
+
+#[test]
+fn devices_are_listed_for_people_and_programs() {
+    let (desk, device) = (Desk::new(), common::device());
+    let table = desk.ok("devices").stdout;
+    assert!(table.contains("index") && table.contains(&device.info().name), "{table}");
+    let list: Value = serde_json::from_str(&desk.ok("devices --json").stdout).unwrap();
+    let listed = &list[device.info().index];
+    assert_eq!(listed["name"], device.info().name.as_str());
+    assert_eq!(listed["platform"], device.info().platform.as_str());
+    for field in
+        ["driver", "version", "kind", "compute_units", "global_bytes", "max_alloc_bytes", "local_bytes", "fp64"]
+    {
+        assert!(!listed[field].is_null(), "{field}: {listed}");
+    }
+}

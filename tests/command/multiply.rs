@@ -1,0 +1,167 @@
+//! Products, their files, and generated ones.
+use super::*;
+
+/// The file that the command wrote for `line` is the reference's product of `a` and `b`, element for element.
+fn check_product<M: Matrix>(desk: &Desk, line: &str, a: &M, b: &M, scalars: impl Fn(M) -> Csc<M::Element>) {
+    desk.multiply(&format!("{line} --element {} -o c.mtx", M::Element::NAME));
+    let want = scalars(reference::multiply(a, b).unwrap());
+    assert!(want.nnz() > 0);
+    assert_eq!(desk.read::<M::Element>("c.mtx"), want, "{line} in {}", M::Element::NAME);
+}
+
+#[test]
+fn generated_matrices_multiply_to_the_reference_by_every_method_in_every_type() {
+    fn of_type<T: Element>(desk: &Desk, method: Method) {
+        let method = format!("--method {}", method.name());
+        let scalar = |m: Csc<T>| m;
+        let h = desk.read::<T>("h.mtx.gz");
+        check_product(desk, &format!("h.mtx.gz {method}"), &h, &h, scalar);
+        let (u, p) = (desk.read::<T>("u.mtx"), desk.read::<T>("p.mtx"));
+        check_product(desk, &format!("u.mtx p.mtx {method}"), &u, &p, scalar);
+        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
+        let w = desk.read::<T>("w.mtx");
+        let (a, b) = (w.to_blocks(shape(6, 3)).unwrap(), w.transpose().to_blocks(shape(3, 6)).unwrap());
+        check_product(desk, &format!("w.mtx --block 6x3 {method}"), &a, &b, |c| c.to_scalars());
+    }
+    let desk = Desk::new();
+    desk.ok("generate bundle-adjustment --cameras 9 --points 60 --views 3 --integer -o w.mtx");
+    desk.ok("generate pose-graph --poses 30 --closures 20 --integer -o h.mtx.gz");
+    desk.ok("generate uniform --rows 40 --cols 64 --per-column 3 --integer --seed 5 -o u.mtx");
+    desk.ok("generate power-law --scale 6 --edges 200 --integer --seed 6 -o p.mtx");
+    for &method in Method::ALL {
+        of_type::<f64>(&desk, method);
+        of_type::<f32>(&desk, method);
+        of_type::<f16>(&desk, method);
+    }
+}
+
+#[test]
+fn generated_files_are_the_same_for_a_seed() {
+    let desk = Desk::new();
+    for family in
+        ["bundle-adjustment --points 50", "pose-graph --poses 9 --closures 4", "uniform --rows 20", "power-law"]
+    {
+        let text = |seed: u32| desk.ok(&format!("generate {family} --seed {seed} -o -")).stdout;
+        assert!(text(1).starts_with("%%MatrixMarket matrix coordinate real general\n"), "{family}");
+        assert_eq!(text(1), text(1), "{family}");
+        assert_ne!(text(1), text(2), "{family}");
+    }
+    let said = desk.ok("generate uniform --rows 10 --cols 12 --per-column 2 --block 2x3 -o u.mtx");
+    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "u.mtx: 20 x 36, 24 blocks of 2x3\n"));
+    assert_eq!(desk.ok("generate uniform -q -o u.mtx").stderr, "");
+    desk.fails("generate uniform", 2, &["-o"]);
+    desk.fails("generate uniform --rows 3 --per-column 4 -o x.mtx", 2, &["4", "3"]);
+    desk.fails("generate pose-graph --poses 3 --closures 99 -o x.mtx", 2, &["99"]);
+    desk.fails("generate uniform --block 33 -o x.mtx", 2, &["33x33"]);
+    assert!(!desk.path("x.mtx").exists());
+}
+
+#[test]
+fn without_b_the_product_is_of_a_by_itself_or_its_transpose() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("w.mtx", WIDE);
+    let (s, w) = (desk.read::<f64>("s.mtx"), desk.read::<f64>("w.mtx"));
+    let (st, wt) = (s.transpose(), w.transpose());
+    for (line, a, b) in [
+        ("s.mtx", &s, &s),
+        ("w.mtx", &w, &wt),
+        ("s.mtx --transpose-a", &st, &s),
+        ("s.mtx --transpose-b", &s, &st),
+        ("s.mtx --transpose-a --transpose-b", &st, &st),
+        ("w.mtx --transpose-a", &wt, &w),
+        ("w.mtx --transpose-b", &w, &wt),
+        ("w.mtx w.mtx --transpose-b", &w, &wt),
+        ("s.mtx w.mtx --transpose-b --block-b 1x2", &s, &s), // refused below
+    ] {
+        if line.contains("block-b") {
+            desk.fails(&format!("multiply {line}"), 2, &["3x3", "4x1"]);
+            continue;
+        }
+        check_product(&desk, line, a, b, |c| c);
+    }
+    desk.fails("multiply w.mtx w.mtx", 2, &["A is 2x4", "B is 2x4"]);
+    assert!(desk.multiply("w.mtx").stderr.contains("B = Aᵀ"));
+}
+
+#[test]
+fn integers_patterns_and_symmetric_files_are_read_as_values() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("p.mtx", SYMMETRIC);
+    let out = desk.multiply("s.mtx p.mtx -o -").stdout;
+    // [2 0 0; 0 -1 0; 3 0 5] · [1 0 1; 0 0 1; 1 1 0]
+    let want =
+        "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 2.0\n3 1 8.0\n3 2 5.0\n1 3 2.0\n2 3 -1.0\n3 3 3.0\n";
+    assert_eq!(out, want);
+}
+
+#[test]
+fn blocks_take_the_shapes_asked_for_or_say_which() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 12 --per-column 3 --integer -o u.mtx");
+    for (options, a, b, c) in [
+        ("--block 3", "3x3", "3x3", "3x3"),
+        ("--block 2x3", "2x3", "3x2", "2x2"),
+        ("--block 2x3 --block-b 3x4", "2x3", "3x4", "2x4"),
+        ("--block-b 1x2", "1x1", "1x2", "1x2"),
+        ("", "1x1", "1x1", "1x1"),
+    ] {
+        let report = desk.report(&format!("u.mtx --verify {options}"));
+        let block = |name: &str| format!("{}x{}", report[name]["block"][0], report[name]["block"][1]);
+        assert_eq!([block("a"), block("b"), block("c")], [a, b, c], "{options}");
+        assert_eq!((&report["c"]["rows"], &report["c"]["cols"]), (&12.into(), &12.into()), "scalars");
+    }
+    assert!(desk.multiply("u.mtx --block 2x3").stderr.contains("blocks: A 2x3, B 3x2"));
+    // 3x5 does not divide 12 columns, so B falls back to 3x3.
+    desk.ok("generate uniform --rows 10 --cols 12 --per-column 3 --integer -o v.mtx");
+    assert!(desk.multiply("v.mtx u.mtx --block 5x3").stderr.contains("blocks: A 5x3, B 3x3"));
+    desk.fails("multiply u.mtx --block 5", 2, &["12", "5"]);
+    desk.fails("multiply u.mtx --block 0x3", 2, &["0x3"]);
+    desk.fails("multiply u.mtx --block 2y3", 2, &["2y3"]);
+    desk.fails("multiply u.mtx --block 2x3 --block-b 2x2", 2, &["blocks of 2x3", "blocks of 2x2"]);
+}
+
+#[test]
+fn results_go_to_stdout_and_the_rest_to_stderr() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let table = desk.multiply("s.mtx --verify");
+    for word in ["3 x 3, 4 entries", "setup", "compression", "total", "bit for bit"] {
+        assert!(table.stdout.contains(word), "{word}: {}", table.stdout);
+    }
+    let matrix = desk.multiply("s.mtx -o -");
+    assert!(matrix.stdout.starts_with("%%MatrixMarket") && matrix.stderr.contains("setup"), "{}", matrix.stderr);
+    let json = desk.multiply("s.mtx --report -");
+    assert!(serde_json::from_str::<Value>(&json.stdout).is_ok() && json.stderr.contains("setup"));
+    let quiet = desk.multiply("s.mtx --quiet --explain");
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let quiet = desk.ok("multiply s.mtx --quiet --device auto --report -");
+    assert!(serde_json::from_str::<Value>(&quiet.stdout).is_ok());
+    assert_eq!(quiet.stderr, "");
+    let explained = desk.multiply("s.mtx --explain");
+    assert!(explained.stderr.contains("5 products") && explained.stderr.contains("4 runs"), "{}", explained.stderr);
+    desk.fails("multiply s.mtx -o - --report -", 2, &["stdout"]);
+    assert_eq!(desk.files(), ["s.mtx"]);
+}
+
+#[test]
+fn outputs_are_compressed_by_name_and_replaced_whole() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("c.mtx.gz", "something else");
+    desk.multiply("s.mtx -o c.mtx.gz --report r.json");
+    assert!(std::fs::read(desk.path("c.mtx.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
+    let s = desk.read::<f64>("s.mtx");
+    assert_eq!(desk.read::<f64>("c.mtx.gz"), reference::multiply(&s, &s).unwrap());
+    assert_eq!(desk.files(), ["c.mtx.gz", "r.json", "s.mtx"]);
+}
+
+#[test]
+fn values_too_large_for_the_type_are_counted() {
+    let desk = Desk::new();
+    desk.put("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e6\n2 2 1\n");
+    let ran = desk.multiply("b.mtx --element f16");
+    assert!(ran.stderr.contains("1 of 2 values of A are too large for f16"), "{}", ran.stderr);
+    assert!(!desk.multiply("b.mtx").stderr.contains("too large"));
+}

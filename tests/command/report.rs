@@ -1,0 +1,91 @@
+//! The JSON object of `--report`.
+use super::*;
+
+#[test]
+fn the_report_has_every_field_and_counts_as_it_says() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let report = desk.report("s.mtx --verify");
+    let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut want = vec![
+        "schema",
+        "command",
+        "device",
+        "method",
+        "element",
+        "a",
+        "b",
+        "c",
+        "products",
+        "flops",
+        "flops_paper",
+        "expansion_factor",
+        "bands",
+        "peak_device_bytes",
+        "stages",
+        "total_ms",
+        "gflops",
+        "verified",
+    ];
+    let sorted = |keys: &[&str]| {
+        let mut keys: Vec<String> = keys.iter().map(|key| key.to_string()).collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(sorted(&keys), sorted(&want));
+    let size =
+        |rows: u64, cols: u64, nnz: u64| serde_json::json!({"rows": rows, "cols": cols, "nnz": nnz, "block": [1, 1]});
+    assert_eq!((&report["a"], &report["b"], &report["c"]), (&size(3, 3, 4), &size(3, 3, 4), &size(3, 3, 4)));
+    // Column 1 of A meets columns 1 and 3, the others their own: 2 + 1 + 1 + 1 products, 4 entries.
+    assert_eq!((&report["products"], &report["flops"], &report["flops_paper"]), (&5.into(), &10.into(), &6.into()));
+    assert_eq!((&report["expansion_factor"], &report["element"]), (&1.25.into(), &"f64".into()));
+    assert_eq!(report["bands"], 1);
+    let device = common::device();
+    let name = |field: &str| report["device"][field].as_str().unwrap().to_owned();
+    assert_eq!(name("name"), device.info().name);
+    assert_eq!((name("platform"), name("driver")), (device.info().platform.clone(), device.info().driver.clone()));
+    let stages = report["stages"].as_array().unwrap();
+    let names: Vec<_> = stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"]);
+    for stage in stages {
+        assert_eq!(stage.as_object().unwrap().len(), 2);
+        assert!(stage["ms"].as_f64().unwrap() > 0.0, "{stage}");
+    }
+    assert!(report["total_ms"].as_f64().unwrap() > 0.0 && report["peak_device_bytes"].as_u64().unwrap() > 0);
+    let verified = serde_json::json!({"max_abs_error": 0.0, "max_rel_error": 0.0, "pattern_equal": true});
+    assert_eq!(report["verified"], verified);
+
+    let repeated = desk.report("s.mtx --repeat 3 --method esc");
+    want.push("runs_ms");
+    assert_eq!(sorted(&repeated.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>()), sorted(&want));
+    let mut runs: Vec<f64> = repeated["runs_ms"].as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect();
+    runs.sort_by(f64::total_cmp);
+    assert_eq!((runs.len(), repeated["total_ms"].as_f64().unwrap()), (3, runs[1]));
+    assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
+}
+
+#[test]
+fn the_report_counts_blocks_and_empty_products() {
+    let desk = Desk::new();
+    desk.put("e.mtx", EMPTY);
+    let report = desk.report("e.mtx");
+    assert_eq!((&report["c"]["nnz"], &report["products"], &report["flops_paper"]), (&0.into(), &0.into(), &0.into()));
+    assert_eq!(report["expansion_factor"], Value::Null);
+    // One 2x3 block by one 3x2: 12 multiplications, 8 additions.
+    desk.put("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 4\n");
+    let report = desk.report("b.mtx --block 2x3");
+    assert_eq!((&report["a"]["nnz"], &report["c"]["nnz"], &report["products"]), (&1.into(), &1.into(), &1.into()));
+    assert_eq!((&report["flops"], &report["flops_paper"]), (&24.into(), &20.into()));
+}
+
+#[test]
+fn the_reference_reports_and_verifies_too() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let ran = desk.ok("multiply s.mtx --device reference --verify --repeat 2 --report -");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));
+    assert_eq!((&report["products"], &report["verified"]["pattern_equal"]), (&5.into(), &true.into()));
+    assert_eq!((&report["stages"], &report["runs_ms"].as_array().unwrap().len()), (&Value::Array(vec![]), &2));
+    desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
+}

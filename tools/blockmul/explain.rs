@@ -1,0 +1,50 @@
+//! `--explain`: what the product was made of and what each stage had to do with it.
+use crate::sizes::show_bytes;
+use crate::target::Run;
+use blockmul::{Element, Matrix, OperandPair};
+
+/// A few lines for stderr.
+pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
+    let (a, b, c) = (a.as_cbc(), b.as_cbc(), c.as_cbc());
+    let scalar = a.shape.area() == 1 && b.shape.area() == 1;
+    let lengths = a.pattern.col_ptr().windows(2).map(|ends| ends[1] - ends[0]).collect::<Vec<_>>();
+    let segments = (0..b.pattern.ncols())
+        .map(|j| b.pattern.column(j).iter().map(|&k| lengths[k as usize]).sum::<u64>())
+        .collect::<Vec<_>>();
+    let (longest, empty) = (segments.iter().max().copied().unwrap_or(0), segments.iter().filter(|&&s| s == 0).count());
+    let payload = match scalar {
+        true => format!("its value ({} bytes)", size_of::<<M::Element as Element>::Arithmetic>()),
+        false => format!("the numbers of its two blocks ({} bytes)", size_of::<OperandPair>()),
+    };
+    let sums = match scalar {
+        true => "the values with equal rows are added up, in ascending k".into(),
+        false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
+    };
+    let mut lines = vec![
+        format!(
+            "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
+            segments.len(),
+            run.products,
+            longest
+        ),
+        format!("expansion      each product's row (4 bytes) and {payload}"),
+        format!("segmented_sort {} columns sorted by row, stably", segments.len() - empty),
+        format!("tail_counts    {} runs of equal rows: the entries of C", c.pattern.nnz()),
+        format!("compression    {sums}"),
+        format!("gather         rows of C; C takes {}", show_bytes(c_bytes(&c))),
+    ];
+    if run.stages.is_empty() {
+        lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
+    } else if run.bands > 1 {
+        lines.push(format!(
+            "in {} bands of columns, each of all six stages, for device memory ({} used)",
+            run.bands,
+            show_bytes(run.peak_device_bytes)
+        ));
+    }
+    lines.join("\n")
+}
+
+fn c_bytes<T: Element>(c: &blockmul::matrix::CbcView<'_, T>) -> u64 {
+    (size_of_val(c.pattern.col_ptr()) + size_of_val(c.pattern.row_idx()) + size_of_val(c.values)) as u64
+}

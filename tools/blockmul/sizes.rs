@@ -1,0 +1,84 @@
+//! Sizes as people write them: blocks (`3`, `2x3`) and bytes (`2GiB`), both ways.
+use blockmul::BlockShape;
+
+/// `RxK`, or `3` for 3x3.
+pub fn block(text: &str) -> Result<BlockShape, String> {
+    let (rows, cols) = text.split_once(['x', 'X']).unwrap_or((text, text));
+    let side = |side: &str| {
+        side.parse().map_err(|_| format!("a block is written RxK, as in 2x3, or 3 for 3x3, not \"{text}\""))
+    };
+    BlockShape::new(side(rows)?, side(cols)?).map_err(|error| error.to_string())
+}
+
+/// The binary and the decimal units of memory, largest first in each.
+const UNITS: [(&str, u64); 8] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+];
+
+/// A number of bytes: digits, a fraction if need be, and a unit (none or `B` for bytes) in any case.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let malformed = || format!("a size is written as in 2GiB, 500MB or 1048576, not \"{text}\"");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = (&text[..digits], text[digits..].trim());
+    let factor = match unit {
+        "" | "B" | "b" => 1,
+        unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(malformed)?.1,
+    };
+    let size = number.parse::<f64>().map_err(|_| malformed())? * factor as f64;
+    match size >= 1.0 && size < u64::MAX as f64 {
+        true => Ok(size as u64),
+        false => Err(format!("{text} is no size between 1 byte and 2^64")),
+    }
+}
+
+/// Bytes in the largest binary unit below them, to three digits or so.
+pub fn show_bytes(bytes: u64) -> String {
+    match UNITS[..4].iter().find(|(_, factor)| bytes >= *factor) {
+        Some((name, factor)) => format!("{:.1} {name}", bytes as f64 / *factor as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks() {
+        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
+        assert_eq!(block("3"), Ok(shape(3, 3)));
+        assert_eq!(block("2x3"), Ok(shape(2, 3)));
+        assert_eq!(block("32X1"), Ok(shape(32, 1)));
+        assert!(block("33").unwrap_err().contains("33x33"));
+        for wrong in ["", "x", "2x", "x3", "0", "2x0", "2x3x4", "-1", "a"] {
+            assert!(block(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn memory() {
+        for (text, size) in [
+            ("1", 1),
+            ("1048576", 1 << 20),
+            ("512B", 512),
+            ("2GiB", 2 << 30),
+            ("2 gib", 2 << 30),
+            ("1.5MiB", 3 << 19),
+            ("500MB", 500_000_000),
+            ("7kb", 7_000),
+        ] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for wrong in ["", "GiB", "0", "0.1", "-1", "1e3", "2GG", "1.2.3", "99999999999TiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!([show_bytes(1023), show_bytes(1536), show_bytes(3 << 30)], ["1023 B", "1.5 KiB", "3.0 GiB"]);
+    }
+}
