@@ -114,20 +114,17 @@ fn copy<T: OclPrm>(queue: &ocl::Queue, from: &core::Mem, len: usize, done: &ocl:
     let buffer = ocl::Buffer::<T>::builder().queue(queue.clone()).len(len.max(1)).build().map_err(refused)?;
     if len > 0 {
         let mut copied = ocl::Event::empty();
-        // SAFETY: `len` values are in both; the copy is waited for below.
-        unsafe {
-            core::enqueue_copy_buffer::<T, _, _, _>(
-                queue,
-                from,
-                buffer.as_core(),
-                0,
-                0,
-                len,
-                Some(done),
-                Some(&mut copied),
-            )
-            .map_err(refused)?;
-        }
+        core::enqueue_copy_buffer::<T, _, _, _>(
+            queue,
+            from,
+            buffer.as_core(),
+            0,
+            0,
+            len,
+            Some(done),
+            Some(&mut copied),
+        )
+        .map_err(refused)?;
         copied.wait_for().map_err(refused)?;
     }
     Ok(buffer)
