@@ -3,6 +3,7 @@
 
 mod element;
 pub mod error;
+pub mod io;
 pub mod matrix;
 
 pub use element::{Element, OperandPair, Word};
