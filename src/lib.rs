@@ -3,6 +3,7 @@
 
 mod element;
 pub mod error;
+pub mod generate;
 pub mod io;
 pub mod matrix;
 
