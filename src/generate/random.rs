@@ -1,8 +1,8 @@
 //! [`Random`]: the one source of random numbers.
 use std::collections::BTreeSet;
 
-/// SplitMix64 (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014, Fig. 17 with the constants of
-/// its reference code): a counter that steps by the golden ratio, mixed to 64 bits; period 2^64.
+/// SplitMix64 (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014, with the constants of
+/// Vigna's reference code): a counter that steps by the golden ratio, mixed to 64 bits; period 2^64.
 ///
 /// Small, fast and the same everywhere; not for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,8 @@ impl Random {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire: *Fast Random Integer Generation in an Interval*, 2019); 0 when `bound` is 0.
+    /// Uniform in `0..bound`, without bias (Lemire: *Fast Random Integer Generation in an Interval*, 2019); 0 for a
+    /// `bound` of 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {

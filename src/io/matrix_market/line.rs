@@ -45,8 +45,8 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
         (&[row, column, value], Field::Real | Field::Integer) => (row, column, Some(value)),
         _ => {
             let form = if header.field == Field::Pattern { "row column" } else { "row column value" };
-            let (words, found) = (words(line).count(), header.field.name());
-            return Err(format!("{words} words where an entry of a {found} matrix, \"{form}\", is expected"));
+            let (words, field) = (words(line).count(), header.field.name());
+            return Err(format!("{words} words where \"{form}\" is expected (the field is {field})"));
         }
     };
     let row = index(row, "row", header.nrows)?;

@@ -135,9 +135,9 @@ fn a_wide_matrix_is_read_when_allowed() {
 #[test]
 fn entries_refused() {
     let entry = |line: &str| refused(format!("{REAL}2 3 2\n\n1 1 1\n{line}\n"));
-    assert_eq!(entry("2 2"), "5: 2 words where an entry of a real matrix, \"row column value\", is expected");
-    assert_eq!(entry("2 2 1 1"), "5: 4 words where an entry of a real matrix, \"row column value\", is expected");
-    assert_eq!(entry("2 2 1 % c"), "5: 5 words where an entry of a real matrix, \"row column value\", is expected");
+    assert_eq!(entry("2 2"), "5: 2 words where \"row column value\" is expected (the field is real)");
+    assert_eq!(entry("2 2 1 1"), "5: 4 words where \"row column value\" is expected (the field is real)");
+    assert_eq!(entry("2 2 1 % c"), "5: 5 words where \"row column value\" is expected (the field is real)");
     assert_eq!(entry("0 2 1"), "5: row 0 is outside 1 to 2");
     assert_eq!(entry("3 2 1"), "5: row 3 is outside 1 to 2");
     assert_eq!(entry("2 -4 1"), "5: column -4 is outside 1 to 3");
@@ -155,10 +155,7 @@ fn entries_refused() {
         "3: value: \"\\xff\\xfe\" is not a number"
     );
     let kind = |kind: &str, line: &str| refused(format!("%%MatrixMarket matrix coordinate {kind}\n2 2 1\n{line}\n"));
-    assert_eq!(
-        kind("pattern general", "1 1 1"),
-        "3: 3 words where an entry of a pattern matrix, \"row column\", is expected"
-    );
+    assert_eq!(kind("pattern general", "1 1 1"), "3: 3 words where \"row column\" is expected (the field is pattern)");
     assert!(kind("real symmetric", "1 2 1").starts_with("3: entry (1, 2) lies above the diagonal; a symmetric"));
     assert!(kind("real skew-symmetric", "1 2 1").starts_with("3: entry (1, 2) lies on or above the diagonal; a skew"));
     assert!(kind("integer skew-symmetric", "2 2 0").starts_with("3: entry (2, 2) lies on or above the diagonal"));

@@ -17,7 +17,7 @@ pub fn write<T: Element>(path: impl AsRef<Path>, matrix: &Csc<T>) -> Result<()> 
     write_whole(path.as_ref(), |writer| write_to(writer, matrix))
 }
 
-/// Writes `matrix` as [`write`] does, plain, to anything; a few KiB at a time, so `writer` need not be buffered.
+/// Writes `matrix` as [`write()`] does, plain, to anything; a few KiB at a time, so `writer` need not be buffered.
 ///
 /// # Errors
 /// Those of `writer`.
