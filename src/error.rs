@@ -119,6 +119,9 @@ pub enum PatternError {
     /// A row index outside the matrix.
     #[error("column {column}, entry {entry}: row {row} is outside 0..{nrows}")]
     RowOutOfRange { column: usize, entry: u64, row: u32, nrows: usize },
+    /// A device found the arrays broken, and a moment later they were not.
+    #[error("the arrays changed while they were checked: somebody is still writing them")]
+    Changed,
     /// Rows must ascend strictly within a column.
     #[error("column {column}, entry {entry}: row {row} follows row {previous}; rows must ascend strictly")]
     RowOrder { column: usize, entry: u64, previous: u32, row: u32 },

@@ -14,7 +14,10 @@ pub mod reference;
 mod spgemm;
 pub mod verify;
 
+#[cfg(feature = "ocl")]
+pub use device::OclMatrix;
 pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix, StageTime};
+pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};

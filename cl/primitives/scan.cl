@@ -48,7 +48,8 @@ KERNEL scan_tiles(global SCAN_WORD* data, global const SCAN_WORD* partials, uint
     SCAN_WORD before = scan_group(sum, shared, &total);
     // Sums are scanned exclusively, maxima inclusively: the tiles before end one partial earlier.
     const uint tile = get_group_id(0);
-    if (tiles > 1 && (!MAXIMUM || tile > 0))
+    const bool some_before = MAXIMUM ? tile > 0 : true;
+    if (tiles > 1 && some_before)
         before = COMBINE(before, partials[MAXIMUM ? tile - 1 : tile]);
     for (uint i = 0; i < ITEMS; ++i) {
         const SCAN_WORD through = COMBINE(before, values[i]);

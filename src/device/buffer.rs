@@ -21,12 +21,6 @@ impl<T: Word> Buffer<T> {
         self.len
     }
 
-    /// Makes a buffer that was allocated longer hold `len` values.
-    pub fn shrink(&mut self, len: usize) {
-        assert!(len <= self.len, "a buffer of {} cannot shrink to {len}", self.len);
-        self.len = len;
-    }
-
     pub(super) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }

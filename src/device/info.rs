@@ -3,6 +3,7 @@ use super::cl::check;
 use crate::{Error, Result};
 use opencl3::{device as cl, error_codes::DLOPEN_RUNTIME_LOAD_FAILED, platform::get_platforms, types::cl_device_id};
 use serde::Serialize;
+use std::sync::{Mutex, PoisonError};
 
 /// The kind of processor a device is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,6 +65,9 @@ impl DeviceId {
 }
 
 pub(super) fn list() -> Result<Vec<DeviceInfo>> {
+    // PoCL finds its devices at the first question, and not for two threads at once.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let platforms = match get_platforms() {
         Err(error) if error.0 == DLOPEN_RUNTIME_LOAD_FAILED => {
             return Err(Error::NoOpenCl { reason: "the OpenCL library (libOpenCL) is not installed".into() });

@@ -5,19 +5,28 @@
 //! reads back and keeps the times.
 mod buffer;
 mod cl;
+mod foreign;
+#[cfg(feature = "gl")]
+mod gl;
 mod info;
 mod kernel;
 mod matrix;
+#[cfg(feature = "ocl")]
+mod ocl;
 mod pool;
 mod program;
 mod queue;
+mod validate;
 mod work;
 
 pub(crate) use buffer::Buffer;
+pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, In, InOut, Kernel, Out};
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
+#[cfg(feature = "ocl")]
+pub use ocl::OclMatrix;
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use program::{Options, Source, source};
 pub use work::StageTime;

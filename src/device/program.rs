@@ -63,10 +63,21 @@ pub(super) struct Compiled {
     pub(super) kernels: RawKernels,
 }
 
+/// A source's path and the options it is compiled with.
+type Key = (&'static str, String);
+
 /// Compiled programs by source and options; at most [`ProgramCache::BOUND`], the least recently used leaves first.
 #[derive(Default)]
 pub(super) struct ProgramCache {
-    state: Mutex<(u64, HashMap<(&'static str, String), (u64, Arc<Compiled>)>)>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Counts the requests.
+    clock: u64,
+    /// When each was requested last, and what was compiled.
+    programs: HashMap<Key, (u64, Arc<Compiled>)>,
 }
 
 impl ProgramCache {
@@ -81,7 +92,7 @@ impl ProgramCache {
         options: &Options,
     ) -> Result<Arc<Compiled>> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (clock, programs) = &mut *guard;
+        let State { clock, programs } = &mut *guard;
         *clock += 1;
         let key = (source.path, options.text.clone());
         if let Some((used, compiled)) = programs.get_mut(&key) {

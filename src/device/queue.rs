@@ -45,6 +45,12 @@ impl Queue {
         }
     }
 
+    /// The handle.
+    #[cfg(feature = "ocl")]
+    pub(super) fn raw(&self) -> opencl3::types::cl_command_queue {
+        self.raw.get()
+    }
+
     pub(super) fn finish(&self) -> Result<()> {
         check("clFinish", self.raw.finish())
     }

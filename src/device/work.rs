@@ -207,7 +207,7 @@ impl Work {
     /// A driver that allocates on first use reports the lack of memory at a launch.
     fn out_of_memory(&self, error: Error) -> Error {
         match error {
-            Error::OpenCl { call, code: -4 | -5 | -6, .. } => Error::Memory {
+            Error::OpenCl { call, code: -6..=-4, .. } => Error::Memory {
                 what: format!("{call} on {}", self.device.info().name),
                 needed: self.meter.used(),
                 available: self.device.info().global_bytes,
@@ -244,6 +244,7 @@ impl Work {
     }
 
     /// Buffers the device's pool ever created.
+    #[cfg(test)]
     pub fn buffers_created(&self) -> u64 {
         self.device.inner.pool.created()
     }

@@ -17,9 +17,7 @@ pub(crate) fn join<T: Element>(
     mut bands: Vec<DeviceCbc<T>>,
 ) -> Result<DeviceCbc<T>> {
     if bands.len() == 1 {
-        if let Some(only) = bands.pop() {
-            return Ok(only);
-        }
+        return Ok(bands.remove(0));
     }
     work.stage("gather");
     let nnz: usize = bands.iter().map(DeviceCbc::nnz).sum();

@@ -284,6 +284,7 @@ impl<T> Sealed for Cbc<T> {}
 impl<T: Element> Matrix for Cbc<T> {
     type Element = T;
     const ROW_MAJOR: bool = false;
+    const BLOCKS: bool = true;
 
     fn as_cbc(&self) -> CbcView<'_, T> {
         CbcView { pattern: &self.pattern, shape: self.shape, stride: self.stride, values: &self.values }

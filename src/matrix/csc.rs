@@ -160,6 +160,7 @@ impl<T> Sealed for Csc<T> {}
 impl<T: Element> Matrix for Csc<T> {
     type Element = T;
     const ROW_MAJOR: bool = false;
+    const BLOCKS: bool = false;
 
     fn as_cbc(&self) -> CbcView<'_, T> {
         CbcView { pattern: &self.pattern, shape: BlockShape::SCALAR, stride: 1, values: &self.values }

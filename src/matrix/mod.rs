@@ -73,6 +73,8 @@ pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized {
     /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its operands
     /// (Cᵀ = BᵀAᵀ) and copies nothing.
     const ROW_MAJOR: bool;
+    /// Whether the entries may be blocks other than 1x1.
+    const BLOCKS: bool;
     /// The arrays as compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).
     fn as_cbc(&self) -> CbcView<'_, Self::Element>;
     /// From compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).

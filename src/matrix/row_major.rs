@@ -135,6 +135,7 @@ impl<T: Element> Sealed for Bsr<T> {}
 impl<T: Element> Matrix for Csr<T> {
     type Element = T;
     const ROW_MAJOR: bool = true;
+    const BLOCKS: bool = false;
 
     fn as_cbc(&self) -> CbcView<'_, T> {
         self.transposed.as_cbc()
@@ -148,6 +149,7 @@ impl<T: Element> Matrix for Csr<T> {
 impl<T: Element> Matrix for Bsr<T> {
     type Element = T;
     const ROW_MAJOR: bool = true;
+    const BLOCKS: bool = true;
 
     fn as_cbc(&self) -> CbcView<'_, T> {
         self.transposed.as_cbc()

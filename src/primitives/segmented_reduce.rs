@@ -11,9 +11,12 @@ use crate::{
 /// Values of a run that are added by one work-item.
 pub(crate) const RUN_PIECE: usize = 1024;
 
+type RunsSignature<T, V> = (In<u32>, In<V>, Out<T>, u32);
+type LongRunsSignature<T, V> = (In<u32>, In<u32>, In<V>, Out<T>);
+
 pub(crate) struct SegmentedReduce<T: Element> {
-    runs: Kernel<(In<u32>, In<T::Arithmetic>, Out<T>, u32)>,
-    long_runs: Kernel<(In<u32>, In<u32>, In<T::Arithmetic>, Out<T>)>,
+    runs: Kernel<RunsSignature<T, T::Arithmetic>>,
+    long_runs: Kernel<LongRunsSignature<T, T::Arithmetic>>,
     group_size: usize,
 }
 

@@ -63,7 +63,9 @@ impl std::fmt::Display for Failure {
 /// Turns a panic on any thread into a message and exit status 5.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
-        let text = panic.payload_as_str().unwrap_or("no message");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("no message");
         let place = panic.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
         complain(&format!("error: blockmul itself is at fault: {text}{place}; please report this"));
         std::process::exit(OTHER.into());

@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn written_files_read_back_to_the_same_bits(rows in 1usize..9, cols in 1usize..9, bits in prop::collection::vec(any::<u64>(), 0..30)) {
         let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, 5e-324, f64::MAX, 0.1, 1e16, 1e-5];
-        let value = |b: u64| if b % 4 == 0 { special[(b / 4) as usize % special.len()] } else { f64::from_bits(b) };
+        let value = |b: u64| if b.is_multiple_of(4) { special[(b / 4) as usize % special.len()] } else { f64::from_bits(b) };
         let mut places: Vec<_> = bits.iter().map(|&b| ((b >> 7) as usize % rows, (b >> 17) as usize % cols, value(b))).collect();
         places.sort_by_key(|&(i, j, _)| (j, i));
         places.dedup_by_key(|&mut (i, j, _)| (i, j));

@@ -52,7 +52,7 @@ fn tunings() -> [SortTuning; 2] {
 /// Many equal rows, a few of them at the end of the range.
 fn scattered(i: usize) -> u32 {
     let hash = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    if hash % 50 == 0 { u32::MAX - (hash % 3) as u32 } else { (hash % 97) as u32 }
+    if hash.is_multiple_of(50) { u32::MAX - (hash % 3) as u32 } else { (hash % 97) as u32 }
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! An application that owns an `ocl` context multiplies its own buffers: nothing is copied, nothing touches the host.
+//!
+//! cargo run --features ocl --example ocl_interop
+use blockmul::{BlockShape, Csc, Device, DeviceMatrix, OclMatrix};
+use ocl::{Buffer, ProQue};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The application's side: a kernel that fills the values of a tridiagonal matrix of order n.
+    let n = 1000;
+    let app = ProQue::builder()
+        .src("kernel void fill(global double* values) { values[get_global_id(0)] = get_global_id(0) % 3 == 1 ? 2.0 : -1.0; }")
+        .dims(3 * n - 2)
+        .build()?;
+    let rows = |col: usize| (col.saturating_sub(1)..(col + 2).min(n)).map(|row| row as u32);
+    let row_idx: Vec<u32> = (0..n).flat_map(rows).collect();
+    let ends = (0..n).scan(0, |end, col| {
+        *end += rows(col).len() as u32;
+        Some(*end)
+    });
+    let col_ptr: Vec<u32> = std::iter::once(0).chain(ends).collect();
+    let upload = |data: &[u32]| {
+        Buffer::<u32>::builder().queue(app.queue().clone()).len(data.len()).copy_host_slice(data).build()
+    };
+    let (col_ptr, row_idx, values) = (upload(&col_ptr)?, upload(&row_idx)?, app.create_buffer::<f64>()?);
+    // SAFETY: the kernel writes as many values as it has work-items, which is the buffer's length.
+    unsafe { app.kernel_builder("fill").arg(&values).build()?.enq()? };
+
+    // blockmul's side: the same context, queue and buffers.
+    let device = Device::from_ocl(app.queue())?;
+    let parts = OclMatrix {
+        nrows: n,
+        ncols: n,
+        shape: BlockShape::SCALAR,
+        col_ptr: &col_ptr,
+        row_idx: &row_idx,
+        values: &values,
+    };
+    // SAFETY: nobody writes the pattern while `a` lives.
+    let a: DeviceMatrix<Csc<f64>> = unsafe { DeviceMatrix::from_ocl(&device, &parts)? };
+    let c = blockmul::multiply(&a, &a)?;
+
+    // Back at the application: the product in buffers of its own.
+    let (_, _, c_values) = c.copy_to_ocl(app.queue())?;
+    let mut first = vec![0.0; 3];
+    c_values.read(&mut first).enq()?;
+    println!("{} entries; the first column is {first:?}", c.nnz());
+    Ok(())
+}
