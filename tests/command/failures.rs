@@ -68,7 +68,7 @@ fn wrong_usage_and_unreadable_inputs_are_status_2() {
         desk.fails(line, 2, words);
     }
     assert!(!desk.path("c.mtx").exists());
-    assert!(desk.multiply("twice.mtx --sum-duplicates -o -").stdout.contains("1 1 9.0"));
+    assert!(desk.multiply("twice.mtx --sum-duplicates -o -").stdout.contains("1 1 9"));
 }
 
 #[test]

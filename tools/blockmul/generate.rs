@@ -116,7 +116,9 @@ impl Family {
             Self::Uniform { rows, cols, per_column, block, .. } => {
                 generate::uniform(rows, cols.unwrap_or(rows), per_column, block, values, seed)
             }
-            Self::PowerLaw { scale, edges, block, .. } => generate::power_law(scale, edges, block, values, seed),
+            Self::PowerLaw { scale, edges, block, .. } => {
+                generate::power_law(1usize.checked_shl(scale).unwrap_or(usize::MAX), edges, block, values, seed)
+            }
         }
     }
 }
