@@ -84,7 +84,7 @@ fn a_device_that_is_not_there_is_status_3_and_lists_what_is() {
 #[test]
 fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     let desk = Desk::new();
-    desk.ok("generate power-law --scale 12 --edges 60000 --integer -q -o p.mtx");
+    desk.ok("generate power-law --nodes 4096 --edges 60000 --integer -q -o p.mtx");
     let index = common::device().info().index;
     desk.fails(
         &format!("multiply p.mtx --device {index} --memory-limit 100kB -o c.mtx"),
