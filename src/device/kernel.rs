@@ -13,6 +13,7 @@ use crate::{
 };
 use opencl3::kernel as cl;
 use std::{
+    any::TypeId,
     collections::HashMap,
     marker::PhantomData,
     ptr,
@@ -70,7 +71,7 @@ macro_rules! scalar_param {
 scalar_param!(u32, u64);
 
 /// A whole argument list: a tuple of [`Param`]s.
-pub(crate) trait Signature {
+pub(crate) trait Signature: 'static {
     type Values<'a>;
     fn cl_types() -> Vec<String>;
     /// # Safety
@@ -80,7 +81,7 @@ pub(crate) trait Signature {
 
 macro_rules! signature {
     ($($param:ident $index:tt),+) => {
-        impl<$($param: Param),+> Signature for ($($param,)+) {
+        impl<$($param: Param + 'static),+> Signature for ($($param,)+) {
             type Values<'a> = ($($param::Value<'a>,)+);
             fn cl_types() -> Vec<String> {
                 vec![$($param::cl_type()),+]
@@ -127,16 +128,19 @@ impl Grid {
     }
 }
 
+/// A kernel's name and the signature it was checked against.
+type KernelKey = (&'static str, TypeId);
+
 /// The kernels of one program that nobody is setting arguments of. A `cl_kernel` holds its arguments, so two threads cannot share one.
 #[derive(Default)]
 pub(super) struct RawKernels {
-    idle: Mutex<HashMap<&'static str, Vec<cl::Kernel>>>,
+    idle: Mutex<HashMap<KernelKey, Vec<cl::Kernel>>>,
 }
 
 /// A kernel whose argument list is the type `S`; returns to its program when dropped.
 pub(crate) struct Kernel<S> {
     raw: Option<cl::Kernel>,
-    name: &'static str,
+    key: KernelKey,
     home: Arc<Compiled>,
     signature: PhantomData<fn(S)>,
 }
@@ -151,7 +155,8 @@ impl Device {
     ) -> Result<Kernel<S>> {
         let inner = &self.inner;
         let home = inner.programs.get(&inner.context, inner.info.id.raw(), source, options)?;
-        let idle = home.kernels.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(name).and_then(Vec::pop);
+        let key = (name, TypeId::of::<S>());
+        let idle = home.kernels.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&key).and_then(Vec::pop);
         let raw = match idle {
             Some(raw) => raw,
             None => {
@@ -160,7 +165,7 @@ impl Device {
                 raw
             }
         };
-        Ok(Kernel { raw: Some(raw), name, home, signature: PhantomData })
+        Ok(Kernel { raw: Some(raw), key, home, signature: PhantomData })
     }
 }
 
@@ -213,7 +218,7 @@ impl<S> Drop for Kernel<S> {
     fn drop(&mut self) {
         if let Some(raw) = self.raw.take() {
             let mut idle = self.home.kernels.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.entry(self.name).or_default().push(raw);
+            idle.entry(self.key).or_default().push(raw);
         }
     }
 }
@@ -248,6 +253,8 @@ mod tests {
         let device = test_device();
         let options = Options::group_size(16);
         let text = |error: Option<Error>| error.map(|e| e.to_string()).unwrap_or_default();
+        // One that was declared right is idle meanwhile: it must not be taken for another declaration.
+        drop(device.kernel::<(In<u32>, InOut<u32>, u32)>(SUM, &options, "sum"));
         let fewer = text(device.kernel::<(In<u32>, u32)>(SUM, &options, "sum").err());
         assert!(fewer.contains("takes 3 arguments, the host passes 2"), "{fewer}");
         let other = text(device.kernel::<(In<f32>, Out<u32>, u32)>(SUM, &options, "sum").err());
