@@ -8,6 +8,13 @@
 // A product is rounded before it is added, on every device: the bits of a result do not depend on where it was computed.
 #pragma OPENCL FP_CONTRACT OFF
 
+// Before a loop that adds: in the order written. Intel's CPU compiler would add in vectors, which gives other bits.
+#ifdef __clang__
+#define IN_ORDER _Pragma("clang loop vectorize(disable) interleave(disable)")
+#else
+#define IN_ORDER
+#endif
+
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
 // Matrix elements are stored as ELEMENT and computed with as ARITHMETIC; half is loaded and stored by core functions.

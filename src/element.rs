@@ -122,6 +122,32 @@ impl Element for f16 {
         self.into()
     }
     fn from_f64(value: f64) -> Self {
-        f16::from_f64(value)
+        // By way of f32 rounded to odd, which keeps what the second rounding must know (Boldo and Melquiond 2008); the conversion of
+        // `half` rounds to nearest twice on some processors.
+        let nearest = value as f32;
+        let inexact = f64::from(nearest) != value && !value.is_nan();
+        let toward_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > value.abs());
+        f16::from_f32(f32::from_bits(toward_zero | u32::from(inexact)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_become_halves_by_one_rounding() {
+        let half = |x: f64| <f16 as Element>::from_f64(x).to_bits();
+        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10; a hair above it, which f32 would round away, decides upwards.
+        let (one, tie) = (half(1.0), 1.0 + 2f64.powi(-11));
+        assert_eq!([half(tie), half(tie + 2f64.powi(-40)), half(tie - 2f64.powi(-40))], [one, one + 1, one]);
+        assert_eq!(half(-(tie + 2f64.powi(-40))), (one + 1) | 0x8000);
+        assert_eq!([half(65519.9), half(65520.0), half(1e300), half(f64::INFINITY)], [0x7bff, 0x7c00, 0x7c00, 0x7c00]);
+        // Half of the least subnormal is a tie with 0; a hair above is not.
+        assert_eq!([half(2f64.powi(-25)), half(2f64.powi(-25) + 2f64.powi(-60)), half(-0.0)], [0, 1, 0x8000]);
+        assert!(f16::from_bits(half(f64::NAN)).is_nan());
+        for bits in (0..0x7c00).step_by(7) {
+            assert_eq!(half(f16::from_bits(bits).to_f64()), bits);
+        }
     }
 }

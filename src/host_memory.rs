@@ -2,7 +2,7 @@
 use crate::{Error, Result};
 
 /// Bytes the host could still give, `None` where the system does not say.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)

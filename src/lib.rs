@@ -1,4 +1,70 @@
-//! blockmul: sparse and block-sparse matrix products on any OpenCL device.
+//! Sparse and block-sparse matrix products on any OpenCL device, for people who write SLAM, bundle-adjustment, FEM and graph solvers.
+//!
+//! C = A·B by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast Sparse Matrix Multiplication on GPU*, 2015). Elements are
+//! `f64`, `f32` or `half::f16`; matrices scalar ([`Csc`], [`Csr`]) or made of dense blocks of one shape, square or not, from 1x1 to
+//! 32x32 ([`Cbc`], [`Bsr`]).
+//!
+//! ```
+//! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
+//!
+//! # fn main() -> blockmul::Result<()> {
+//! let device = Device::auto()?; // a GPU, else a CPU
+//! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
+//! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+//! let wt = w.transpose();
+//!
+//! let on_device = device.upload(&w)?; // once, for any number of products
+//! let s = multiply(&on_device, &device.upload(&wt)?)?; // stays there until asked for
+//! let s: Cbc<f64> = s.download()?;
+//!
+//! assert_eq!(s.shape(), BlockShape::new(6, 6)?);
+//! assert_eq!(s, reference::multiply(&w, &wt)?); // not nearly: the same bits
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The pipeline
+//!
+//! A *product* is a pair of an entry (k, j) of B and an entry (i, k) of A. The *expansion* lists all products, column of C by column of
+//! C: a column's products are a *segment*. A *run* is the products that sum to one entry of C.
+//!
+//! ```text
+//!    A        B
+//!    │        │     setup            products of each entry of B, scanned; the segments
+//!    │        ├───────────── read 1: expansion size
+//!    ▼        ▼
+//!   row    0 2 │ 1 2 │ 0 2 0 │ ...   expansion        a row and a value (blocks: a pair of operands) for each product
+//!   value  a b │ c d │ e f g │
+//!              ▼
+//!   row    0 2 │ 1 2 │ 0 0 2 │ ...   segmented sort   by row inside each segment, stably
+//!   value  a b │ c d │ e g f │
+//!              ▼
+//!   tails  1 1   1 1   . 1 1         tail counts      where runs end, counted and scanned
+//!              ├───────────── read 2: entries of C
+//!              ▼
+//!   C      a b   c d  e+g  f         compression      the sum of each run (blocks are multiplied here), straight into C
+//!   rows   0 2   1 2   0   2         gather           the row of each run
+//! ```
+//!
+//! Nothing else is read back, and nothing waits in between. Work is shared out by products, so a few huge columns do not hold up the rest.
+//!
+//! # The same bits everywhere
+//!
+//! A run's terms are added in ascending k, every multiplication rounded before it is added; inside a block product over the inner index. Only runs
+//! longer than 1024 products are cut, every 1024 from their own start, and the pieces added left to right. Neither the device nor work-group
+//! sizes nor the number of bands enter, so a result is the same to the bit in every run, on every device, and equal to
+//! [`reference::multiply`]; for runs up to 1024 it is the plain serial sum. An entry whose value comes out 0 is kept.
+//!
+//! # Threads and memory
+//!
+//! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one device. A product that does not fit the device, or the
+//! limit given to [`Spgemm::memory_limit`], is cut into bands of columns. What cannot be done is an [`Error`] with its numbers; nothing here
+//! panics on input or prints.
+//!
+//! # Features
+//!
+//! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
+//! OpenGL (links libGL too). Without the last two OpenCL is loaded at run time, and a program starts without it.
 #![warn(missing_docs)]
 
 mod device;

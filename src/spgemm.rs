@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`].
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::{Csc, Device};
 /// let device = Device::auto()?;
@@ -94,7 +94,7 @@ pub struct Report {
 
 /// A product with options.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> blockmul::Result<()> {
 /// # let (device, a) = (blockmul::Device::auto()?, blockmul::Csc::<f64>::from_triplets(2, 2, [])?);
 /// use blockmul::{Method, Spgemm};

@@ -59,7 +59,7 @@ fn file(path: &str) -> Option<PathBuf> {
 }
 
 fn matrix(name: &str) -> Option<Csc<f64>> {
-    file(&format!("matrix/{name}")).map(|path| read(&path, ReadOptions::default()).unwrap().matrix)
+    file(&format!("matrix/{name}")).map(|path| read(&path, &ReadOptions::default()).unwrap().matrix)
 }
 
 fn same_bits<M: Matrix>(got: &M, want: &M) -> bool {
@@ -130,7 +130,7 @@ fn odd_and_broken_files_are_read_as_the_format_says_or_refused_with_the_line() {
     ];
     for (name, entries) in read_ones {
         let Some(path) = file(&format!("malformed/{name}")) else { continue };
-        let matrix = read(&path, ReadOptions::default()).unwrap_or_else(|error| panic!("{error}")).matrix;
+        let matrix = read(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}")).matrix;
         assert_eq!(matrix.nnz(), entries, "{name}");
     }
     let refused = [
@@ -153,12 +153,12 @@ fn odd_and_broken_files_are_read_as_the_format_says_or_refused_with_the_line() {
     ];
     for (name, line, reason) in refused {
         let Some(path) = file(&format!("malformed/{name}")) else { continue };
-        let error = read(&path, ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
+        let error = read(&path, &ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(&format!("{name}:{line}: ")) && error.contains(reason), "{error}");
     }
     for name in ["mhd1280b.mtx", "qc324_rb.mtx.gz", "young1c.mtx"] {
         let Some(path) = file(&format!("matrix/{name}")) else { continue };
-        let error = read(&path, ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
+        let error = read(&path, &ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(&format!("{name}:1: complex")), "{error}");
     }
 }

@@ -36,9 +36,11 @@ KERNEL sum_blocks(global const uint* run_end, global const uint2* pair, global c
     ARITHMETIC sum[ROWS];
     for (uint r = 0; r < ROWS; ++r)
         sum[r] = NOTHING;
+    IN_ORDER
     for (uint p = begin; p <= last; ++p) {
         global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
         global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride + col * INNER;
+        IN_ORDER
         for (uint k = 0; k < INNER; ++k) {
             const ARITHMETIC factor = LOAD(b, k);
             for (uint r = 0; r < ROWS; ++r)
@@ -54,9 +56,11 @@ ARITHMETIC sum_piece(global const uint2* pair, global const ELEMENT* a_values, g
                      uint end, uint row, uint col, uint rows, uint inner, uint a_stride, uint b_stride)
 {
     ARITHMETIC sum = NOTHING;
+    IN_ORDER
     for (uint p = begin; p < end; ++p) {
         global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride + row;
         global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride + col * inner;
+        IN_ORDER
         for (uint k = 0; k < inner; ++k)
             sum += LOAD(a, k * rows) * LOAD(b, k);
     }
@@ -93,9 +97,11 @@ KERNEL sum_long_blocks(global const uint* run_end, global const uint* long_runs,
             pieces[get_local_id(0)] = sum_piece(pair, a_values, b_values, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end),
                                                 element % rows, element / rows, rows, inner, a_stride, b_stride);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (get_local_id(0) == 0)
+        if (get_local_id(0) == 0) {
+            IN_ORDER
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
                 sum += pieces[i];
+        }
         barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
     }
     if (get_local_id(0) == 0)

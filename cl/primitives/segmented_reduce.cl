@@ -15,6 +15,7 @@
 ARITHMETIC sum_piece(global const ARITHMETIC* value, uint begin, uint end)
 {
     ARITHMETIC sum = NOTHING;
+    IN_ORDER
     for (uint i = begin; i < end; ++i)
         sum += value[i];
     return sum;
@@ -44,9 +45,11 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint* long_runs
         if (piece < end)
             pieces[get_local_id(0)] = sum_piece(value, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end));
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (get_local_id(0) == 0)
+        if (get_local_id(0) == 0) {
+            IN_ORDER
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
                 total += pieces[i];
+        }
         barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
     }
     if (get_local_id(0) == 0)

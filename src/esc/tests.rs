@@ -220,7 +220,7 @@ fn small_edge_cases_whole() -> Result<()> {
 fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
     // The tunings of a GPU and of a CPU, on whatever device this is.
     let mut info = test_device().info().clone();
-    let a = crate::generate::power_law(10, 12_000, BlockShape::SCALAR, crate::generate::Values::Real, 3)?;
+    let a = crate::generate::power_law(1 << 10, 12_000, BlockShape::SCALAR, crate::generate::Values::Real, 3)?;
     let h = crate::generate::pose_graph(200, 300, 6, crate::generate::Values::Real, 4)?;
     let (shape_a, shape_h) = (a.shape(), h.shape());
     for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {

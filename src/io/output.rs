@@ -1,65 +1,127 @@
-//! Output files that are whole or not there.
-use crate::{Error, Result};
-use std::{
-    fs::OpenOptions,
-    io::{BufWriter, Write},
-    path::Path,
-};
+//! Files that are either whole or not there: written beside their place, renamed when done.
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-/// Writes a file beside its place and renames it: a failure leaves what was there. Compressed where the name ends in `.gz`. What is
-/// there and no regular file (a pipe, `/dev/null`) is written to and stays what it is; a link keeps pointing to its file.
+use flate2::{Compression, write::GzEncoder};
+
+use crate::{Error, Result};
+
+/// Gives `fill` a buffered writer, gzip when `path` ends in `.gz`; the file takes its place when `fill` has succeeded.
+///
+/// What `path` links to is replaced, not the link. What is no regular file (a pipe, `/dev/null`) is written in place.
 ///
 /// # Errors
-/// [`Error::Io`], those of `write` among them.
-pub fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-    let failed = |source| Error::Io { path: path.to_owned(), source };
-    let target = std::fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    if path.metadata().is_ok_and(|there| !there.is_file()) {
-        let mut file = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);
-        return write(&mut file).and_then(|()| file.flush()).map_err(failed);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, as for any new file
-    let mut file = builder.prefix(".blockmul-").tempfile_in(folder).map_err(failed)?;
-    {
-        let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            let mut compressed = flate2::write::GzEncoder::new(&mut buffered, flate2::Compression::default());
-            write(&mut compressed).map_err(failed)?;
-            compressed.finish().map_err(failed)?;
-        } else {
-            write(&mut buffered).map_err(failed)?;
-        }
-        buffered.flush().map_err(failed)?;
-    }
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+/// [`Error::Io`] with the path; a file that was there is then as it was.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    attempt(path, fill).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-#[cfg(all(test, unix))]
+fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let target = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return pack(&OpenOptions::new().write(true).open(path)?, gzip, fill),
+        Ok(_) => path.canonicalize()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".blockmul-");
+    // A temporary file is its owner's alone unless told otherwise; this one is to become an ordinary file.
+    if let Some(permissions) = ordinary_permissions(&target) {
+        builder.permissions(permissions);
+    }
+    let beside = builder.tempfile_in(folder)?;
+    pack(beside.as_file(), gzip, fill)?;
+    beside.persist(&target).map(drop).map_err(|error| error.error)
+}
+
+fn pack(file: &File, gzip: bool, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 16, file);
+    if gzip {
+        // Seven times as fast as the default level for 4 % more bytes (random values), which are digits mostly.
+        let mut encoder = GzEncoder::new(&mut writer, Compression::fast());
+        fill(&mut encoder)?;
+        encoder.finish()?;
+    } else {
+        fill(&mut writer)?;
+    }
+    writer.flush()
+}
+
+/// Those of the file replaced, else read and write for all; the system takes the umask off either.
+#[cfg(unix)]
+fn ordinary_permissions(target: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let replaced = fs::metadata(target).ok().map(|found| found.permissions());
+    Some(replaced.unwrap_or_else(|| Permissions::from_mode(0o666)))
+}
+
+#[cfg(not(unix))]
+fn ordinary_permissions(_: &Path) -> Option<Permissions> {
+    None
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{FileTypeExt, symlink};
 
     #[test]
-    fn special_files_and_links_stay_what_they_are() {
-        let null = Path::new("/dev/null");
-        write_beside(null, |writer| writer.write_all(b"gone")).unwrap();
-        assert!(null.metadata().unwrap().file_type().is_char_device());
+    fn a_failure_leaves_what_was_there_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.mtx");
+        fs::write(&path, "before").unwrap();
+        let error = write_whole(&path, |writer| {
+            writer.write_all(&vec![0; 1 << 20])?;
+            Err(io::Error::other("disk full"))
+        })
+        .unwrap_err();
+        assert_eq!(error.to_string(), format!("{}: disk full", path.display()));
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 
+    #[test]
+    #[cfg(unix)]
+    fn replaces_what_a_link_points_to() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        std::fs::write(&file, "old").unwrap();
-        symlink(&file, &link).unwrap();
-        write_beside(&link, |writer| writer.write_all(b"new")).unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(std::fs::read(&file).unwrap(), b"new");
-        let failed = write_beside(&link, |_| Err(std::io::ErrorKind::Other.into()));
-        assert!(failed.is_err());
-        assert_eq!(std::fs::read(&file).unwrap(), b"new", "a failure leaves what was there");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "and nothing beside it");
+        fs::write(&file, "before").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, |writer| writer.write_all(b"after")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"after");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn is_an_ordinary_file_and_keeps_the_permissions_of_the_one_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, path) = (folder.path().join("plain"), folder.path().join("c.mtx"));
+        fs::write(&plain, "").unwrap();
+        write_whole(&path, |_| Ok(())).unwrap();
+        assert_eq!(mode(&path), mode(&plain));
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        write_whole(&path, |_| Ok(())).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_device_is_written_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        write_whole(Path::new("/dev/null"), |writer| writer.write_all(b"gone")).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none").join("c.mtx");
+        let error = write_whole(&path, |_| Ok(())).unwrap_err();
+        assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
     }
 }

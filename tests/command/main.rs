@@ -72,7 +72,7 @@ impl Desk {
     }
 
     fn read<T: Element>(&self, name: &str) -> Csc<T> {
-        matrix_market::read(&self.path(name), Default::default()).unwrap().matrix.cast()
+        matrix_market::read(self.path(name), &Default::default()).unwrap().matrix.cast()
     }
 
     fn files(&self) -> Vec<String> {

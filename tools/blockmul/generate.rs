@@ -11,7 +11,7 @@ Examples:
   blockmul generate bundle-adjustment --cameras 200 --points 20000 -o W.mtx
   blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
   blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
-  blockmul generate power-law --scale 14 --edges 200000 --integer --seed 7 -o P.mtx
+  blockmul generate power-law --nodes 20000 --edges 200000 --integer --seed 7 -o P.mtx
 
 Sizes count blocks. The file holds every element of every block: give `multiply` the same --block.")]
 pub struct Args {
@@ -82,9 +82,9 @@ enum Family {
     },
     /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
     PowerLaw {
-        /// 2^SCALE rows and columns.
-        #[arg(long, default_value_t = 10)]
-        scale: u32,
+        /// Rows and columns.
+        #[arg(long, default_value_t = 1_000)]
+        nodes: usize,
         /// Blocks drawn; those drawn twice are kept once.
         #[arg(long, default_value_t = 8_000)]
         edges: usize,
@@ -116,7 +116,7 @@ impl Family {
             Self::Uniform { rows, cols, per_column, block, .. } => {
                 generate::uniform(rows, cols.unwrap_or(rows), per_column, block, values, seed)
             }
-            Self::PowerLaw { scale, edges, block, .. } => generate::power_law(scale, edges, block, values, seed),
+            Self::PowerLaw { nodes, edges, block, .. } => generate::power_law(nodes, edges, block, values, seed),
         }
     }
 }

@@ -62,9 +62,8 @@ impl OperandArgs {
 
     fn read_file(&self, path: &Path, messages: &Messages) -> Result<Csc<f64>> {
         messages.step(format!("reading {}", path.display()));
-        let mut options = matrix_market::ReadOptions::default();
-        options.sum_duplicates = self.sum_duplicates;
-        Ok(matrix_market::read(path, options)?.matrix)
+        let options = matrix_market::ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
+        Ok(matrix_market::read(path, &options)?.matrix)
     }
 
     fn shapes(&self, b: &Csc<f64>, messages: &Messages) -> (BlockShape, BlockShape) {

@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use blockmul::{
     Csc, Element, Error,
-    io::{matrix_market, write_beside},
+    io::{matrix_market, write_whole},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{BufWriter, Write};
@@ -70,7 +70,7 @@ fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result
             .and_then(|()| stdout.flush())
             .map_err(|error| Failure::Output("stdout".into(), error));
     }
-    write_beside(path, write).map_err(|error| match error {
+    write_whole(path, write).map_err(|error| match error {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
         error => error.into(),
     })

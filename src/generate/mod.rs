@@ -1,0 +1,66 @@
+//! Block-sparse matrices made from a seed: the families that solvers and graphs bring, at any size.
+//!
+//! The same arguments give the same matrix, bit for bit, on every platform: the random numbers are those of
+//! [`Random`], and only additions, multiplications and comparisons, which IEEE 754 fixes, are done with them.
+//!
+//! ```
+//! use blockmul::generate::{Values, bundle_adjustment};
+//! use blockmul::BlockShape;
+//! let w = bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Values::Real, 1)?;
+//! assert_eq!((w.pattern().nrows(), w.pattern().ncols(), w.pattern().nnz()), (20, 300, 1200));
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+mod graph;
+mod random;
+mod slam;
+
+pub use graph::{power_law, uniform};
+pub use random::Random;
+pub use slam::{bundle_adjustment, pose_graph};
+
+use crate::{BlockShape, Cbc, Error, Pattern, Result};
+
+/// What the elements of generated blocks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Values {
+    /// Uniform in -1 to 1.
+    #[default]
+    Real,
+    /// Integers from -4 to 4, so that sums of products are exact in floats while they are small enough.
+    Integer,
+}
+
+impl Values {
+    /// One element.
+    fn draw(self, random: &mut Random) -> f64 {
+        match self {
+            Self::Real => 2.0 * random.unit() - 1.0,
+            Self::Integer => random.below(9) as f64 - 4.0,
+        }
+    }
+}
+
+/// Blocks drawn in the order of the pattern's entries.
+fn fill(pattern: Pattern, shape: BlockShape, values: Values, random: &mut Random) -> Result<Cbc<f64>> {
+    let mut elements = room(pattern.nnz() as u64, shape.area() as u64 * 8)?;
+    elements.extend((0..pattern.nnz() * shape.area()).map(|_| values.draw(random)));
+    Cbc::new(pattern, shape, elements)
+}
+
+/// Rows or columns, checked.
+fn lines(what: &'static str, count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| Error::TooLarge { what, value: count as u64, limit: Pattern::MAX_LINES })
+}
+
+/// An empty vector with room for `count` groups of `bytes` bytes, or [`Error::Memory`].
+fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
+    let needed = count.saturating_mul(bytes);
+    let mut vector = Vec::new();
+    let elements = usize::try_from(needed / size_of::<T>() as u64).unwrap_or(usize::MAX);
+    vector.try_reserve_exact(elements).map(|()| vector).map_err(|_| Error::Memory {
+        what: format!("a generated matrix of {count} entries"),
+        needed,
+        available: crate::host_memory::available().unwrap_or(0),
+        place: "host".into(),
+    })
+}
