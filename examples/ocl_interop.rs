@@ -30,7 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let parts = OclMatrix {
         nrows: n,
         ncols: n,
+        nnz: row_idx.len(),
         shape: BlockShape::SCALAR,
+        stride: 1,
         col_ptr: &col_ptr,
         row_idx: &row_idx,
         values: &values,

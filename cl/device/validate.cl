@@ -1,20 +1,45 @@
-// validate: the first column whose offsets or rows are not those of a pattern.              host: src/device/validate.rs
+// validate: whether offsets and rows are those of a pattern.                                host: src/device/validate.rs
 //
-//   one work-item per column
+//   one work-group per GROUP_SIZE * ITEMS columns or entries, whichever there are more of, and at least one
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
-//   in out  first_bad[1]            least number of a bad column; ncols or more before
+//   in out  broken[2]               zeros before; zeros after where they are a pattern
 //
-// Offsets are compared with nnz before they index row_idx: nothing is read outside the arrays, whatever they hold.
-KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global uint* first_bad, uint nrows, uint ncols, uint nnz)
+// A fall is an entry whose row is not above the row of the entry before it. Falls are right where columns start and nowhere else, so
+// they are counted over all entries, taken off again over the starts of columns, and nothing may remain (broken[1]): entries are
+// shared out singly, and no column is too long. The count is modulo 2^32, which what remains never reaches.
+// Nothing is read outside the arrays, whatever they hold; offsets and rows that are wrong by themselves set broken[0].
+#ifndef ITEMS
+#error "ITEMS: see src/device/validate.rs"
+#endif
+
+KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global uint* broken, uint nrows, uint ncols, uint nnz)
 {
-    const uint col = get_global_id(0);
-    if (col >= ncols)
-        return;
-    const uint begin = col_ptr[col], end = col_ptr[col + 1];
-    bool good = begin <= end && end <= nnz && (col > 0 || begin == 0) && (col + 1 < ncols || end == nnz);
-    for (uint entry = begin; good && entry < end; ++entry)
-        good = row_idx[entry] < nrows && (entry == begin || row_idx[entry - 1] < row_idx[entry]);
+    local uint group_falls;
+    if (get_local_id(0) == 0)
+        group_falls = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    const ulong first = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS + get_local_id(0);
+    const ulong end = first + GROUP_SIZE * ITEMS;
+    bool good = first > 0 || (col_ptr[0] == 0 && col_ptr[ncols] == nnz);
+    uint falls = 0;
+    for (ulong col = first; col < min(end, (ulong)ncols); col += GROUP_SIZE) {
+        const uint start = col_ptr[col], stop = col_ptr[col + 1];
+        if (start > stop || stop > nnz)
+            good = false;
+        else if (0 < start && start < stop)
+            falls -= row_idx[start - 1] >= row_idx[start];
+    }
+    for (ulong entry = first; entry < min(end, (ulong)nnz); entry += GROUP_SIZE) {
+        good = good && row_idx[entry] < nrows;
+        falls += entry > 0 && row_idx[entry - 1] >= row_idx[entry];
+    }
+    if (falls != 0)
+        atomic_add(&group_falls, falls);
     if (!good)
-        atomic_min(&first_bad[0], col);
+        atomic_or(&broken[0], 1u);
+    barrier(CLK_LOCAL_MEM_FENCE); // every add above, before the read below
+    if (get_local_id(0) == 0 && group_falls != 0)
+        atomic_add(&broken[1], group_falls);
 }

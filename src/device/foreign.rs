@@ -29,7 +29,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// The arrays of a matrix as OpenCL buffers: compressed block columns (of the transpose, for row-major matrices).
+/// The arrays of a matrix as OpenCL buffers: compressed block columns. For row-major matrices they are those of the transpose, and so
+/// are `nrows`, `ncols` and `shape`: `col_ptr` is then what a row-major program calls `row_ptr`, `nrows` its number of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawMatrix {
     /// Rows of the (block) grid the arrays describe.
@@ -44,13 +45,14 @@ pub struct RawMatrix {
     pub stride: usize,
     /// `ncols + 1` offsets, `uint`.
     pub col_ptr: RawMemory,
-    /// Row of each entry, `uint`, ascending within a column.
+    /// Row of each entry, `uint`, ascending within a column. May be null where `nnz` is 0, as OpenCL has no empty buffers.
     pub row_idx: RawMemory,
-    /// `nnz * stride` elements.
+    /// `nnz * stride` elements. May be null where `nnz` is 0.
     pub values: RawMemory,
 }
 
-/// A point in a device's queue: done when everything enqueued before it is.
+/// A point in a device's queue: done when everything enqueued through the device before it is.
+#[derive(Debug, Clone)]
 pub struct Marker {
     event: SharedEvent,
 }
@@ -74,7 +76,9 @@ impl Device {
     /// Adopts an application's context, device and queue. They are retained, and released when the last clone of the device and the last
     /// matrix on it are dropped.
     ///
-    /// A queue without profiling gives stage times of `None`; one that runs out of order is kept in order by events.
+    /// A queue without profiling gives stage times of `None`. On one that runs out of order the device keeps its own commands in order by
+    /// events; the application's on the same queue join that order by [`Device::wait_for`] and [`Device::marker`]. A device that
+    /// [`Device::list`] does not have, such as a part of another, gets the index `usize::MAX`.
     ///
     /// # Errors
     /// [`Error::Argument`] when the context has not that device or the queue belongs to others; [`Error::OpenCl`].
@@ -134,7 +138,7 @@ impl Device {
         Ok(())
     }
 
-    /// A marker behind everything enqueued so far: the event for others to wait for.
+    /// A marker behind everything enqueued through the device so far: the event for others to wait for.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -148,6 +152,9 @@ impl Device {
     }
 
     fn borrow<T: Word>(&self, what: &'static str, raw: RawMemory, len: usize) -> Result<Buffer<T>> {
+        if raw.is_null() && len == 0 {
+            return Work::new(self, None).buffer(0);
+        }
         let info = |what| check_code("clGetMemObjectInfo", clm::get_mem_object_info(raw, what));
         let context: isize = info(clm::CL_MEM_CONTEXT)?.into();
         if context != self.inner.context.get() as isize {
@@ -216,13 +223,15 @@ impl<M: Matrix> DeviceMatrix<M> {
             stride,
             col_ptr: device.borrow("col_ptr", parts.col_ptr, ncols + 1)?,
             row_idx: device.borrow("row_idx", parts.row_idx, nnz)?,
-            values: device.borrow("values", parts.values, nnz * stride)?,
+            values: device.borrow("values", parts.values, nnz.saturating_mul(stride))?,
         }))
     }
 
     /// The matrix's buffers, valid while the matrix lives.
     ///
-    /// Commands of another queue must wait for a [`Device::marker`] before they read them, and nobody may write the first two.
+    /// Commands of another queue must wait for a [`Device::marker`] before they read them, and be done before the matrix is dropped: its
+    /// memory then serves later products, even where the handles were retained ([`DeviceMatrix::into_raw_parts`] is for that). Nobody
+    /// may write `col_ptr` or `row_idx`.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { nrows, ncols, shape, stride, .. } = self.cbc;
         let (col_ptr, row_idx, values) = (self.cbc.col_ptr.raw(), self.cbc.row_idx.raw(), self.cbc.values.raw());

@@ -17,13 +17,26 @@ impl Device {
         if !devices.iter().any(|device| device.kind == DeviceKind::Gpu) {
             return Err(unsupported("only a GPU's driver shares with OpenGL; use Device::auto()"));
         }
-        let context = ocl_interop::get_context().ok_or_else(|| {
-            unsupported("make an OpenGL context of the GPU's driver current first, or use Device::auto()")
-        })?;
+        let none_current =
+            || unsupported("make an OpenGL context of the GPU's driver current first, or use Device::auto()");
+        if !is_current() {
+            return Err(none_current()); // a driver may make a context of this too, which shares nothing
+        }
+        let context = ocl_interop::get_context().ok_or_else(none_current)?;
         let device =
             context.devices().first().copied().ok_or_else(|| unsupported("the shared context has no device"))?;
         let queue = ocl::Queue::new(&context, device, Some(ocl::flags::CommandQueueProperties::PROFILING_ENABLE))
             .map_err(|error| Error::Argument(format!("ocl: {error}")))?;
         Self::from_ocl(&queue)
     }
+}
+
+/// Whether this thread has an OpenGL context: a property of one that is not null.
+fn is_current() -> bool {
+    const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
+    const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000]; // CL_CGL_SHAREGROUP_KHR, and Apple's own
+    ocl_interop::get_properties_list()
+        .to_raw()
+        .chunks_exact(2)
+        .any(|property| (property[0] == GL_CONTEXT || SHARE_GROUPS.contains(&property[0])) && property[1] != 0)
 }

@@ -1,16 +1,21 @@
 //! The handles of the `ocl` crate (feature `ocl`): its queue adopted, its buffers multiplied in place, products and events handed back.
-use super::{Device, DeviceMatrix, Marker, RawMatrix};
+use super::{Device, DeviceMatrix, Marker, RawEvent, RawMatrix};
 use crate::{BlockShape, Error, Matrix, Result};
 use ocl::{OclPrm, core};
 
-/// A matrix over buffers of the `ocl` crate: compressed block columns (of the transpose, for row-major matrices).
+/// A matrix over buffers of the `ocl` crate: the fields of [`RawMatrix`], whose words on row-major matrices hold here. (`ocl` has no
+/// buffers of `half::f16`; those are adopted by their raw handles.)
 pub struct OclMatrix<'a, T: OclPrm> {
     /// Rows of the (block) grid the arrays describe.
     pub nrows: usize,
     /// Columns of the (block) grid the arrays describe.
     pub ncols: usize,
+    /// Stored entries (blocks); the buffers may be longer.
+    pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
+    /// Elements from one block to the next: the block's area, where blocks are not padded.
+    pub stride: usize,
     /// `ncols + 1` offsets.
     pub col_ptr: &'a ocl::Buffer<u32>,
     /// Row of each entry, ascending within a column.
@@ -30,18 +35,33 @@ impl Device {
         unsafe { Self::adopt(context, core::ClDeviceIdPtr::as_ptr(device.as_core()), queue.as_core().as_ptr()) }
     }
 
-    /// An `ocl` context and queue over the handles of this device: they share all objects, and commands of the queue stand in line
-    /// with the device's own.
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`].
-    pub fn to_ocl(&self) -> Result<(core::Context, core::CommandQueue)> {
+    /// The context and the queue of this device as `ocl`'s, retained: other queues of that context share all its objects, and commands
+    /// of this queue stand in line with the device's own.
+    pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
         // SAFETY: both handles are valid, and `copied` retains them.
         unsafe {
-            Ok((
-                core::Context::from_raw_copied_ptr(self.inner.context.get()),
+            (
+                core::Context::from_raw_copied_ptr(self.inner.context.get()).into(),
                 core::CommandQueue::from_raw_copied_ptr(self.inner.queue.raw()),
-            ))
+            )
+        }
+    }
+
+    /// Makes everything enqueued from now on wait for `events` of `ocl` commands; see [`Device::wait_for`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an event that no command was given; [`Error::OpenCl`].
+    pub fn wait_for_ocl(&self, events: &[ocl::Event]) -> Result<()> {
+        if let Some(empty) = events.iter().position(ocl::Event::is_empty) {
+            return Err(Error::Argument(format!(
+                "event {empty} of {} is empty: no command was given it",
+                events.len()
+            )));
+        }
+        // SAFETY: an event that is not empty is valid while it lives.
+        unsafe {
+            let raw: Vec<RawEvent> = events.iter().map(|event| *core::ClEventPtrRef::as_ptr_ref(&event)).collect();
+            self.wait_for(&raw)
         }
     }
 }
@@ -72,9 +92,9 @@ where
         let raw = RawMatrix {
             nrows: parts.nrows,
             ncols: parts.ncols,
-            nnz: parts.row_idx.len(),
+            nnz: parts.nnz,
             shape: parts.shape,
-            stride: parts.shape.area(),
+            stride: parts.stride,
             col_ptr: parts.col_ptr.as_core().as_ptr(),
             row_idx: parts.row_idx.as_core().as_ptr(),
             values: parts.values.as_core().as_ptr(),
@@ -83,11 +103,22 @@ where
         unsafe { Self::adopt(device, &raw) }
     }
 
-    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel arguments: not copied, alive on their own.
+    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel arguments: not copied, and theirs while the
+    /// matrix lives, as [`DeviceMatrix::raw_parts`] says.
     pub fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
         [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_copied_ptr(raw) })
+    }
+
+    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, given away: not copied, kept as long as they live. They
+    /// may be longer than the matrix needs.
+    ///
+    /// Commands of another queue must wait for a [`Device::marker`].
+    pub fn into_ocl(self) -> [core::Mem; 3] {
+        let raw = self.into_raw_parts();
+        // SAFETY: each handle comes with one reference, which `create` takes over.
+        [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_create_ptr(raw) })
     }
 
     /// Copies the arrays of the matrix into new `ocl` buffers (offsets, rows, values) on `queue`, behind the commands that make them. An

@@ -5,9 +5,13 @@ use crate::{Error, Pattern, Result, error::PatternError};
 
 type Signature = (In<u32>, In<u32>, InOut<u32>, u32, u32, u32);
 
+/// Two warps or one wavefront; larger groups measured the same or slower.
 const GROUP_SIZE: usize = 64;
+/// Columns or entries of a work-item: as many times fewer atomic additions and, on a CPU, barriers.
+const ITEMS: usize = 16;
 
-/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix, with the column and the entry.
+/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix, with the error that [`Pattern::new`] has for them: the first
+/// column and entry, whatever order the device looks in.
 pub(super) fn validate(
     work: &Work,
     nrows: usize,
@@ -15,14 +19,14 @@ pub(super) fn validate(
     col_ptr: &Buffer<u32>,
     row_idx: &Buffer<u32>,
 ) -> Result<()> {
-    let mut first_bad = work.upload(&[u32::MAX])?;
-    let kernel: Kernel<Signature> =
-        work.device().kernel(source!("device/validate.cl"), &Options::group_size(GROUP_SIZE), "validate")?;
-    let sizes = (nrows as u32, ncols as u32, row_idx.len() as u32);
-    let args = (col_ptr, row_idx, &mut first_bad, sizes.0, sizes.1, sizes.2);
-    kernel.launch(work, Grid::items(ncols, GROUP_SIZE), args)?;
-    let without_columns = ncols == 0 && (work.read(col_ptr, 0, 1)?[0] != 0 || row_idx.len() != 0);
-    if first_bad.download(work)?[0] == u32::MAX && !without_columns {
+    let nnz = row_idx.len();
+    let mut broken = work.upload(&[0u32; 2])?;
+    let group_size = GROUP_SIZE.min(work.device().info().max_group_size);
+    let options = Options::group_size(group_size).define("ITEMS", ITEMS);
+    let kernel: Kernel<Signature> = work.device().kernel(source!("device/validate.cl"), &options, "validate")?;
+    let args = (col_ptr, row_idx, &mut broken, nrows as u32, ncols as u32, nnz as u32);
+    kernel.launch(work, Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * ITEMS), group_size), args)?;
+    if broken.download(work)? == [0, 0] {
         return Ok(());
     }
     // What is wrong is said by the one who knows all the reasons.
@@ -31,5 +35,69 @@ pub(super) fn validate(
         Err(error) => Err(error),
         // The arrays were changed meanwhile: whoever owns them is still writing.
         Ok(_) => Err(Error::Pattern(PatternError::Changed)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    /// The device's answer is the host's, error for error.
+    fn agree(work: &Work, nrows: usize, col_ptr: &[u32], row_idx: &[u32]) -> bool {
+        let ncols = col_ptr.len() - 1;
+        let offsets = col_ptr.iter().map(|&p| p.into()).collect();
+        let want = Pattern::new(nrows, ncols, offsets, row_idx.to_vec()).map(|_| ());
+        let found = validate(work, nrows, ncols, &work.upload(col_ptr).unwrap(), &work.upload(row_idx).unwrap());
+        assert_eq!(format!("{found:?}"), format!("{want:?}"), "{nrows} rows, {col_ptr:?}, {row_idx:?}");
+        found.is_ok()
+    }
+
+    #[test]
+    fn small_arrays_are_judged_as_the_host_judges_them() {
+        let work = Work::new(&test_device(), None);
+        // No columns, with and without entries; no entries; no rows; all in one column; one to a column; columns that start where a
+        // work-group's share does, and one entry before and after; empty columns at both ends and inside.
+        let share = (GROUP_SIZE * ITEMS) as u32;
+        let (long, nrows) = (2 * share + 1, 2 * GROUP_SIZE * ITEMS + 1);
+        let rows: Vec<u32> = (0..long).collect();
+        let each: Vec<u32> = (0..=long).collect();
+        assert!(agree(&work, 5, &[0], &[]) && agree(&work, 0, &[0, 0], &[]) && agree(&work, 1, &[0; 200], &[]));
+        assert!(!agree(&work, 5, &[0], &[3]) && !agree(&work, 5, &[1], &[3]) && !agree(&work, 0, &[0, 1], &[0]));
+        assert!(agree(&work, nrows, &[0, long], &rows) && !agree(&work, nrows - 1, &[0, long], &rows));
+        assert!(agree(&work, 1, &each, &vec![0; nrows]));
+        for start in share - 1..=share + 1 {
+            let two: Vec<u32> = (0..start).chain(0..long - start).collect();
+            assert!(agree(&work, nrows, &[0, 0, start, start, long, long], &two));
+            assert!(!agree(&work, nrows, &[0, 0, start - 1, start - 1, long, long], &two), "one entry early");
+            assert!(!agree(&work, nrows, &[0, 0, start + 1, start + 1, long, long], &two), "one entry late");
+        }
+    }
+
+    #[test]
+    fn small_damage_anywhere_is_found_and_named() {
+        let work = Work::new(&test_device(), None);
+        // Columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each work-item of a group. Rows are odd, so that a
+        // neighbour may be hit exactly.
+        let (ncols, nrows) = (17u32, 40);
+        let col_ptr: Vec<u32> = (0..=ncols).map(|j| j * j.saturating_sub(1) / 2).collect();
+        let row_idx: Vec<u32> = (0..ncols).flat_map(|j| (0..j).map(|i| 2 * i + 1)).collect();
+        assert!(agree(&work, nrows, &col_ptr, &row_idx));
+        let mut refused = 0;
+        for at in 0..col_ptr.len() {
+            for value in [0, col_ptr[at].wrapping_sub(1), col_ptr[at] + 1, row_idx.len() as u32 + 1, u32::MAX] {
+                let mut col_ptr = col_ptr.clone();
+                col_ptr[at] = value;
+                refused += usize::from(!agree(&work, nrows, &col_ptr, &row_idx));
+            }
+        }
+        for at in 0..row_idx.len() {
+            for value in [0, row_idx[at] + 2, row_idx[at].saturating_sub(2), nrows as u32, u32::MAX] {
+                let mut row_idx = row_idx.clone();
+                row_idx[at] = value;
+                refused += usize::from(!agree(&work, nrows, &col_ptr, &row_idx));
+            }
+        }
+        assert!(refused > 400, "{refused} of {}", 5 * (col_ptr.len() + row_idx.len()));
     }
 }
