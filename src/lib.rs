@@ -76,6 +76,7 @@ mod host_memory;
 pub mod io;
 pub mod matrix;
 mod primitives;
+mod progress;
 pub mod reference;
 mod spgemm;
 pub mod verify;
@@ -87,6 +88,7 @@ pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, 
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
+pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
 
 /// The README's example is compiled and run with the documentation's.

@@ -2,7 +2,7 @@
 //! or refused with the line.
 use std::path::{Path, PathBuf};
 
-use blockmul::io::matrix_market::{Field, MatrixMarket, ReadOptions, Symmetry, read, write};
+use blockmul::io::{Field, MatrixFile, ReadOptions, Symmetry, read, write};
 
 /// The folder, or `None`, said once a test, where there is none.
 fn data(folder: &str) -> Option<PathBuf> {
@@ -50,7 +50,7 @@ fn table(readme: &str) -> Vec<Row> {
 }
 
 /// Length of the expansion of A·A, or of A·Aᵀ where A is not square.
-fn products(file: &MatrixMarket) -> u64 {
+fn products(file: &MatrixFile) -> u64 {
     let pattern = file.matrix.pattern();
     let length = |column: usize| pattern.column(column).len() as u64;
     match pattern.nrows() == pattern.ncols() {
@@ -101,11 +101,11 @@ fn real_matrices_come_back_to_the_bit() {
     for name in ["bcsstk16.mtx.gz", "plskz362_rb.mtx", "rajat19.mtx", "Tina_AskCal.mtx", "Groebner_id2003_aug.mtx.gz"] {
         let file = read(folder.join(name), &ReadOptions::default()).unwrap();
         let path = place.path().join(name);
-        write(&path, &file.matrix).unwrap();
+        write(&path, &file.matrix, &Default::default()).unwrap();
         let back = read(&path, &ReadOptions::default()).unwrap();
         assert_eq!((back.field, back.symmetry), (Field::Real, Symmetry::General));
         assert_eq!(back.matrix.pattern(), file.matrix.pattern(), "{name}");
-        let bits = |file: &MatrixMarket| file.matrix.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let bits = |file: &MatrixFile| file.matrix.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&back), bits(&file), "{name}");
     }
 }

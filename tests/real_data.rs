@@ -3,7 +3,7 @@ mod common;
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result, Spgemm,
     error::ErrorKind,
-    io::matrix_market::{ReadOptions, read},
+    io::{ReadOptions, read},
     reference,
     verify::verify,
 };

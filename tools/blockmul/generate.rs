@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     messages.step("generating");
     let matrix = args.family.matrix()?;
     messages.step(format!("writing {}", output.display()));
-    output::write_matrix(output, &matrix.to_scalars())?;
+    output::write_matrix(output, &matrix)?;
     let (rows, cols) = (matrix.scalar_rows(), matrix.scalar_cols());
     messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", output.display(), matrix.nnz(), matrix.shape()));
     Ok(())

@@ -131,7 +131,7 @@ impl Job<'_> {
                 v.max_abs_error,
                 v.max_rel_error
             ))),
-            _ => self.write(c),
+            _ => self.write(&c),
         }
     }
 
@@ -167,10 +167,10 @@ impl Job<'_> {
         }
     }
 
-    fn write<M: Operand>(&self, c: M) -> Result<(), Failure> {
+    fn write<M: Matrix>(&self, c: &M) -> Result<(), Failure> {
         let Some(path) = &self.args.output else { return Ok(()) };
         self.messages.step(format!("writing {}", path.display()));
-        output::write_matrix(path, &c.into_scalars())
+        output::write_matrix(path, c)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The operands of a product: files read, transposed, cut into blocks.
 use crate::failure::Failure;
 use crate::output::Messages;
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, io::matrix_market};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, io};
 use std::path::{Path, PathBuf};
 
 /// Which files, and what to do with them.
@@ -62,8 +62,8 @@ impl OperandArgs {
 
     fn read_file(&self, path: &Path, messages: &Messages) -> Result<Csc<f64>> {
         messages.step(format!("reading {}", path.display()));
-        let options = matrix_market::ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
-        Ok(matrix_market::read(path, &options)?.matrix)
+        let options = io::ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
+        Ok(io::read(path, &options)?.matrix)
     }
 
     fn shapes(&self, b: &Csc<f64>, messages: &Messages) -> (BlockShape, BlockShape) {
@@ -107,25 +107,16 @@ fn convert<T: Element>(matrix: Csc<f64>, name: &str, messages: &Messages) -> Csc
 /// The matrix types a file becomes: scalars, or blocks of one shape.
 pub trait Operand: Matrix {
     fn cut(scalars: Csc<Self::Element>, shape: BlockShape) -> Result<Self>;
-    fn into_scalars(self) -> Csc<Self::Element>;
 }
 
 impl<T: Element> Operand for Csc<T> {
     fn cut(scalars: Csc<T>, _: BlockShape) -> Result<Self> {
         Ok(scalars)
     }
-
-    fn into_scalars(self) -> Csc<T> {
-        self
-    }
 }
 
 impl<T: Element> Operand for Cbc<T> {
     fn cut(scalars: Csc<T>, shape: BlockShape) -> Result<Self> {
         scalars.to_blocks(shape)
-    }
-
-    fn into_scalars(self) -> Csc<T> {
-        self.to_scalars()
     }
 }

@@ -1,7 +1,7 @@
 //! Where text goes: results to stdout, messages and progress to stderr, files to their place in one piece.
 use crate::failure::Failure;
 use blockmul::{
-    Csc, Element, Error,
+    Error, Matrix,
     io::{matrix_market, write_whole},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -59,8 +59,8 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A matrix in Matrix Market form to the file `path`, or to stdout for `-`.
-pub fn write_matrix<T: Element>(path: &Path, matrix: &Csc<T>) -> Result<(), Failure> {
-    write_with(path, |writer| matrix_market::write_to(writer, matrix))
+pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M) -> Result<(), Failure> {
+    write_with(path, |writer| matrix_market::write_to(writer, matrix, &Default::default()))
 }
 
 fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {

@@ -3,8 +3,8 @@
 //! Beside the entries and the matrix itself there is nothing but the longest column out of order. Placing is stable, so
 //! entries at the same place stay in the order of the file.
 use super::entries::Entries;
-use super::header::{Header, Symmetry};
-use super::room;
+use super::header::Header;
+use crate::io::{Symmetry, grow, room};
 use crate::{Csc, Pattern, Result};
 
 /// The full matrix, or a place (row and column as in the file) where there are two entries and should be one.
@@ -80,7 +80,7 @@ fn order(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) ->
         return Ok(());
     }
     scratch.clear();
-    super::grow(scratch, rows.len(), "entries")?;
+    grow(scratch, rows.len(), "entries")?;
     scratch.extend(rows.iter().copied().zip(values.iter().copied()));
     scratch.sort_by_key(|&(row, _)| row);
     for (entry, &(row, value)) in scratch.iter().enumerate() {

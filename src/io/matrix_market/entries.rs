@@ -2,10 +2,12 @@
 //!
 //! One pass over the bytes. Ordinary lines are read by [`plain`] below; whatever it does not take (comments, blank
 //! lines, odd numbers, errors) goes to [`line::entry`], which knows the whole format and gives the reasons.
-use super::header::{Field, Header, Symmetry};
-use super::source::Block;
-use super::{grow, line, room};
+use super::header::Header;
+use super::line;
 use crate::Result;
+use crate::io::source::Block;
+use crate::io::words::is_blank;
+use crate::io::{Field, Symmetry, grow, room};
 
 /// Entries in the order of the file, as written (a symmetric matrix not expanded), indices from 0.
 #[derive(Debug)]
@@ -134,11 +136,11 @@ fn plain(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usize)> {
 }
 
 fn skip_blanks(bytes: &[u8], at: usize) -> usize {
-    at + bytes[at..].iter().take_while(|&&byte| line::is_blank(byte)).count()
+    at + bytes[at..].iter().take_while(|&&byte| is_blank(byte)).count()
 }
 
 fn ends_word(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_none_or(|&byte| byte == b'\n' || line::is_blank(byte))
+    bytes.get(at).is_none_or(|&byte| byte == b'\n' || is_blank(byte))
 }
 
 /// Up to ten digits, 1 to `limit`, made an index from 0; and where they end.

@@ -1,32 +1,9 @@
 //! Banner and size line: what a file says it is, checked before an entry is read.
-use super::line::{quote, words};
-use super::source::Source;
-use super::{ReadOptions, line};
+use super::line;
+use crate::io::source::Source;
+use crate::io::words::{count, quote, words};
+use crate::io::{Field, ReadOptions, Symmetry};
 use crate::{Pattern, Result};
-
-/// The kind of values a file declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Field {
-    /// Decimal numbers.
-    Real,
-    /// Integers, each held exactly.
-    Integer,
-    /// No values; every entry is read as 1.
-    Pattern,
-}
-
-/// The symmetry a file declares, and with it which entries it writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Symmetry {
-    /// Every entry is written.
-    General,
-    /// A = Aᵀ, the lower triangle with the diagonal is written.
-    Symmetric,
-    /// A = -Aᵀ, the lower triangle without the diagonal is written.
-    SkewSymmetric,
-}
 
 /// What banner and size line say.
 #[derive(Debug)]
@@ -94,28 +71,6 @@ impl Header {
     }
 }
 
-impl Field {
-    /// The word in the banner.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Real => "real",
-            Self::Integer => "integer",
-            Self::Pattern => "pattern",
-        }
-    }
-}
-
-impl Symmetry {
-    /// The word in the banner.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::General => "general",
-            Self::Symmetric => "symmetric",
-            Self::SkewSymmetric => "skew-symmetric",
-        }
-    }
-}
-
 fn parse_banner(bytes: &[u8]) -> std::result::Result<(Field, Symmetry), String> {
     const FORM: &str = "\"%%MatrixMarket matrix coordinate FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
@@ -157,5 +112,5 @@ fn parse_sizes(bytes: &[u8]) -> std::result::Result<[u64; 3], String> {
     let &[nrows, ncols, stored] = &found[..] else {
         return Err(format!("{} numbers where \"rows columns entries\" is expected", found.len()));
     };
-    Ok([line::count(nrows, "rows")?, line::count(ncols, "columns")?, line::count(stored, "entries")?])
+    Ok([count(nrows, "rows")?, count(ncols, "columns")?, count(stored, "entries")?])
 }

@@ -1,40 +1,13 @@
 //! One line, read with care: what every word must be, and the reason when it is not.
 //!
 //! The authority on what an entry's line may hold. `entries` reads the plain ones faster and leaves the rest to here.
-use super::header::{Field, Header, Symmetry};
-
-/// What stands between words: a blank, a tab, and the carriage return of a CRLF.
-pub(super) fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
-}
-
-/// The words of a line.
-pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
-}
+use super::header::Header;
+use crate::io::words::{count, quote, words};
+use crate::io::{Field, Symmetry};
 
 /// Whether a line holds nothing: blank, or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     words(line).next().is_none_or(|word| word[0] == b'%')
-}
-
-/// A word for a message: in quotes, cut when long, bytes that are no text as escapes.
-pub(super) fn quote(word: &[u8]) -> String {
-    const SHOWN: usize = 40;
-    let dots = if word.len() > SHOWN { "…" } else { "" };
-    match std::str::from_utf8(&word[..word.len().min(SHOWN)]) {
-        Ok(text) => format!("{text:?}{dots}"),
-        Err(_) => format!("\"{}\"{dots}", word[..word.len().min(SHOWN)].escape_ascii()),
-    }
-}
-
-/// A count that is not negative.
-pub(super) fn count(word: &[u8], what: &str) -> Result<u64, String> {
-    let digits = word.strip_prefix(b"+").unwrap_or(word);
-    match std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit)) {
-        None | Some("") => Err(format!("{what}: {} is not a whole number from 0", quote(word))),
-        Some(text) => text.parse().map_err(|_| format!("{what}: {} is too large", quote(word))),
-    }
 }
 
 /// Row and column from 0, and value, of an entry's line that is not a comment.

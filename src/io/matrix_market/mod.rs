@@ -11,12 +11,12 @@
 //! that `f64` cannot hold exactly. A line is at most a mebibyte.
 //!
 //! ```
-//! use blockmul::io::matrix_market::{ReadOptions, read_from, write_to};
+//! use blockmul::io::{ReadOptions, matrix_market::{read_from, write_to}};
 //! let text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -0.5\n";
 //! let file = read_from(text.as_bytes(), "example.mtx", &ReadOptions::default())?;
 //! assert_eq!(file.matrix.values(), [4.0, -0.5, -0.5]); // columns 0, 0, 1
 //! let mut copy = Vec::new();
-//! write_to(&mut copy, &file.matrix).unwrap();
+//! write_to(&mut copy, &file.matrix, &Default::default()).unwrap();
 //! assert!(copy.starts_with(b"%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n"));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
@@ -24,7 +24,6 @@ mod columns;
 mod entries;
 mod header;
 mod line;
-mod source;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -33,50 +32,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-pub use header::{Field, Symmetry};
 pub use write::{write, write_to};
 
-use crate::{Csc, Error, Result};
+use super::source::Source;
+use super::{Format, MatrixFile, ReadOptions};
+use crate::{Error, Result};
 use entries::Entries;
 use header::Header;
-use source::Source;
-
-/// How to read a Matrix Market file.
-#[derive(Debug, Clone)]
-pub struct ReadOptions {
-    /// Sum entries at the same place, in the order of the file, instead of refusing them. In a pattern each counts 1.
-    pub sum_duplicates: bool,
-    /// Rows and columns that a file may declare whatever it holds. Beyond it there must be an entry in the file for
-    /// every 16 of them, so that a short file cannot ask for much memory. 2^24 unless set.
-    pub max_unproven_lines: u64,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { sum_duplicates: false, max_unproven_lines: 1 << 24 }
-    }
-}
-
-/// What a Matrix Market file holds.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct MatrixMarket {
-    /// The matrix, symmetric and skew-symmetric ones in full; explicit zeros are entries.
-    pub matrix: Csc<f64>,
-    /// The kind of values the file declares.
-    pub field: Field,
-    /// The symmetry the file declares.
-    pub symmetry: Symmetry,
-    /// Entries written in the file, before expansion and summing.
-    pub stored: u64,
-}
 
 /// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
 ///
 /// # Errors
 /// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
 /// allow; [`Error::Memory`] when the entries do not fit the host.
-pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixMarket> {
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;
@@ -90,12 +59,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixMarke
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixMarket> {
+pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::new(reader, name.as_ref())?, 0, options)
 }
 
 /// `bytes`: length of the file where known, else 0; no more memory is asked for ahead of the entries than it justifies.
-fn read_source(mut source: Source<'_>, bytes: u64, options: &ReadOptions) -> Result<MatrixMarket> {
+fn read_source(mut source: Source<'_>, bytes: u64, options: &ReadOptions) -> Result<MatrixFile> {
     let header = Header::read(&mut source, options)?;
     let mut entries = Entries::new(&header, bytes)?;
     while let Some(block) = source.block()? {
@@ -115,22 +84,12 @@ fn read_source(mut source: Source<'_>, bytes: u64, options: &ReadOptions) -> Res
             return Err(source.refuse(again, reason));
         }
     };
-    Ok(MatrixMarket { matrix, field: header.field, symmetry: header.symmetry, stored: header.stored })
-}
-
-/// An empty vector with room for `count` elements, or [`Error::Memory`].
-fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
-    let mut vector = Vec::new();
-    grow(&mut vector, count, what)?;
-    Ok(vector)
-}
-
-/// Room for `more` elements, or [`Error::Memory`].
-fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
-    vector.try_reserve(more).map_err(|_| Error::Memory {
-        what: format!("{what} of a Matrix Market file"),
-        needed: (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64),
-        available: crate::host_memory::available().unwrap_or(0),
-        place: "host".into(),
+    Ok(MatrixFile {
+        matrix,
+        format: Format::MatrixMarket,
+        layout: None,
+        field: header.field,
+        symmetry: header.symmetry,
+        stored: header.stored,
     })
 }

@@ -5,15 +5,16 @@ use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 
 use super::*;
-use crate::Pattern;
+use crate::io::{Field, Symmetry};
+use crate::{Csc, Pattern};
 
 const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
-fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixMarket> {
+fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile> {
     read_from(text.as_ref(), "a.mtx", options)
 }
 
-fn accepted(text: impl AsRef<[u8]>) -> MatrixMarket {
+fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
@@ -24,7 +25,7 @@ fn refused(text: impl AsRef<[u8]>) -> String {
     error.to_string().strip_prefix("a.mtx:").unwrap().to_owned()
 }
 
-fn parts(file: &MatrixMarket) -> (&[u64], &[u32], &[f64]) {
+fn parts(file: &MatrixFile) -> (&[u64], &[u32], &[f64]) {
     (file.matrix.pattern().col_ptr(), file.matrix.pattern().row_idx(), file.matrix.values())
 }
 
@@ -224,7 +225,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         for (name, magic) in [("c.mtx", b"%%"), ("c.mtx.GZ", b"\x1f\x8b")] {
             let path = folder.path().join(name);
-            write(&path, &matrix).unwrap();
+            write(&path, &matrix, &Default::default()).unwrap();
             prop_assert_eq!(&std::fs::read(&path).unwrap()[..2], magic);
             prop_assert_eq!(&read(&path, &ReadOptions::default()).unwrap().matrix, &matrix);
         }

@@ -3,8 +3,8 @@ use std::any::Any;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::io::output::write_whole;
-use crate::{Csc, Element, Matrix, Result};
+use crate::io::{WriteOptions, output::write_whole};
+use crate::{Element, Matrix, Result, matrix::CbcView};
 
 /// Writes `matrix` to the file at `path`, gzip when the name ends in `.gz`, in place of what was there once it is whole.
 ///
@@ -13,29 +13,38 @@ use crate::{Csc, Element, Matrix, Result};
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) with the path; a file that was there is then as it was.
-pub fn write<T: Element>(path: impl AsRef<Path>, matrix: &Csc<T>) -> Result<()> {
-    write_whole(path.as_ref(), |writer| write_to(writer, matrix))
+pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
+    write_whole(path.as_ref(), |writer| write_to(writer, matrix, options))
 }
 
 /// Writes `matrix` as [`write()`] does, plain, to anything; a few KiB at a time, so `writer` need not be buffered.
 ///
+/// Every element of a block is written, zeros too.
+///
 /// # Errors
 /// Those of `writer`.
-pub fn write_to<T: Element>(mut writer: impl Write, matrix: &Csc<T>) -> io::Result<()> {
+pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, _options: &WriteOptions) -> io::Result<()> {
     const BUFFER_BYTES: usize = 1 << 16;
-    let view = matrix.as_cbc();
-    let (pattern, values) = (view.pattern, view.values);
+    let CbcView { pattern, shape, .. } = matrix.as_cbc();
+    let (rows, cols) = (shape.rows(), shape.cols());
+    let oriented = |row: u64, col: u64| if M::ROW_MAJOR { (col, row) } else { (row, col) };
+    let (nrows, ncols) = oriented((pattern.nrows() * rows) as u64, (pattern.ncols() * cols) as u64);
     let mut text = Vec::with_capacity(BUFFER_BYTES + 128);
     writeln!(text, "%%MatrixMarket matrix coordinate real general")?;
-    writeln!(text, "{} {} {}", pattern.nrows(), pattern.ncols(), pattern.nnz())?;
-    for col in 0..pattern.ncols() {
-        for entry in pattern.entries(col) {
-            write!(text, "{} {} ", u64::from(pattern.row_idx()[entry]) + 1, col + 1)?;
-            write_value(&mut text, values[entry])?;
-            text.push(b'\n');
-            if text.len() >= BUFFER_BYTES {
-                writer.write_all(&text)?;
-                text.clear();
+    writeln!(text, "{nrows} {ncols} {}", pattern.nnz() * shape.area())?;
+    for (block_col, inner) in (0..pattern.ncols()).flat_map(|block_col| (0..cols).map(move |inner| (block_col, inner)))
+    {
+        for entry in pattern.entries(block_col) {
+            let first = pattern.row_idx()[entry] as usize * rows;
+            for (i, &value) in matrix.as_cbc().block(entry)[inner * rows..][..rows].iter().enumerate() {
+                let (row, col) = oriented((first + i) as u64, (block_col * cols + inner) as u64);
+                write!(text, "{} {} ", row + 1, col + 1)?;
+                write_value(&mut text, value)?;
+                text.push(b'\n');
+                if text.len() >= BUFFER_BYTES {
+                    writer.write_all(&text)?;
+                    text.clear();
+                }
             }
         }
     }
@@ -86,8 +95,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Pattern;
-    use crate::io::matrix_market::{ReadOptions, read_from};
+    use crate::io::{ReadOptions, matrix_market::read_from};
+    use crate::{Csc, Pattern};
 
     /// A matrix of one column holding `values`.
     fn column<T: Element>(values: Vec<T>) -> Csc<T> {
@@ -99,7 +108,7 @@ mod tests {
     /// The values after writing and reading, in `T`.
     fn there_and_back<T: Element>(matrix: &Csc<T>) -> Vec<T> {
         let mut text = Vec::new();
-        write_to(&mut text, matrix).unwrap();
+        write_to(&mut text, matrix, &Default::default()).unwrap();
         let file = read_from(&text[..], "t", &ReadOptions::default()).unwrap();
         assert_eq!(file.matrix.pattern(), matrix.as_cbc().pattern);
         file.matrix.values().iter().map(|&value| T::from_f64(value)).collect()
@@ -111,7 +120,7 @@ mod tests {
         let back = there_and_back(&column(all.clone()));
         assert!(all.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()));
         let mut text = Vec::new();
-        write_to(&mut text, &column(all)).unwrap();
+        write_to(&mut text, &column(all), &Default::default()).unwrap();
         let text = String::from_utf8(text).unwrap();
         let longest = text.lines().skip(2).map(|line| {
             let mantissa = line.split(' ').nth(2).unwrap().split('e').next().unwrap();
@@ -128,14 +137,16 @@ mod tests {
         };
         let mut text = Vec::new();
         let values = vec![0.1, -0.0, 1e16, 12345678.5, f64::MIN_POSITIVE, f64::from_bits(1), f64::NAN, -f64::INFINITY];
-        write_to(&mut text, &column(values)).unwrap();
+        write_to(&mut text, &column(values), &Default::default()).unwrap();
         let expected = ["0.1", "-0", "1e16", "12345678.5", "2.2250738585072014e-308", "5e-324", "nan", "-inf"];
         assert_eq!(digits(text), expected);
         let mut text = Vec::new();
-        write_to(&mut text, &column(vec![0.1f32, 16777216.0, f32::from_bits(1), f32::MAX])).unwrap();
+        write_to(&mut text, &column(vec![0.1f32, 16777216.0, f32::from_bits(1), f32::MAX]), &Default::default())
+            .unwrap();
         assert_eq!(digits(text), ["0.1", "16777216", "1e-45", "3.4028235e38"]);
         let mut text = Vec::new();
-        write_to(&mut text, &column(vec![f16::from_f32(0.1), f16::MAX, f16::from_bits(1)])).unwrap();
+        write_to(&mut text, &column(vec![f16::from_f32(0.1), f16::MAX, f16::from_bits(1)]), &Default::default())
+            .unwrap();
         assert_eq!(digits(text), ["0.1", "65500", "6e-8"]);
     }
 

@@ -15,14 +15,14 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Whole lines, the last of the file perhaps without its line end.
 #[derive(Debug)]
-pub(super) struct Block<'a> {
+pub struct Block<'a> {
     /// Number of the first line, from 1.
     pub first_line: u64,
     /// Never empty.
     pub bytes: &'a [u8],
 }
 
-pub(super) struct Source<'r> {
+pub struct Source<'r> {
     reader: Box<dyn Read + 'r>,
     name: PathBuf,
     buffer: Vec<u8>,
