@@ -102,7 +102,7 @@ fn a_product_is_handed_out_and_outlives_the_device() -> Result<()> {
     let device = app.adopt()?;
     let c = blockmul::multiply(&device.upload(&a)?, &device.upload(&a)?)?;
     device.marker()?.wait()?;
-    let raw = c.into_raw_parts();
+    let raw = c.into_raw_parts().unwrap();
     drop(device);
     let mut values = vec![0.0; raw.nnz];
     unsafe {

@@ -82,7 +82,7 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     let device = device();
     let a = scalars::<f64>(Family::Uniform, 80, 80, 4, 3);
     let (on_device, want) = (device.upload(&a)?, reference::multiply(&a, &a)?);
-    let [col_ptr, row_idx, values] = blockmul::multiply(&on_device, &on_device)?.into_ocl();
+    let [col_ptr, row_idx, values] = blockmul::multiply(&on_device, &on_device)?.into_ocl()?;
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {

@@ -21,6 +21,11 @@ impl<T: Word> Buffer<T> {
         self.len
     }
 
+    /// Bytes of device memory held, size class included.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes()
+    }
+
     pub(super) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }

@@ -1,7 +1,7 @@
 //! An application's own OpenCL handles: its context and queue adopted, its buffers multiplied in place, a product's arrays handed out, events in
 //! and out.
 use super::{
-    Buffer, Device, DeviceCbc, DeviceMatrix, Work,
+    Buffer, Device, DeviceCbc, DeviceMatrix, PatternArrays, Work,
     cl::{check, check_code},
     info,
     pool::Memory,
@@ -204,7 +204,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
         device.require::<M::Element>()?;
         let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
-        DeviceCbc::<M::Element>::check_nnz(nnz as u64)?;
+        PatternArrays::check_nnz(nnz as u64)?;
         for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
             if dimension as u64 > crate::Pattern::MAX_LINES {
                 return Err(Error::TooLarge { what, value: dimension as u64, limit: crate::Pattern::MAX_LINES });
@@ -216,13 +216,15 @@ impl<M: Matrix> DeviceMatrix<M> {
             )));
         }
         Ok(Self::new(DeviceCbc {
-            device: device.clone(),
-            nrows,
-            ncols,
+            pattern: PatternArrays::new(
+                device,
+                nrows,
+                ncols,
+                device.borrow("col_ptr", parts.col_ptr, ncols + 1)?,
+                device.borrow("row_idx", parts.row_idx, nnz)?,
+            ),
             shape,
             stride,
-            col_ptr: device.borrow("col_ptr", parts.col_ptr, ncols + 1)?,
-            row_idx: device.borrow("row_idx", parts.row_idx, nnz)?,
             values: device.borrow("values", parts.values, nnz.saturating_mul(stride))?,
         }))
     }
@@ -233,20 +235,27 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// memory then serves later products, even where the handles were retained ([`DeviceMatrix::into_raw_parts`] is for that). Nobody
     /// may write `col_ptr` or `row_idx`.
     pub fn raw_parts(&self) -> RawMatrix {
-        let DeviceCbc { nrows, ncols, shape, stride, .. } = self.cbc;
+        let DeviceCbc { shape, stride, .. } = self.cbc;
+        let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
         let (col_ptr, row_idx, values) = (self.cbc.col_ptr.raw(), self.cbc.row_idx.raw(), self.cbc.values.raw());
         RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
     }
 
     /// The matrix's buffers, given away: the caller releases each once. They may be longer than the matrix needs.
     ///
-    /// Commands of another queue must wait for a [`Device::marker`].
-    pub fn into_raw_parts(self) -> RawMatrix {
-        let parts = self.raw_parts();
-        let DeviceCbc { col_ptr, row_idx, values, .. } = self.cbc;
-        col_ptr.memory.into_raw();
-        row_idx.memory.into_raw();
+    /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows that others share, matrices of the same pattern or
+    /// plans, are copied.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] or [`Error::OpenCl`], for such a copy.
+    pub fn into_raw_parts(self) -> Result<RawMatrix> {
+        let mut parts = self.raw_parts();
+        let work = Work::new(self.device(), None);
+        let DeviceCbc { pattern, values, .. } = self.cbc;
+        let (col_ptr, row_idx) = PatternArrays::into_buffers(pattern, &work)?;
+        parts.col_ptr = col_ptr.memory.into_raw();
+        parts.row_idx = row_idx.memory.into_raw();
         values.memory.into_raw();
-        parts
+        Ok(parts)
     }
 }

@@ -1,7 +1,7 @@
 //! Matrices on a device.
-use super::{Buffer, Device, Work};
-use crate::{BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, matrix::CbcView};
-use std::marker::PhantomData;
+use super::{Buffer, Device, DevicePattern, PatternArrays, Work};
+use crate::{BlockShape, Cbc, Element, Matrix, Result, matrix::CbcView};
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device: uploaded once, multiplied many times; a product stays there until it is asked for.
 pub struct DeviceMatrix<M: Matrix> {
@@ -9,62 +9,40 @@ pub struct DeviceMatrix<M: Matrix> {
     host: PhantomData<fn() -> M>,
 }
 
-/// The arrays of compressed block columns on a device: what the pipeline multiplies.
+/// The arrays of compressed block columns on a device: what the pipeline multiplies. A pattern, and blocks on it.
 pub(crate) struct DeviceCbc<T> {
-    pub device: Device,
-    pub nrows: usize,
-    pub ncols: usize,
+    pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub stride: usize,
-    pub col_ptr: Buffer<u32>,
-    pub row_idx: Buffer<u32>,
     pub values: Buffer<T>,
 }
 
-impl<T: Element> DeviceCbc<T> {
-    /// Most entries a matrix on a device may have: kernels form `entry + 1` in 32 bits.
-    pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;
+/// The pattern's arrays and sizes are the matrix's.
+impl<T> Deref for DeviceCbc<T> {
+    type Target = PatternArrays;
+    fn deref(&self) -> &PatternArrays {
+        &self.pattern
+    }
+}
 
+impl<T: Element> DeviceCbc<T> {
     pub fn upload(work: &Work, host: CbcView<'_, T>) -> Result<Self> {
         work.device().require::<T>()?;
-        Self::check_nnz(host.pattern.nnz() as u64)?;
-        let col_ptr: Vec<u32> = host.pattern.col_ptr().iter().map(|&p| p as u32).collect();
         Ok(Self {
-            device: work.device().clone(),
-            nrows: host.pattern.nrows(),
-            ncols: host.pattern.ncols(),
+            pattern: PatternArrays::upload(work, host.pattern)?,
             shape: host.shape,
             stride: host.stride,
-            col_ptr: work.upload(&col_ptr)?,
-            row_idx: work.upload(host.pattern.row_idx())?,
             values: work.upload(host.values)?,
         })
     }
 
-    pub fn check_nnz(nnz: u64) -> Result<()> {
-        match nnz > Self::MAX_NNZ {
-            true => Err(Error::TooLarge {
-                what: "number of entries of a matrix on a device",
-                value: nnz,
-                limit: Self::MAX_NNZ,
-            }),
-            false => Ok(()),
-        }
-    }
-
-    pub fn nnz(&self) -> usize {
-        self.row_idx.len()
-    }
-
     pub fn download(&self, work: &Work) -> Result<Cbc<T>> {
-        let col_ptr = self.col_ptr.download(work)?.into_iter().map(u64::from).collect();
-        let pattern = Pattern::trusted(self.nrows, self.ncols, col_ptr, self.row_idx.download(work)?);
-        Cbc::with_stride(pattern, self.shape, self.stride, self.values.download(work)?)
+        Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, self.values.download(work)?)
     }
 
     /// Bytes of device memory the arrays take, size classes included.
     pub fn bytes(&self) -> u64 {
-        self.col_ptr.memory.bytes() + self.row_idx.memory.bytes() + self.values.memory.bytes()
+        self.pattern.bytes() + self.values.bytes()
     }
 
     pub fn dimensions(&self) -> crate::error::Dimensions {
@@ -109,6 +87,11 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// Shape of the blocks; 1x1 for scalar matrices.
     pub fn shape(&self) -> BlockShape {
         if M::ROW_MAJOR { self.cbc.shape.transpose() } else { self.cbc.shape }
+    }
+
+    /// Where the entries are: for plans, and for further matrices with the same pattern.
+    pub fn pattern(&self) -> DevicePattern {
+        DevicePattern { arrays: self.cbc.pattern.clone() }
     }
 
     /// The device the matrix lives on.

@@ -13,6 +13,7 @@ mod kernel;
 mod matrix;
 #[cfg(feature = "ocl")]
 mod ocl;
+mod pattern;
 mod pool;
 mod program;
 mod queue;
@@ -27,6 +28,8 @@ pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
+pub use pattern::DevicePattern;
+pub(crate) use pattern::PatternArrays;
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use program::{Options, Source, source};
 pub use work::StageTime;

@@ -115,10 +115,13 @@ where
     /// may be longer than the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`].
-    pub fn into_ocl(self) -> [core::Mem; 3] {
-        let raw = self.into_raw_parts();
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::into_raw_parts`].
+    pub fn into_ocl(self) -> Result<[core::Mem; 3]> {
+        let raw = self.into_raw_parts()?;
         // SAFETY: each handle comes with one reference, which `create` takes over.
-        [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_create_ptr(raw) })
+        Ok([raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_create_ptr(raw) }))
     }
 
     /// Copies the arrays of the matrix into new `ocl` buffers (offsets, rows, values) on `queue`, behind the commands that make them. An

@@ -40,7 +40,7 @@ impl Limits {
         Self {
             free_bytes: work.limit().saturating_sub(work.used_bytes()),
             max_alloc_bytes: work.device().info().max_alloc_bytes,
-            payload_bytes: tuning.payload_bytes as u64,
+            payload_bytes: tuning.payload.bytes::<T>(),
             entry_bytes: (operands.c_stride * size_of::<T>()) as u64,
             rows: operands.a.nrows as u64,
             short_max: tuning.sort.short_max as u64,

@@ -4,14 +4,14 @@
 use super::{
     Tuning,
     block_sums::BlockSums,
-    expansion::{Expanded, Payload, scalar},
+    expansion::{Expanded, Payload},
     setup::BandSegments,
     tail_counts::Tails,
-    tuning::TileTuning,
+    tuning::{PayloadKind, TileTuning},
 };
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
 };
 
@@ -43,16 +43,8 @@ impl<T: Element> Operands<'_, T> {
     pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer<T>) -> DeviceCbc<T> {
         let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
         let shape = self.a.shape.product(self.b.shape);
-        DeviceCbc {
-            device: self.a.device.clone(),
-            nrows,
-            ncols,
-            shape,
-            stride: self.c_stride,
-            col_ptr,
-            row_idx,
-            values,
-        }
+        let pattern = PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx);
+        DeviceCbc { pattern, shape, stride: self.c_stride, values }
     }
 
     /// `ncols` columns of C without entries: what an empty expansion gives.
@@ -79,9 +71,9 @@ impl<T: Element> Compression<T> {
         Ok(Self {
             run_ends: device.kernel(compression, &options, "run_ends")?,
             column_ends: device.kernel(compression, &options, "column_ends")?,
-            sums: match scalar(a, b) {
-                true => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
-                false => Sums::Blocks(BlockSums::new(device, tuning, a, b)?),
+            sums: match tuning.payload {
+                PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
+                PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b)?),
             },
             tiles: tuning.tiles,
         })
@@ -173,10 +165,10 @@ mod tests {
                 let setup = Setup::new(&device, &tuning)?;
                 let mut counted = setup.run(work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
-                let expansion = Expansion::new(&device, &tuning, scalar, scalar)?;
+                let expansion = Expansion::new(&device, &tuning)?;
                 let expanded = expansion.run(work, &operands, &counted.entries, &band)?;
                 let segments = setup.segments(work, &case.b, &mut counted, &band)?;
-                let sorted = SortStage::new(&device, &tuning, scalar, scalar)?.run(work, &segments, expanded)?;
+                let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
                 let stage = Compression::new(&device, &tuning, scalar, scalar)?;
                 let compressed = stage.run(work, &operands, &sorted, &segments, &tails)?;

@@ -1,8 +1,13 @@
 //! Stage 2 of 6, expansion (Polok 2015, Algorithm 2, lines 15-38): the row, and the value or the pair of operands, of each product.
 //! Kernels: `cl/esc/expansion.cl`.
-use super::{Operands, Tuning, bands::Band, setup::BEntries, tuning::TileTuning};
+use super::{
+    Operands, Tuning,
+    bands::Band,
+    setup::BEntries,
+    tuning::{PayloadKind, TileTuning},
+};
 use crate::{
-    BlockShape, Element, OperandPair, Result,
+    Element, OperandPair, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
 };
 
@@ -52,18 +57,13 @@ pub(crate) struct Expanded<T: Element> {
     pub tile_segment: Buffer<u32>,
 }
 
-/// Whether products are of scalars, whose values are cheaper to carry than their operands.
-pub(crate) fn scalar(a: BlockShape, b: BlockShape) -> bool {
-    a == BlockShape::SCALAR && b == BlockShape::SCALAR
-}
-
 impl<T: Element> Expansion<T> {
-    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape) -> Result<Self> {
+    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
         let options = Options::group_size(tuning.tiles.group_size).define("TILE", tuning.tiles.products);
         let expansion = source!("esc/expansion.cl");
-        let kernel = match scalar(a, b) {
-            true => Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?),
-            false => Expand::Pairs(device.kernel(expansion, &options, "expand_pairs")?),
+        let kernel = match tuning.payload {
+            PayloadKind::Values => Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?),
+            PayloadKind::Pairs => Expand::Pairs(device.kernel(expansion, &options, "expand_pairs")?),
         };
         Ok(Self { kernel, tiles: tuning.tiles })
     }
@@ -135,6 +135,7 @@ impl<T: Element> Expansion<T> {
 mod tests {
     use super::*;
     use crate::{
+        BlockShape,
         device::test_device,
         esc::{
             setup::{Setup, Sizes},
@@ -158,9 +159,8 @@ mod tests {
                 let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
                 let (rows, values, segments) = model(&case);
-                // A block shape that is not scalar makes the stage emit pairs; it looks at nothing else of the blocks.
-                for shape in [BlockShape::SCALAR, BlockShape::new(2, 2)?] {
-                    let stage = Expansion::new(&test_device(), &tuning, shape, shape)?;
+                for tuning in [tuning.clone(), tuning.keeping_pairs()] {
+                    let stage = Expansion::new(&test_device(), &tuning)?;
                     let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &band)?;
                     assert_eq!(expanded.rows.download(&case.work)?, rows);
                     assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
@@ -189,7 +189,7 @@ mod tests {
             entries.prods = case.work.upload(&prods)?;
             let sizes = Sizes { products: 32, ..Sizes::default() };
             let band = Band { first_product: before, ..case.band(sizes) };
-            let stage = Expansion::new(&test_device(), &tuning, BlockShape::SCALAR, BlockShape::SCALAR)?;
+            let stage = Expansion::new(&test_device(), &tuning)?;
             let expanded = stage.run(&case.work, &case.operands(), &entries, &band)?;
             assert_eq!(expanded.rows.download(&case.work)?, model(&case).0);
         }
@@ -210,7 +210,7 @@ mod tests {
         let case = Case::new(a, b)?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
             let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
-            let stage = Expansion::new(&test_device(), &tuning, BlockShape::SCALAR, BlockShape::SCALAR)?;
+            let stage = Expansion::new(&test_device(), &tuning)?;
             let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &case.band(counted.sizes))?;
             assert!(expanded.rows.download(&case.work)? == model(&case).0);
         }

@@ -2,7 +2,7 @@
 use super::Operands;
 use crate::{
     Element, Result,
-    device::{DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
+    device::{DeviceCbc, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
 };
 
 type Signature = (In<u32>, Out<u32>, u32, u32, u32);
@@ -20,8 +20,8 @@ pub(crate) fn join<T: Element>(
         return Ok(bands.remove(0));
     }
     work.stage("gather");
-    let nnz: usize = bands.iter().map(DeviceCbc::nnz).sum();
-    DeviceCbc::<T>::check_nnz(nnz as u64)?;
+    let nnz: usize = bands.iter().map(|band| band.nnz()).sum();
+    PatternArrays::check_nnz(nnz as u64)?;
     let kernel: Kernel<Signature> =
         work.device().kernel(source!("esc/join.cl"), &Options::group_size(GROUP_SIZE), "join")?;
     let mut col_ptr = work.buffer(operands.b.ncols + 1)?;

@@ -55,14 +55,14 @@ pub(crate) struct Esc<T: Element> {
 
 impl<T: Element> Esc<T> {
     pub fn new(device: &Device, a: BlockShape, b: BlockShape) -> Result<Self> {
-        Self::tuned(device, a, b, Tuning::new::<T>(device.info(), a, b))
+        Self::tuned(device, a, b, Tuning::new(device.info(), a, b))
     }
 
     fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning) -> Result<Self> {
         Ok(Self {
             setup: Setup::new(device, &tuning)?,
-            expansion: Expansion::new(device, &tuning, a, b)?,
-            sort: SortStage::new(device, &tuning, a, b)?,
+            expansion: Expansion::new(device, &tuning)?,
+            sort: SortStage::new(device, &tuning)?,
             tail_counts: TailCounts::new(device, &tuning)?,
             compression: Compression::new(device, &tuning, a, b)?,
             gather: Gather::new(device, &tuning)?,

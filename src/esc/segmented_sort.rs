@@ -2,11 +2,12 @@
 //! run stay in ascending k. The primitive: `src/primitives/segmented_sort.rs`.
 use super::{
     Tuning,
-    expansion::{Expanded, Payload, scalar},
+    expansion::{Expanded, Payload},
     setup::BandSegments,
+    tuning::PayloadKind,
 };
 use crate::{
-    BlockShape, Element, OperandPair, Result,
+    Element, OperandPair, Result,
     device::{Device, Work},
     primitives::segmented_sort::SegmentedSort,
 };
@@ -17,10 +18,10 @@ pub(crate) enum SortStage<T: Element> {
 }
 
 impl<T: Element> SortStage<T> {
-    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape) -> Result<Self> {
-        Ok(match scalar(a, b) {
-            true => Self::Values(SegmentedSort::new(device, tuning.sort)?),
-            false => Self::Pairs(SegmentedSort::new(device, tuning.sort)?),
+    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
+        Ok(match tuning.payload {
+            PayloadKind::Values => Self::Values(SegmentedSort::new(device, tuning.sort)?),
+            PayloadKind::Pairs => Self::Pairs(SegmentedSort::new(device, tuning.sort)?),
         })
     }
 

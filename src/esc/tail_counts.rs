@@ -91,10 +91,10 @@ mod tests {
                 let setup = Setup::new(&device, &tuning)?;
                 let mut counted = setup.run(&case.work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
-                let expansion = Expansion::new(&device, &tuning, scalar, scalar)?;
+                let expansion = Expansion::new(&device, &tuning)?;
                 let expanded = expansion.run(&case.work, &case.operands(), &counted.entries, &band)?;
                 let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
-                let sorted = SortStage::new(&device, &tuning, scalar, scalar)?.run(&case.work, &segments, expanded)?;
+                let sorted = SortStage::new(&device, &tuning)?.run(&case.work, &segments, expanded)?;
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
                 assert_eq!(sorted.rows.download(&case.work)?, rows);
                 let tails = TailCounts::new(&device, &tuning)?.run(&case.work, &sorted, &segments)?;

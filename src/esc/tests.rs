@@ -10,7 +10,7 @@ use tuning::TileTuning;
 
 /// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
 pub(super) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
-    let base = Tuning::new::<f64>(test_device().info(), a, b);
+    let base = Tuning::new(test_device().info(), a, b);
     let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2 };
     let parallel = Tuning {
         group_size: 8,
@@ -227,8 +227,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
         info.kind = kind;
         for max_group_size in [info.max_group_size, 64] {
             info.max_group_size = max_group_size;
-            equal_to_reference(&a, &a, Tuning::new::<f64>(&info, shape_a, shape_a), &format!("{kind:?} scalars"))?;
-            equal_to_reference(&h, &h, Tuning::new::<f64>(&info, shape_h, shape_h), &format!("{kind:?} blocks"))?;
+            equal_to_reference(&a, &a, Tuning::new(&info, shape_a, shape_a), &format!("{kind:?} scalars"))?;
+            equal_to_reference(&h, &h, Tuning::new(&info, shape_h, shape_h), &format!("{kind:?} blocks"))?;
         }
     }
     Ok(())

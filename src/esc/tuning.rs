@@ -1,6 +1,5 @@
 //! Every number a kernel of the pipeline is compiled or launched with: a pure function of device limits, block shapes and element type,
 //! never of a matrix's contents.
-use super::expansion::scalar;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
     primitives::{scan::ScanTuning, segmented_sort::SortTuning},
@@ -17,8 +16,16 @@ pub(crate) struct Tuning {
     pub sort: SortTuning,
     pub tiles: TileTuning,
     pub blocks: BlockKernel,
-    /// Bytes of a product's payload in the sort: its value, or the pair of its operands.
-    pub payload_bytes: usize,
+    pub payload: PayloadKind,
+}
+
+/// What travels with the row of a product through the sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PayloadKind {
+    /// Its value: for scalars, where that is no larger than where it comes from.
+    Values,
+    /// The pair of its operands, multiplied at compression: for blocks, and for plans, which multiply again and again.
+    Pairs,
 }
 
 /// Expansion, tail counts and compression cut the expansion into the same tiles, so that a tile's segments are looked up once.
@@ -27,6 +34,16 @@ pub(crate) struct TileTuning {
     pub group_size: usize,
     /// Products of a tile, a multiple of `group_size`.
     pub products: usize,
+}
+
+impl PayloadKind {
+    /// Bytes of one.
+    pub fn bytes<T: Element>(self) -> u64 {
+        match self {
+            Self::Values => size_of::<T::Arithmetic>() as u64,
+            Self::Pairs => size_of::<OperandPair>() as u64,
+        }
+    }
 }
 
 impl TileTuning {
@@ -51,8 +68,8 @@ const COMPILED_SIDES: [usize; 8] = [1, 2, 3, 4, 6, 7, 8, 9];
 
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
-    pub fn new<T: Element>(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
-        let payload_bytes = if scalar(a, b) { size_of::<T::Arithmetic>() } else { size_of::<OperandPair>() };
+    pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
+        let scalar = a == BlockShape::SCALAR && b == BlockShape::SCALAR;
         let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
         let compiled = |side| COMPILED_SIDES.contains(&side);
         let cpu = info.kind == DeviceKind::Cpu;
@@ -73,8 +90,13 @@ impl Tuning {
             } else {
                 BlockKernel::General
             },
-            payload_bytes,
+            payload: if scalar { PayloadKind::Values } else { PayloadKind::Pairs },
         }
+    }
+
+    /// The same for a product that is planned: operand pairs are kept, of scalars too.
+    pub fn keeping_pairs(self) -> Self {
+        Self { payload: PayloadKind::Pairs, ..self }
     }
 }
 

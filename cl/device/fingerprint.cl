@@ -1,0 +1,33 @@
+// fingerprint: sums over an array's words, each mixed with its place, by which patterns are told apart.
+//                                                                                        host: src/device/pattern.rs
+//   items in a stride over the words; two sums for each work-group
+//
+//   in      word[words]
+//   in out  sums[groups * 2]        this array's are added
+#define PLUS(x, y) ((x) + (y))
+GROUP_SCAN(group_sum, ulong, PLUS)
+
+// A bijection of 64 bits (Steele, Lea, Flood 2014: SplitMix).
+ulong mix(ulong x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebUL;
+    return x ^ (x >> 31);
+}
+
+KERNEL fingerprint(global const uint* word, global ulong* sums, uint words, uint array)
+{
+    local ulong shared[GROUP_SIZE];
+    const ulong salt = 0x9e3779b97f4a7c15UL * (array + 1);
+    ulong first = 0, second = 0;
+    for (ulong i = get_global_id(0); i < words; i += get_global_size(0)) {
+        const ulong key = (i << 32) | word[i];
+        first += mix(key + salt);
+        second += mix(~key ^ salt);
+    }
+    ulong totals[2];
+    group_sum(first, shared, &totals[0]);
+    group_sum(second, shared, &totals[1]);
+    if (get_local_id(0) < 2)
+        sums[2 * get_group_id(0) + get_local_id(0)] += totals[get_local_id(0)];
+}

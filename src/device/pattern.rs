@@ -1,0 +1,116 @@
+//! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
+use super::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, program::source};
+use crate::{Error, Pattern, Result};
+use std::sync::{Arc, OnceLock};
+
+/// The pattern of a matrix on a device: where its entries (blocks) are. A handle; clones and the matrices made on it share the arrays.
+///
+/// For row-major matrices it is that of the transpose, as the arrays are.
+#[derive(Clone)]
+pub struct DevicePattern {
+    pub(crate) arrays: Arc<PatternArrays>,
+}
+
+/// The arrays themselves. Whoever makes one vouches that they are a pattern.
+pub(crate) struct PatternArrays {
+    pub device: Device,
+    pub nrows: usize,
+    pub ncols: usize,
+    pub col_ptr: Buffer<u32>,
+    pub row_idx: Buffer<u32>,
+    fingerprint: OnceLock<Fingerprint>,
+}
+
+/// Two sums over every offset and row with its place. Patterns that differ have different ones but for a chance of 2^-128 that no
+/// pattern met by accident takes: every summand is mixed by a bijection of 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint([u64; 2]);
+
+type Signature = (In<u32>, InOut<u64>, u32, u32);
+
+/// Work-groups that hash, each adding up its share: enough for any device, few enough to add up on the host.
+const GROUPS: usize = 256;
+const GROUP_SIZE: usize = 64;
+
+impl PatternArrays {
+    /// Most entries a matrix on a device may have: kernels form `entry + 1` in 32 bits.
+    pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;
+
+    pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
+        let device = device.clone();
+        Arc::new(Self { device, nrows, ncols, col_ptr, row_idx, fingerprint: OnceLock::new() })
+    }
+
+    pub fn upload(work: &Work, host: &Pattern) -> Result<Arc<Self>> {
+        Self::check_nnz(host.nnz() as u64)?;
+        let col_ptr: Vec<u32> = host.col_ptr().iter().map(|&p| p as u32).collect();
+        let (col_ptr, row_idx) = (work.upload(&col_ptr)?, work.upload(host.row_idx())?);
+        Ok(Self::new(work.device(), host.nrows(), host.ncols(), col_ptr, row_idx))
+    }
+
+    pub fn check_nnz(nnz: u64) -> Result<()> {
+        match nnz > Self::MAX_NNZ {
+            true => Err(Error::TooLarge {
+                what: "number of entries of a matrix on a device",
+                value: nnz,
+                limit: Self::MAX_NNZ,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    pub fn nnz(&self) -> usize {
+        self.row_idx.len()
+    }
+
+    pub fn download(&self, work: &Work) -> Result<Pattern> {
+        let col_ptr = self.col_ptr.download(work)?.into_iter().map(u64::from).collect();
+        Ok(Pattern::trusted(self.nrows, self.ncols, col_ptr, self.row_idx.download(work)?))
+    }
+
+    /// Bytes of device memory the arrays take, size classes included.
+    pub fn bytes(&self) -> u64 {
+        self.col_ptr.bytes() + self.row_idx.bytes()
+    }
+
+    /// The arrays for one owner: copied where there are others.
+    pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
+        let copy = |from: &Buffer<u32>| -> Result<_> {
+            let mut to = work.buffer(from.len())?;
+            work.copy(from, 0, &mut to, 0, from.len())?;
+            Ok(to)
+        };
+        match Arc::try_unwrap(self) {
+            Ok(Self { col_ptr, row_idx, .. }) => Ok((col_ptr, row_idx)),
+            Err(shared) => Ok((copy(&shared.col_ptr)?, copy(&shared.row_idx)?)),
+        }
+    }
+
+    /// Whether two patterns are the same: at once for the same arrays, else by fingerprints, each computed once (one read-back).
+    pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
+        if Arc::ptr_eq(self, other) {
+            return Ok(true);
+        }
+        let sizes = |p: &Self| (p.nrows, p.ncols, p.nnz());
+        Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
+    }
+
+    fn fingerprint(&self) -> Result<Fingerprint> {
+        if let Some(known) = self.fingerprint.get() {
+            return Ok(*known);
+        }
+        let work = Work::new(&self.device, None);
+        let options = Options::group_size(GROUP_SIZE);
+        let kernel: Kernel<Signature> =
+            self.device.kernel(source!("device/fingerprint.cl"), &options, "fingerprint")?;
+        let mut sums = work.buffer(2 * GROUPS)?;
+        work.fill_zero(&mut sums)?;
+        for (array, words) in [(0, &self.col_ptr), (1, &self.row_idx)] {
+            let args = (words, &mut sums, words.len() as u32, array);
+            kernel.launch(&work, Grid::groups(GROUPS, GROUP_SIZE), args)?;
+        }
+        let sums: Vec<u64> = sums.download(&work)?;
+        let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];
+        Ok(*self.fingerprint.get_or_init(|| Fingerprint(sums.chunks(2).fold([0; 2], add))))
+    }
+}
