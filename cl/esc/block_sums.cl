@@ -4,26 +4,47 @@
 //   sum_any_blocks   one work-item per element of a block of C, the sizes being arguments
 //   sum_long_blocks  one work-group per element of a block of C whose run is longer than RUN_PIECE
 //
-//   in   run_end[nnz]  pair[products]  a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
-//   in   long_runs[1 + splits]         sum_long_blocks only
-//   out  c_values[nnz * c_stride]      blocks column-major, c_stride >= rows * cols elements apart
+//   in      run_end[nnz]  pair[products]  a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
+//   in      long_runs[1 + splits]         sum_long_blocks only
+//   in out  c_values[(first + nnz) * c_stride]      alpha * sum + beta * what was there, which is not read where beta is 0; blocks
+//                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
 // rounded before it is added. -0.0 is the start that changes no bit of the first term.
-#ifndef RUN_PIECE
-#error "RUN_PIECE: see src/esc/tuning.rs"
+#if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
+#error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"
 #endif
 #define NOTHING ((ARITHMETIC)-0.0f)
+
+// Where an element stands in its block: of A (row, inner) in blocks of rows x inner, of B (inner, col) in blocks of inner x cols.
+#if A_TRANSPOSED
+#define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
+#else
+#define A_AT(row, k, rows, inner) ((k) * (rows) + (row))
+#endif
+#if B_TRANSPOSED
+#define B_AT(k, col, inner, cols) ((k) * (cols) + (col))
+#else
+#define B_AT(k, col, inner, cols) ((col) * (inner) + (k))
+#endif
 
 uint run_begin(global const uint* run_end, uint run)
 {
     return run > 0 ? run_end[run - 1] + 1 : 0;
 }
 
+void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ARITHMETIC value = alpha * sum;
+    if (beta != 0)
+        value += beta * LOAD(c, element);
+    STORE(value, c, element);
+}
+
 #ifdef ROWS
 KERNEL sum_blocks(global const uint* run_end, global const uint2* pair, global const ELEMENT* a_values,
-                  global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint a_stride, uint b_stride,
-                  uint c_stride)
+                  global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint first, uint a_stride, uint b_stride,
+                  uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong item = get_global_id(0);
     const uint run = (uint)(item / COLS), col = (uint)(item % COLS);
@@ -39,37 +60,38 @@ KERNEL sum_blocks(global const uint* run_end, global const uint2* pair, global c
     IN_ORDER
     for (uint p = begin; p <= last; ++p) {
         global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
-        global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride + col * INNER;
+        global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
         IN_ORDER
         for (uint k = 0; k < INNER; ++k) {
-            const ARITHMETIC factor = LOAD(b, k);
+            const ARITHMETIC factor = LOAD(b, B_AT(k, col, INNER, COLS));
             for (uint r = 0; r < ROWS; ++r)
-                sum[r] += LOAD(a, k * ROWS + r) * factor;
+                sum[r] += LOAD(a, A_AT(r, k, ROWS, INNER)) * factor;
         }
     }
-    global ELEMENT* c = c_values + (ulong)run * c_stride + col * ROWS;
+    global ELEMENT* c = c_values + ((ulong)first + run) * c_stride;
     for (uint r = 0; r < ROWS; ++r)
-        STORE(sum[r], c, r);
+        place(sum[r], c, col * ROWS + r, alpha, beta);
 }
 #else
 ARITHMETIC sum_piece(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
-                     uint end, uint row, uint col, uint rows, uint inner, uint a_stride, uint b_stride)
+                     uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
 {
+    const uint row = element % rows, col = element / rows;
     ARITHMETIC sum = NOTHING;
     IN_ORDER
     for (uint p = begin; p < end; ++p) {
-        global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride + row;
-        global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride + col * inner;
+        global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
+        global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
         IN_ORDER
         for (uint k = 0; k < inner; ++k)
-            sum += LOAD(a, k * rows) * LOAD(b, k);
+            sum += LOAD(a, A_AT(row, k, rows, inner)) * LOAD(b, B_AT(k, col, inner, cols));
     }
     return sum;
 }
 
 KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, global const ELEMENT* a_values,
-                      global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint a_stride, uint b_stride,
-                      uint c_stride, uint rows, uint inner, uint cols)
+                      global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint first, uint a_stride,
+                      uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint inner, uint cols)
 {
     const ulong item = get_global_id(0);
     const uint run = (uint)(item / (rows * cols)), element = (uint)(item % (rows * cols));
@@ -78,14 +100,15 @@ KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, glob
     const uint begin = run_begin(run_end, run), last = run_end[run];
     if (last - begin >= RUN_PIECE)
         return; // left to sum_long_blocks
-    const ARITHMETIC sum = sum_piece(pair, a_values, b_values, begin, last + 1, element % rows, element / rows, rows, inner,
-                                     a_stride, b_stride);
-    STORE(sum, c_values + (ulong)run * c_stride, element);
+    const ARITHMETIC sum =
+        sum_piece(pair, a_values, b_values, begin, last + 1, element, rows, inner, cols, a_stride, b_stride);
+    place(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
 }
 
 KERNEL sum_long_blocks(global const uint* run_end, global const uint* long_runs, global const uint2* pair,
-                       global const ELEMENT* a_values, global const ELEMENT* b_values, global ELEMENT* c_values, uint a_stride,
-                       uint b_stride, uint c_stride, uint rows, uint inner, uint cols)
+                       global const ELEMENT* a_values, global const ELEMENT* b_values, global ELEMENT* c_values, uint first,
+                       uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint inner,
+                       uint cols)
 {
     local ARITHMETIC pieces[GROUP_SIZE];
     const uint run = long_runs[1 + get_group_id(0) / (rows * cols)], element = get_group_id(0) % (rows * cols);
@@ -94,8 +117,9 @@ KERNEL sum_long_blocks(global const uint* run_end, global const uint* long_runs,
     for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
         const ulong piece = round + (ulong)get_local_id(0) * RUN_PIECE;
         if (piece < end)
-            pieces[get_local_id(0)] = sum_piece(pair, a_values, b_values, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end),
-                                                element % rows, element / rows, rows, inner, a_stride, b_stride);
+            pieces[get_local_id(0)] =
+                sum_piece(pair, a_values, b_values, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end), element, rows, inner,
+                          cols, a_stride, b_stride);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (get_local_id(0) == 0) {
             IN_ORDER
@@ -105,6 +129,6 @@ KERNEL sum_long_blocks(global const uint* run_end, global const uint* long_runs,
         barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
     }
     if (get_local_id(0) == 0)
-        STORE(sum, c_values + (ulong)run * c_stride, element);
+        place(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
 }
 #endif

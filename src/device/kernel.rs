@@ -27,6 +27,9 @@ pub(crate) struct Out<T>(PhantomData<T>);
 /// A buffer the kernel reads and writes.
 pub(crate) struct InOut<T>(PhantomData<T>);
 
+/// A number.
+pub(crate) struct Scalar<T>(PhantomData<T>);
+
 /// One kernel parameter: its OpenCL type, and what the host passes for it.
 pub(crate) trait Param {
     type Value<'a>;
@@ -54,19 +57,31 @@ buffer_param!(In, &'a Buffer<T>);
 buffer_param!(Out, &'a mut Buffer<T>);
 buffer_param!(InOut, &'a mut Buffer<T>);
 
+impl<T: Word> Param for Scalar<T> {
+    type Value<'a> = T;
+    fn cl_type() -> String {
+        T::CL_NAME.into()
+    }
+    unsafe fn set(kernel: &cl::Kernel, index: u32, value: &T) -> opencl3::Result<()> {
+        // SAFETY: the argument has this type by the caller's word.
+        unsafe { kernel.set_arg(index, value) }
+    }
+}
+
+/// The numbers kernels take most, by their own names.
 macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
             type Value<'a> = $scalar;
             fn cl_type() -> String {
-                <$scalar as Word>::CL_NAME.into()
+                Scalar::<$scalar>::cl_type()
             }
-            unsafe fn set(kernel: &cl::Kernel, index: u32, value: &Self::Value<'_>) -> opencl3::Result<()> {
-                // SAFETY: the argument has this type by the caller's word.
-                unsafe { kernel.set_arg(index, value) }
+            unsafe fn set(kernel: &cl::Kernel, index: u32, value: &$scalar) -> opencl3::Result<()> {
+                // SAFETY: passed on from the caller.
+                unsafe { Scalar::<$scalar>::set(kernel, index, value) }
             }
-        } )+
-    };
+        }
+    )+ };
 }
 scalar_param!(u32, u64);
 

@@ -23,7 +23,7 @@ mod work;
 pub(crate) use buffer::Buffer;
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
-pub(crate) use kernel::{Grid, In, InOut, Kernel, Out};
+pub(crate) use kernel::{Grid, In, InOut, Kernel, Out, Scalar};
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
 #[cfg(feature = "ocl")]

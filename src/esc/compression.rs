@@ -3,7 +3,7 @@
 //! `cl/primitives/segmented_reduce.cl`.
 use super::{
     Tuning,
-    block_sums::BlockSums,
+    block_sums::{BlockSums, Places, Scaling, Transposed},
     expansion::{Expanded, Payload},
     setup::BandSegments,
     tail_counts::Tails,
@@ -55,11 +55,23 @@ impl<T: Element> Operands<'_, T> {
     }
 }
 
-/// C, but for its row indices, in whose place still stands where each run ends.
-pub(crate) struct Compressed<T> {
+/// Where the runs of a sorted expansion are, and with them the columns of C.
+pub(crate) struct Compressed {
     pub col_ptr: Buffer<u32>,
+    /// The last product of each run.
     pub run_end: Buffer<u32>,
-    pub values: Buffer<T>,
+    /// The runs longer than [`RUN_PIECE`]: their number, then which.
+    pub long_runs: Buffer<u32>,
+}
+
+impl Compressed {
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { end: &self.run_end, long: &self.long_runs }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.col_ptr.bytes() + self.run_end.bytes() + self.long_runs.bytes()
+    }
 }
 
 impl<T: Element> Compression<T> {
@@ -73,20 +85,20 @@ impl<T: Element> Compression<T> {
             column_ends: device.kernel(compression, &options, "column_ends")?,
             sums: match tuning.payload {
                 PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
-                PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b)?),
+                PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b, Transposed::default())?),
             },
             tiles: tuning.tiles,
         })
     }
 
-    pub fn run(
+    /// Finds the runs of a sorted expansion, and where the columns of C begin.
+    pub fn runs(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
         sorted: &Expanded<T>,
         segments: &BandSegments,
         tails: &Tails,
-    ) -> Result<Compressed<T>> {
+    ) -> Result<Compressed> {
         work.stage("compression");
         let (products, cols) = (sorted.rows.len() as u32, segments.ptr.len() - 1);
         let mut run_end = work.buffer(tails.nnz)?;
@@ -106,15 +118,31 @@ impl<T: Element> Compression<T> {
         let mut col_ptr = work.buffer(cols + 1)?;
         let args = (&segments.ptr, &tails.tail_ptr, &run_end, &mut col_ptr, cols as u32, products);
         self.column_ends.launch(work, Grid::items(cols + 1, self.tiles.group_size), args)?;
+        Ok(Compressed { col_ptr, run_end, long_runs })
+    }
 
-        let mut values = work.buffer(tails.nnz * operands.c_stride)?;
-        let runs = Runs { end: &run_end, long: &long_runs };
-        match (&self.sums, &sorted.payload) {
+    /// The values of C: the sum of each run.
+    pub fn sums(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        payload: &Payload<T>,
+        compressed: &Compressed,
+    ) -> Result<Buffer<T>> {
+        let mut values = work.buffer(compressed.run_end.len() * operands.c_stride)?;
+        let runs = compressed.runs();
+        match (&self.sums, payload) {
             (Sums::Values(reduce), Payload::Values(products)) => reduce.run(work, runs, products, &mut values)?,
-            (Sums::Blocks(blocks), Payload::Pairs(pairs)) => blocks.run(work, operands, runs, pairs, &mut values)?,
-            _ => unreachable!("expansion and compression are made for the same shapes"),
+            (Sums::Blocks(blocks), Payload::Pairs(pairs)) => {
+                let places = Places { runs, pairs, first: 0, stride: operands.c_stride };
+                if places.stride > operands.a.shape.product(operands.b.shape).area() {
+                    work.fill_zero(&mut values)?; // the padding between blocks
+                }
+                blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut values)?
+            }
+            _ => unreachable!("expansion and compression are made for the same payload"),
         }
-        Ok(Compressed { col_ptr, run_end, values })
+        Ok(values)
     }
 }
 
@@ -171,13 +199,14 @@ mod tests {
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
                 let stage = Compression::new(&device, &tuning, scalar, scalar)?;
-                let compressed = stage.run(work, &operands, &sorted, &segments, &tails)?;
+                let compressed = stage.runs(work, &sorted, &segments, &tails)?;
+                let values = stage.sums(work, &operands, &sorted.payload, &compressed)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(compressed.col_ptr.download(work)?, col_ptr);
                 assert_eq!(compressed.run_end.download(work)?, run_end);
-                assert_eq!(compressed.values.download(work)?, sums);
-                let c = Gather::new(&device, &tuning)?.run(work, &operands, &sorted.rows, compressed)?;
-                assert_eq!(c.row_idx.download(work)?, rows);
+                assert_eq!(values.download(work)?, sums);
+                let row_idx = Gather::new(&device, &tuning)?.run(work, &sorted.rows, compressed.run_end)?;
+                assert_eq!(row_idx.download(work)?, rows);
             }
         }
         Ok(())

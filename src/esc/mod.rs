@@ -104,8 +104,10 @@ impl<T: Element> Esc<T> {
         let expanded = self.expansion.run(work, operands, &counted.entries, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
-        let compressed = self.compression.run(work, operands, &sorted, &segments, &tails)?;
-        Ok((self.gather.run(work, operands, &sorted.rows, compressed)?, tails.longest))
+        let compressed = self.compression.runs(work, &sorted, &segments, &tails)?;
+        let values = self.compression.sums(work, operands, &sorted.payload, &compressed)?;
+        let row_idx = self.gather.run(work, &sorted.rows, compressed.run_end)?;
+        Ok((operands.product(compressed.col_ptr, row_idx, values), tails.longest))
     }
 }
 

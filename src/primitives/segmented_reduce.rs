@@ -21,6 +21,7 @@ pub(crate) struct SegmentedReduce<T: Element> {
 }
 
 /// Where runs end: the last value of each, and those longer than [`RUN_PIECE`].
+#[derive(Clone, Copy)]
 pub(crate) struct Runs<'a> {
     pub end: &'a Buffer<u32>,
     /// Their number, then which.
