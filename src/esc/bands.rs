@@ -1,6 +1,6 @@
 //! Cutting a product into bands of columns, so that each fits the device: the paper's own remedy ("Results": "how many columns of the B
 //! matrix should be processed at a time"). Pure; the sizes come from the scanned product counts.
-use super::{Operands, Tuning, setup::Sizes};
+use super::{Tuning, setup::Sizes};
 use crate::{
     Element, Error, Result,
     device::{Work, pool_bytes},
@@ -35,14 +35,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What is free on the device now.
-    pub fn new<T: Element>(work: &Work, tuning: &Tuning, operands: &Operands<'_, T>) -> Self {
+    /// What is free on the device now, for a product of so many rows whose entries take so many bytes.
+    pub fn new<T: Element>(work: &Work, tuning: &Tuning, rows: usize, entry_bytes: usize) -> Self {
         Self {
             free_bytes: work.limit().saturating_sub(work.used_bytes()),
             max_alloc_bytes: work.device().info().max_alloc_bytes,
             payload_bytes: tuning.payload.bytes::<T>(),
-            entry_bytes: (operands.c_stride * size_of::<T>()) as u64,
-            rows: operands.a.nrows as u64,
+            entry_bytes: entry_bytes as u64,
+            rows: rows as u64,
             short_max: tuning.sort.short_max as u64,
             chunk: tuning.sort.chunk as u64,
         }

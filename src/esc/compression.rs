@@ -4,7 +4,7 @@
 use super::{
     Tuning,
     block_sums::{BlockSums, Places, Scaling, Transposed},
-    expansion::{Expanded, Payload},
+    expansion::{Expanded, Factors, Payload},
     setup::BandSegments,
     tail_counts::Tails,
     tuning::{PayloadKind, TileTuning},
@@ -14,6 +14,7 @@ use crate::{
     device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
 };
+use std::sync::Arc;
 
 type RunEndsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
 type ColumnEndsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32);
@@ -42,9 +43,17 @@ impl<T: Element> Operands<'_, T> {
     /// C, or a band of it, from its arrays.
     pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer<T>) -> DeviceCbc<T> {
         let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
-        let shape = self.a.shape.product(self.b.shape);
-        let pattern = PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx);
-        DeviceCbc { pattern, shape, stride: self.c_stride, values }
+        self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
+    }
+
+    /// C, or a band of it, on a pattern.
+    pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer<T>) -> DeviceCbc<T> {
+        DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }
+    }
+
+    /// What the expansion takes of them.
+    pub fn factors(&self) -> Factors<'_, T> {
+        Factors { a: self.a, b: self.b, values: Some((&self.a.values, &self.b.values)) }
     }
 
     /// `ncols` columns of C without entries: what an empty expansion gives.
@@ -194,7 +203,7 @@ mod tests {
                 let mut counted = setup.run(work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
                 let expansion = Expansion::new(&device, &tuning)?;
-                let expanded = expansion.run(work, &operands, &counted.entries, &band)?;
+                let expanded = expansion.run(work, operands.factors(), &counted.entries, &band)?;
                 let segments = setup.segments(work, &case.b, &mut counted, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;

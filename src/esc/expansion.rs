@@ -1,14 +1,14 @@
 //! Stage 2 of 6, expansion (Polok 2015, Algorithm 2, lines 15-38): the row, and the value or the pair of operands, of each product.
 //! Kernels: `cl/esc/expansion.cl`.
 use super::{
-    Operands, Tuning,
+    Tuning,
     bands::Band,
     setup::BEntries,
     tuning::{PayloadKind, TileTuning},
 };
 use crate::{
     Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
 };
 
 type ValuesSignature<T, V> = (
@@ -49,6 +49,14 @@ pub(crate) enum Payload<T: Element> {
     Pairs(Buffer<OperandPair>),
 }
 
+/// What is expanded: the patterns of A and B; their values, where products are made at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<'a, T> {
+    pub a: &'a PatternArrays,
+    pub b: &'a PatternArrays,
+    pub values: Option<(&'a Buffer<T>, &'a Buffer<T>)>,
+}
+
 /// The expansion of a band.
 pub(crate) struct Expanded<T: Element> {
     pub rows: Buffer<u32>,
@@ -69,16 +77,16 @@ impl<T: Element> Expansion<T> {
     }
 
     /// Expands a band of at least one product.
-    pub fn run(&self, work: &Work, operands: &Operands<'_, T>, entries: &BEntries, band: &Band) -> Result<Expanded<T>> {
+    pub fn run(&self, work: &Work, factors: Factors<'_, T>, entries: &BEntries, band: &Band) -> Result<Expanded<T>> {
         work.stage("expansion");
-        let (a, b) = (operands.a, operands.b);
+        let (a, b) = (factors.a, factors.b);
         let products = band.sizes.products as u32;
         let tiles = self.tiles.count(products);
         let grid = Grid::groups(tiles, self.tiles.group_size);
         let (mut rows, mut tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
         let (start, first_col, cols) = (band.first_product, band.columns.start, band.columns.len() as u32);
-        let payload = match &self.kernel {
-            Expand::Values(kernel) => {
+        let payload = match (&self.kernel, factors.values) {
+            (Expand::Values(kernel), Some((a_values, b_values))) => {
                 let mut values = work.buffer(products as usize)?;
                 kernel.launch(
                     work,
@@ -86,10 +94,10 @@ impl<T: Element> Expansion<T> {
                     (
                         &a.col_ptr,
                         &a.row_idx,
-                        &a.values,
+                        a_values,
                         &b.col_ptr,
                         &b.row_idx,
-                        &b.values,
+                        b_values,
                         &entries.prods,
                         &entries.cols,
                         &mut rows,
@@ -103,7 +111,7 @@ impl<T: Element> Expansion<T> {
                 )?;
                 Payload::Values(values)
             }
-            Expand::Pairs(kernel) => {
+            (Expand::Pairs(kernel), _) => {
                 let mut pairs = work.buffer(products as usize)?;
                 kernel.launch(
                     work,
@@ -126,6 +134,7 @@ impl<T: Element> Expansion<T> {
                 )?;
                 Payload::Pairs(pairs)
             }
+            (Expand::Values(_), None) => unreachable!("a plan keeps pairs"),
         };
         Ok(Expanded { rows, payload, tile_segment })
     }
@@ -161,7 +170,7 @@ mod tests {
                 let (rows, values, segments) = model(&case);
                 for tuning in [tuning.clone(), tuning.keeping_pairs()] {
                     let stage = Expansion::new(&test_device(), &tuning)?;
-                    let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &band)?;
+                    let expanded = stage.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
                     assert_eq!(expanded.rows.download(&case.work)?, rows);
                     assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
                     match expanded.payload {
@@ -190,7 +199,7 @@ mod tests {
             let sizes = Sizes { products: 32, ..Sizes::default() };
             let band = Band { first_product: before, ..case.band(sizes) };
             let stage = Expansion::new(&test_device(), &tuning)?;
-            let expanded = stage.run(&case.work, &case.operands(), &entries, &band)?;
+            let expanded = stage.run(&case.work, case.operands().factors(), &entries, &band)?;
             assert_eq!(expanded.rows.download(&case.work)?, model(&case).0);
         }
         Ok(())
@@ -211,7 +220,7 @@ mod tests {
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
             let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
             let stage = Expansion::new(&test_device(), &tuning)?;
-            let expanded = stage.run(&case.work, &case.operands(), &counted.entries, &case.band(counted.sizes))?;
+            let expanded = stage.run(&case.work, case.operands().factors(), &counted.entries, &case.band(counted.sizes))?;
             assert!(expanded.rows.download(&case.work)? == model(&case).0);
         }
         Ok(())

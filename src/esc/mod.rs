@@ -19,9 +19,9 @@ use crate::{
     device::{Device, DeviceCbc, Work},
 };
 use bands::{Band, Bands, Limits};
-use compression::Compression;
+use compression::{Compressed, Compression};
 pub(crate) use compression::Operands;
-use expansion::Expansion;
+use expansion::{Expanded, Expansion, Factors};
 use gather::Gather;
 pub(crate) use join::join;
 use segmented_sort::SortStage;
@@ -77,37 +77,52 @@ impl<T: Element> Esc<T> {
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Done> {
-        let mut counted = self.setup.run(work, operands.a, operands.b)?; // round trip 1
-        let mut bands = Bands::new(operands.b.ncols, counted.sizes);
-        let limits = || Limits::new(work, &self.tuning, operands);
-        let mut done = Done { products: counted.sizes.products, ..Done::default() };
-        while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
-            let (columns, longest_run) = self.multiply_band(work, operands, &mut counted, &band)?;
-            done.bands += 1;
-            done.longest_run = done.longest_run.max(longest_run);
-            place(columns)?;
-        }
-        Ok(done)
+        let entry_bytes = operands.c_stride * size_of::<T>();
+        self.in_bands(work, operands.factors(), entry_bytes, |counted, band| {
+            if band.sizes.products == 0 {
+                return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);
+            }
+            let (sorted, compressed, longest) = self.find_runs(work, operands.factors(), counted, band)?;
+            let values = self.compression.sums(work, operands, &sorted.payload, &compressed)?;
+            let row_idx = self.gather.run(work, &sorted.rows, compressed.run_end)?;
+            place(operands.product(compressed.col_ptr, row_idx, values))?;
+            Ok(longest)
+        })
     }
 
-    fn multiply_band(
+    /// Stages 2 to 5 up to the sums: the runs of a band, and its longest.
+    fn find_runs(
         &self,
         work: &Work,
-        operands: &Operands<'_, T>,
+        factors: Factors<'_, T>,
         counted: &mut Counted,
         band: &Band,
-    ) -> Result<(DeviceCbc<T>, u32)> {
-        if band.sizes.products == 0 {
-            return Ok((operands.empty_product(work, band.columns.len())?, 0));
-        }
-        let segments = self.setup.segments(work, operands.b, counted, band)?;
-        let expanded = self.expansion.run(work, operands, &counted.entries, band)?;
+    ) -> Result<(Expanded<T>, Compressed, u32)> {
+        let segments = self.setup.segments(work, factors.b, counted, band)?;
+        let expanded = self.expansion.run(work, factors, &counted.entries, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
         let compressed = self.compression.runs(work, &sorted, &segments, &tails)?;
-        let values = self.compression.sums(work, operands, &sorted.payload, &compressed)?;
-        let row_idx = self.gather.run(work, &sorted.rows, compressed.run_end)?;
-        Ok((operands.product(compressed.col_ptr, row_idx, values), tails.longest))
+        Ok((sorted, compressed, tails.longest))
+    }
+
+    /// Stage 1, and `multiply` for each band, which tells its longest run.
+    fn in_bands(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        entry_bytes: usize,
+        mut multiply: impl FnMut(&mut Counted, &Band) -> Result<u32>,
+    ) -> Result<Done> {
+        let mut counted = self.setup.run(work, factors.a, factors.b)?; // round trip 1
+        let mut bands = Bands::new(factors.b.ncols, counted.sizes);
+        let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes);
+        let mut done = Done { products: counted.sizes.products, ..Done::default() };
+        while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
+            done.longest_run = done.longest_run.max(multiply(&mut counted, &band)?);
+            done.bands += 1;
+        }
+        Ok(done)
     }
 }
 

@@ -5,8 +5,8 @@
 //! the rest. (The paper's line 10 marks each column's last entry, which empty columns break.)
 use super::{Tuning, bands::Band};
 use crate::{
-    Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
+    Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::{
         scan::{Operation, Scan},
         segmented_sort::Segments,
@@ -100,7 +100,7 @@ impl Setup {
     }
 
     /// Counts the products of each entry of B, finds its column, and reads the sizes of the whole expansion (round trip 1).
-    pub fn run<T: Element>(&self, work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) -> Result<Counted> {
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Counted> {
         work.stage("setup");
         let (nnz, cols) = (b.nnz(), b.ncols);
         let (mut prods, mut columns) = (work.buffer(nnz + 1)?, work.buffer(nnz)?);
@@ -129,10 +129,10 @@ impl Setup {
     }
 
     /// The segments of one band, ready for the sort.
-    pub fn segments<T: Element>(
+    pub fn segments(
         &self,
         work: &Work,
-        b: &DeviceCbc<T>,
+        b: &PatternArrays,
         counted: &mut Counted,
         band: &Band,
     ) -> Result<BandSegments> {
@@ -151,10 +151,10 @@ impl Setup {
         Ok(segments)
     }
 
-    fn launch<T: Element>(
+    fn launch(
         &self,
         work: &Work,
-        b: &DeviceCbc<T>,
+        b: &PatternArrays,
         entries: &BEntries,
         first_product: u64,
         columns: Range<usize>,

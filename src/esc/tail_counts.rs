@@ -92,7 +92,7 @@ mod tests {
                 let mut counted = setup.run(&case.work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
                 let expansion = Expansion::new(&device, &tuning)?;
-                let expanded = expansion.run(&case.work, &case.operands(), &counted.entries, &band)?;
+                let expanded = expansion.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
                 let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(&case.work, &segments, expanded)?;
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
