@@ -75,6 +75,7 @@ pub mod generate;
 mod host_memory;
 pub mod io;
 pub mod matrix;
+mod plan;
 mod primitives;
 mod progress;
 pub mod reference;
@@ -83,11 +84,13 @@ pub mod verify;
 
 #[cfg(feature = "ocl")]
 pub use device::OclMatrix;
-pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix, StageTime};
+pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
+pub use esc::Part;
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
+pub use plan::Plan;
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
 

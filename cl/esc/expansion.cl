@@ -4,11 +4,19 @@
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_values[a_nnz]  b_values[b_nnz]        expand_values only
+//   in   a_source[a_nnz]  b_source[b_nnz]        expand_pairs only: the stored entry behind each, read where it is transposed
 //   in   b_prods[b_nnz + 1]  b_cols[b_nnz]
 //   out  row[products]  value[products] or pair[products]
 //   out  tile_segment[tiles + 1]        segment of the first product of each tile, at the end that of the last product
-#ifndef TILE
-#error "TILE: products of a work-group, see src/esc/tuning.rs"
+#if !defined(TILE) || !defined(FROM_END)
+#error "TILE: products of a work-group, see src/esc/tuning.rs; FROM_END: see src/esc/expansion.rs"
+#endif
+
+// The entry of A of a product: the entries that an entry of B meets are the first of its column of A, or the last (lower triangle).
+#if FROM_END
+#define A_ENTRY(k, b_entry, product) (a_col_ptr[(k) + 1] - (uint)(b_prods[(b_entry) + 1] - (product)))
+#else
+#define A_ENTRY(k, b_entry, product) (a_col_ptr[k] + (uint)((product) - b_prods[b_entry]))
 #endif
 
 // Number of the last entry e in first <= e < end with b_prods[e] <= product; b_prods[first] <= product < b_prods[end].
@@ -76,7 +84,7 @@ uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {                                                      \
         const ulong product = first_product + start + i;                                                              \
         b_entry = next_entry(b_prods, b_entry, bounds[1], product);                                                   \
-        const uint a_entry = a_col_ptr[b_row_idx[b_entry]] + (uint)(product - b_prods[b_entry]);                      \
+        const uint a_entry = A_ENTRY(b_row_idx[b_entry], b_entry, product);                                           \
         row[start + i] = a_row_idx[a_entry];                                                                          \
         PLACE;                                                                                                        \
     }
@@ -90,11 +98,21 @@ KERNEL expand_values(global const uint* a_col_ptr, global const uint* a_row_idx,
     EXPAND(value[start + i] = LOAD(a_values, a_entry) * LOAD(b_values, b_entry))
 }
 #else
-KERNEL expand_pairs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                    global const uint* b_row_idx, global const ulong* b_prods, global const uint* b_cols, global uint* row,
-                    global uint2* pair, global uint* tile_segment, ulong first_product, uint products, uint first_col,
-                    uint cols)
+#if A_TRANSPOSED
+#define A_SOURCE(entry) a_source[entry]
+#else
+#define A_SOURCE(entry) (entry)
+#endif
+#if B_TRANSPOSED
+#define B_SOURCE(entry) b_source[entry]
+#else
+#define B_SOURCE(entry) (entry)
+#endif
+KERNEL expand_pairs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* a_source,
+                    global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
+                    global const ulong* b_prods, global const uint* b_cols, global uint* row, global uint2* pair, global uint* tile_segment,
+                    ulong first_product, uint products, uint first_col, uint cols)
 {
-    EXPAND(pair[start + i] = (uint2)(a_entry, b_entry))
+    EXPAND(pair[start + i] = (uint2)(A_SOURCE(a_entry), B_SOURCE(b_entry)))
 }
 #endif

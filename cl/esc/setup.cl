@@ -2,10 +2,11 @@
 //
 //   setup_entries   one work-item per entry of B, and one more
 //   setup_columns   one work-item per column of B
+//   setup_part      one work-item per entry of B, where only a triangle of C is made
 //   setup_segments  items in a stride over the columns of a band, and one more; one partial record per work-group
 //   setup_record    one work-group
 //
-//   in   a_col_ptr[a_cols + 1]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, of all entries before it
 //   out  b_cols[b_nnz]                column where its first entry is; after an inclusive maximum, of every entry
 //   out  segment_ptr[columns + 1]     where each column's products begin in the expansion of the band
@@ -34,6 +35,25 @@ KERNEL setup_columns(global const uint* b_col_ptr, global uint* b_cols, uint col
     const uint col = get_global_id(0);
     if (col < cols && b_col_ptr[col] < b_col_ptr[col + 1])
         b_cols[b_col_ptr[col]] = col;
+}
+
+// Of column k of A the entry (k, j) of B meets those from row j on (lower), or those up to row j (upper).
+KERNEL setup_part(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx,
+                  global const uint* b_cols, global ulong* b_prods, uint b_nnz, uint lower)
+{
+    const uint entry = get_global_id(0);
+    if (entry >= b_nnz)
+        return;
+    const uint col = b_cols[entry], begin = a_col_ptr[b_row_idx[entry]], end = a_col_ptr[b_row_idx[entry] + 1];
+    uint first = begin, last = end; // of the first entry from row col on (lower), behind row col (upper)
+    while (first < last) {
+        const uint middle = first + (last - first) / 2;
+        if (a_row_idx[middle] < col || (!lower && a_row_idx[middle] == col))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    b_prods[entry] = lower ? end - first : first - begin;
 }
 
 #define LARGER(x, y) max(x, y)

@@ -1,6 +1,6 @@
 //! Matrices on a device.
 use super::{Buffer, Device, DevicePattern, PatternArrays, Work};
-use crate::{BlockShape, Cbc, Element, Matrix, Result, matrix::CbcView};
+use crate::{BlockShape, Cbc, Element, Error, Matrix, Result, matrix::CbcView};
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device: uploaded once, multiplied many times; a product stays there until it is asked for.
@@ -60,6 +60,36 @@ impl<M: Matrix> DeviceMatrix<M> {
         Self { cbc, host: PhantomData }
     }
 
+    /// A matrix of zeros on a pattern.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix,
+    /// row-major or not, or with blocks where the type has none; [`Error::Unsupported`](crate::Error::Unsupported).
+    pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
+        let DevicePattern { arrays, array_shape: shape, row_major } = pattern;
+        if *row_major != M::ROW_MAJOR || (!M::BLOCKS && *shape != BlockShape::SCALAR) {
+            return Err(Error::Argument(format!("{pattern:?} is not of this matrix type")));
+        }
+        arrays.device.require::<M::Element>()?;
+        let work = Work::new(&arrays.device, None);
+        let mut values = work.buffer(arrays.nnz() * shape.area())?;
+        work.fill_zero(&mut values)?;
+        Ok(Self::new(DeviceCbc { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values }))
+    }
+
+    /// Replaces the values by the host's, in the order and with the stride of the matrix that was uploaded; waits until they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn write_values(&mut self, values: &[M::Element]) -> Result<()> {
+        let expected = self.cbc.values.len();
+        if values.len() != expected {
+            let why = format!("{} entries, {} elements apart", self.nnz(), self.cbc.stride);
+            return Err(Error::Length { array: "values", found: values.len(), expected, why });
+        }
+        Work::new(self.device(), None).write(values, &mut self.cbc.values)
+    }
+
     /// Copies the matrix to the host; waits for the commands that make it.
     ///
     /// # Errors
@@ -91,7 +121,7 @@ impl<M: Matrix> DeviceMatrix<M> {
 
     /// Where the entries are: for plans, and for further matrices with the same pattern.
     pub fn pattern(&self) -> DevicePattern {
-        DevicePattern { arrays: self.cbc.pattern.clone() }
+        DevicePattern { arrays: self.cbc.pattern.clone(), array_shape: self.cbc.shape, row_major: M::ROW_MAJOR }
     }
 
     /// The device the matrix lives on.

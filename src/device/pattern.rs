@@ -1,14 +1,73 @@
 //! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
-use super::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, program::source};
-use crate::{Error, Pattern, Result};
+use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, program::source};
+use crate::{BlockShape, Element, Error, Pattern, Result};
 use std::sync::{Arc, OnceLock};
 
-/// The pattern of a matrix on a device: where its entries (blocks) are. A handle; clones and the matrices made on it share the arrays.
-///
-/// For row-major matrices it is that of the transpose, as the arrays are.
+/// The structure of a matrix on a device: where its entries (blocks) are, and their shape. A handle; clones and the matrices made on it
+/// share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
+    /// Shape of the blocks as the arrays have them: of the transpose for row-major matrices.
+    pub(crate) array_shape: BlockShape,
+    pub(crate) row_major: bool,
+}
+
+impl DevicePattern {
+    /// Rows, counted in entries (blocks).
+    pub fn nrows(&self) -> usize {
+        if self.row_major { self.arrays.ncols } else { self.arrays.nrows }
+    }
+
+    /// Columns, counted in entries (blocks).
+    pub fn ncols(&self) -> usize {
+        if self.row_major { self.arrays.nrows } else { self.arrays.ncols }
+    }
+
+    /// Entries (blocks).
+    pub fn nnz(&self) -> usize {
+        self.arrays.nnz()
+    }
+
+    /// Shape of the blocks; 1x1 for scalar matrices.
+    pub fn shape(&self) -> BlockShape {
+        if self.row_major { self.array_shape.transpose() } else { self.array_shape }
+    }
+
+    /// The device the pattern lives on.
+    pub fn device(&self) -> &Device {
+        &self.arrays.device
+    }
+
+    /// Bytes of device memory held, by all that share the pattern together.
+    pub fn device_bytes(&self) -> u64 {
+        self.arrays.bytes()
+    }
+
+    /// Refuses a matrix that has another pattern.
+    pub(crate) fn check<T: Element>(&self, name: &str, matrix: &DeviceCbc<T>) -> Result<()> {
+        if matrix.device.same_as(self.device())
+            && matrix.shape == self.array_shape
+            && self.arrays.same_as(&matrix.pattern)?
+        {
+            return Ok(());
+        }
+        let found = |nnz, shape: BlockShape| {
+            format!("{nnz} entries of {}", if self.row_major { shape.transpose() } else { shape })
+        };
+        Err(Error::Argument(format!(
+            "{name} has not the pattern of the plan: {} in place of {}, on {}",
+            found(matrix.nnz(), matrix.shape),
+            found(self.nnz(), self.array_shape),
+            matrix.device.info().name
+        )))
+    }
+}
+
+impl std::fmt::Debug for DevicePattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DevicePattern({}x{} entries of {}, {} stored)", self.nrows(), self.ncols(), self.shape(), self.nnz())
+    }
 }
 
 /// The arrays themselves. Whoever makes one vouches that they are a pattern.

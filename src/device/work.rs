@@ -88,7 +88,14 @@ impl Work {
 
     /// A buffer holding `values`; waits until they are copied.
     pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
-        let buffer = self.buffer(values.len())?;
+        let mut buffer = self.buffer(values.len())?;
+        self.write(values, &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// Copies `values` into the whole of `buffer`; waits until they are copied.
+    pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
+        assert_eq!(values.len(), buffer.len());
         if !values.is_empty() {
             self.enqueue("clEnqueueWriteBuffer", |queue, wait| {
                 // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values` outlives the copy.
@@ -107,7 +114,7 @@ impl Work {
                 event.map(Event::new).map_err(opencl3::error_codes::ClError)
             })?;
         }
-        Ok(buffer)
+        Ok(())
     }
 
     /// Copies values `start..start + len` of `buffer` to the host; waits.

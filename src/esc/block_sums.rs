@@ -15,8 +15,23 @@ type CompiledSignature<T, V> =
 type AnySignature<T, V> =
     (In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, u32, Scalar<V>, Scalar<V>, u32, u32, u32);
 /// The same for the runs listed.
-type LongSignature<T, V> =
-    (In<u32>, In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, Scalar<V>, Scalar<V>, u32, u32, u32);
+type LongSignature<T, V> = (
+    In<u32>,
+    In<u32>,
+    In<OperandPair>,
+    In<T>,
+    In<T>,
+    InOut<T>,
+    u32,
+    u32,
+    u32,
+    u32,
+    Scalar<V>,
+    Scalar<V>,
+    u32,
+    u32,
+    u32,
+);
 
 pub(crate) struct BlockSums<T: Element> {
     a: BlockShape,
@@ -65,13 +80,7 @@ pub(crate) struct Transposed {
 
 impl<T: Element> BlockSums<T> {
     /// For blocks of shape `a` by blocks of shape `b`, once transposed.
-    pub fn new(
-        device: &Device,
-        tuning: &Tuning,
-        a: BlockShape,
-        b: BlockShape,
-        transposed: Transposed,
-    ) -> Result<Self> {
+    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, transposed: Transposed) -> Result<Self> {
         let source = source!("esc/block_sums.cl");
         let options = Options::group_size(tuning.group_size)
             .element::<T>()

@@ -2,8 +2,8 @@
 //! run, placed straight in C. Kernels: `cl/esc/compression.cl`; the sums of blocks `cl/esc/block_sums.cl`, those of scalars
 //! `cl/primitives/segmented_reduce.cl`.
 use super::{
-    Tuning,
-    block_sums::{BlockSums, Places, Scaling, Transposed},
+    Kind, Tuning,
+    block_sums::{BlockSums, Places, Scaling},
     expansion::{Expanded, Factors, Payload},
     setup::BandSegments,
     tail_counts::Tails,
@@ -53,7 +53,7 @@ impl<T: Element> Operands<'_, T> {
 
     /// What the expansion takes of them.
     pub fn factors(&self) -> Factors<'_, T> {
-        Factors { a: self.a, b: self.b, values: Some((&self.a.values, &self.b.values)) }
+        Factors { a: self.a, b: self.b, a_source: None, b_source: None, values: Some((&self.a.values, &self.b.values)) }
     }
 
     /// `ncols` columns of C without entries: what an empty expansion gives.
@@ -84,7 +84,7 @@ impl Compressed {
 }
 
 impl<T: Element> Compression<T> {
-    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape) -> Result<Self> {
+    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, kind: Kind) -> Result<Self> {
         let options = Options::group_size(tuning.tiles.group_size)
             .define("TILE", tuning.tiles.products)
             .define("RUN_PIECE", RUN_PIECE);
@@ -94,7 +94,7 @@ impl<T: Element> Compression<T> {
             column_ends: device.kernel(compression, &options, "column_ends")?,
             sums: match tuning.payload {
                 PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
-                PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b, Transposed::default())?),
+                PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b, kind.transposed)?),
             },
             tiles: tuning.tiles,
         })
@@ -161,6 +161,7 @@ mod tests {
     use crate::{
         device::test_device,
         esc::{
+            Part,
             expansion::Expansion,
             gather::Gather,
             segmented_sort::SortStage,
@@ -200,14 +201,14 @@ mod tests {
             for tuning in tunings(scalar, scalar) {
                 let (work, operands) = (&case.work, case.operands());
                 let setup = Setup::new(&device, &tuning)?;
-                let mut counted = setup.run(work, &case.a, &case.b)?;
+                let mut counted = setup.run(work, &case.a, &case.b, Part::Full)?;
                 let band = case.band(counted.sizes);
-                let expansion = Expansion::new(&device, &tuning)?;
+                let expansion = Expansion::new(&device, &tuning, Kind::default())?;
                 let expanded = expansion.run(work, operands.factors(), &counted.entries, &band)?;
                 let segments = setup.segments(work, &case.b, &mut counted, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
-                let stage = Compression::new(&device, &tuning, scalar, scalar)?;
+                let stage = Compression::new(&device, &tuning, scalar, scalar, Kind::default())?;
                 let compressed = stage.runs(work, &sorted, &segments, &tails)?;
                 let values = stage.sums(work, &operands, &sorted.payload, &compressed)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);

@@ -1,7 +1,7 @@
 //! Stage 2 of 6, expansion (Polok 2015, Algorithm 2, lines 15-38): the row, and the value or the pair of operands, of each product.
 //! Kernels: `cl/esc/expansion.cl`.
 use super::{
-    Tuning,
+    Kind, Part, Tuning,
     bands::Band,
     setup::BEntries,
     tuning::{PayloadKind, TileTuning},
@@ -28,8 +28,23 @@ type ValuesSignature<T, V> = (
     u32,
     u32,
 );
-type PairsSignature =
-    (In<u32>, In<u32>, In<u32>, In<u32>, In<u64>, In<u32>, Out<u32>, Out<OperandPair>, Out<u32>, u64, u32, u32, u32);
+type PairsSignature = (
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u64>,
+    In<u32>,
+    Out<u32>,
+    Out<OperandPair>,
+    Out<u32>,
+    u64,
+    u32,
+    u32,
+    u32,
+);
 
 pub(crate) struct Expansion<T: Element> {
     kernel: Expand<T>,
@@ -49,11 +64,15 @@ pub(crate) enum Payload<T: Element> {
     Pairs(Buffer<OperandPair>),
 }
 
-/// What is expanded: the patterns of A and B; their values, where products are made at once.
+/// What is expanded: the patterns of A and B.
 #[derive(Clone, Copy)]
 pub(crate) struct Factors<'a, T> {
     pub a: &'a PatternArrays,
     pub b: &'a PatternArrays,
+    /// What stands in the pairs for an entry of A, of B, where that is not its number: for a transpose, the entry it comes from.
+    pub a_source: Option<&'a Buffer<u32>>,
+    pub b_source: Option<&'a Buffer<u32>>,
+    /// The values, where products are made at once.
     pub values: Option<(&'a Buffer<T>, &'a Buffer<T>)>,
 }
 
@@ -66,11 +85,17 @@ pub(crate) struct Expanded<T: Element> {
 }
 
 impl<T: Element> Expansion<T> {
-    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
-        let options = Options::group_size(tuning.tiles.group_size).define("TILE", tuning.tiles.products);
+    pub fn new(device: &Device, tuning: &Tuning, kind: Kind) -> Result<Self> {
+        let options = Options::group_size(tuning.tiles.group_size)
+            .define("TILE", tuning.tiles.products)
+            .define("FROM_END", u8::from(kind.part == Part::Lower))
+            .define("A_TRANSPOSED", u8::from(kind.transposed.a))
+            .define("B_TRANSPOSED", u8::from(kind.transposed.b));
         let expansion = source!("esc/expansion.cl");
         let kernel = match tuning.payload {
-            PayloadKind::Values => Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?),
+            PayloadKind::Values => {
+                Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?)
+            }
             PayloadKind::Pairs => Expand::Pairs(device.kernel(expansion, &options, "expand_pairs")?),
         };
         Ok(Self { kernel, tiles: tuning.tiles })
@@ -119,8 +144,10 @@ impl<T: Element> Expansion<T> {
                     (
                         &a.col_ptr,
                         &a.row_idx,
+                        factors.a_source.unwrap_or(&a.row_idx),
                         &b.col_ptr,
                         &b.row_idx,
+                        factors.b_source.unwrap_or(&b.row_idx),
                         &entries.prods,
                         &entries.cols,
                         &mut rows,
@@ -165,11 +192,11 @@ mod tests {
     fn small_agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
         for case in edge_cases()? {
             for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-                let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
+                let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?;
                 let band = case.band(counted.sizes);
                 let (rows, values, segments) = model(&case);
                 for tuning in [tuning.clone(), tuning.keeping_pairs()] {
-                    let stage = Expansion::new(&test_device(), &tuning)?;
+                    let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
                     let expanded = stage.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
                     assert_eq!(expanded.rows.download(&case.work)?, rows);
                     assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
@@ -191,14 +218,15 @@ mod tests {
     fn small_products_are_counted_beyond_32_bits() -> Result<()> {
         let case = with_segments(&[3, 0, 20, 9], 4)?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            let mut entries = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?.entries;
+            let mut entries =
+                Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?.entries;
             // As if 2^33 products were expanded in bands before: the band begins there.
             let before = 1u64 << 33;
             let prods: Vec<u64> = entries.prods.download(&case.work)?.into_iter().map(|p| p + before).collect();
             entries.prods = case.work.upload(&prods)?;
             let sizes = Sizes { products: 32, ..Sizes::default() };
             let band = Band { first_product: before, ..case.band(sizes) };
-            let stage = Expansion::new(&test_device(), &tuning)?;
+            let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
             let expanded = stage.run(&case.work, case.operands().factors(), &entries, &band)?;
             assert_eq!(expanded.rows.download(&case.work)?, model(&case).0);
         }
@@ -218,9 +246,10 @@ mod tests {
         let b = crate::Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?;
         let case = Case::new(a, b)?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b)?;
-            let stage = Expansion::new(&test_device(), &tuning)?;
-            let expanded = stage.run(&case.work, case.operands().factors(), &counted.entries, &case.band(counted.sizes))?;
+            let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?;
+            let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
+            let expanded =
+                stage.run(&case.work, case.operands().factors(), &counted.entries, &case.band(counted.sizes))?;
             assert!(expanded.rows.download(&case.work)? == model(&case).0);
         }
         Ok(())

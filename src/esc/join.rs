@@ -1,10 +1,10 @@
 //! The bands of a product that stays on the device, made one matrix by one copy. Kernel: `cl/esc/join.cl`.
 use super::Operands;
-use std::sync::Arc;
 use crate::{
     Element, Result,
     device::{Buffer, DeviceCbc, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
 };
+use std::sync::Arc;
 
 type Signature = (In<u32>, Out<u32>, u32, u32, u32);
 
@@ -12,7 +12,11 @@ type Signature = (In<u32>, Out<u32>, u32, u32, u32);
 const GROUP_SIZE: usize = 64;
 
 /// Columns of C, band after band, as one pattern; a single band as it is.
-pub(crate) fn join_patterns(work: &Work, nrows: usize, mut bands: Vec<(Buffer<u32>, Buffer<u32>)>) -> Result<Arc<PatternArrays>> {
+pub(crate) fn join_patterns(
+    work: &Work,
+    nrows: usize,
+    mut bands: Vec<(Buffer<u32>, Buffer<u32>)>,
+) -> Result<Arc<PatternArrays>> {
     let device = work.device();
     if bands.len() == 1 {
         let (col_ptr, row_idx) = bands.remove(0);

@@ -9,6 +9,7 @@ mod compression;
 mod expansion;
 mod gather;
 mod join;
+mod plan;
 mod segmented_sort;
 mod setup;
 mod tail_counts;
@@ -19,11 +20,14 @@ use crate::{
     device::{Device, DeviceCbc, Work},
 };
 use bands::{Band, Bands, Limits};
-use compression::{Compressed, Compression};
+pub(crate) use block_sums::Scaling;
+use block_sums::Transposed;
 pub(crate) use compression::Operands;
+use compression::{Compressed, Compression};
 use expansion::{Expanded, Expansion, Factors};
 use gather::Gather;
 pub(crate) use join::join;
+pub(crate) use plan::{PlannedProduct, Side};
 use segmented_sort::SortStage;
 use setup::{Counted, Setup};
 use tail_counts::TailCounts;
@@ -42,9 +46,31 @@ pub(crate) struct Done {
     pub bands: usize,
 }
 
+/// What of C is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Full,
+    /// Entries on and below the diagonal.
+    Lower,
+    /// Entries on and above the diagonal.
+    Upper,
+}
+
+/// What kernels are compiled for beside shapes and element type; A·B in full unless said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Kind {
+    pub part: Part,
+    /// Of the operands that are stored transposed the pairs hold what [`Factors::a_source`] says.
+    pub transposed: Transposed,
+}
+
 /// The product, compiled: the kernels of the six stages for one pair of block shapes and one element type.
 pub(crate) struct Esc<T: Element> {
     tuning: Tuning,
+    kind: Kind,
     setup: Setup,
     expansion: Expansion<T>,
     sort: SortStage<T>,
@@ -55,17 +81,18 @@ pub(crate) struct Esc<T: Element> {
 
 impl<T: Element> Esc<T> {
     pub fn new(device: &Device, a: BlockShape, b: BlockShape) -> Result<Self> {
-        Self::tuned(device, a, b, Tuning::new(device.info(), a, b))
+        Self::tuned(device, a, b, Tuning::new(device.info(), a, b), Kind::default())
     }
 
-    fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning) -> Result<Self> {
+    fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning, kind: Kind) -> Result<Self> {
         Ok(Self {
             setup: Setup::new(device, &tuning)?,
-            expansion: Expansion::new(device, &tuning)?,
+            expansion: Expansion::new(device, &tuning, kind)?,
             sort: SortStage::new(device, &tuning)?,
             tail_counts: TailCounts::new(device, &tuning)?,
-            compression: Compression::new(device, &tuning, a, b)?,
+            compression: Compression::new(device, &tuning, a, b, kind)?,
             gather: Gather::new(device, &tuning)?,
+            kind,
             tuning,
         })
     }
@@ -114,7 +141,7 @@ impl<T: Element> Esc<T> {
         entry_bytes: usize,
         mut multiply: impl FnMut(&mut Counted, &Band) -> Result<u32>,
     ) -> Result<Done> {
-        let mut counted = self.setup.run(work, factors.a, factors.b)?; // round trip 1
+        let mut counted = self.setup.run(work, factors.a, factors.b, self.kind.part)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, counted.sizes);
         let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes);
         let mut done = Done { products: counted.sizes.products, ..Done::default() };

@@ -3,10 +3,10 @@
 //!
 //! One rule covers every rank-deficient case: each non-empty column writes its number at its first entry, a running maximum fills
 //! the rest. (The paper's line 10 marks each column's last entry, which empty columns break.)
-use super::{Tuning, bands::Band};
+use super::{Part, Tuning, bands::Band};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::{
         scan::{Operation, Scan},
         segmented_sort::Segments,
@@ -16,12 +16,14 @@ use std::ops::Range;
 
 type EntriesSignature = (In<u32>, In<u32>, Out<u64>, Out<u32>, u32);
 type ColumnsSignature = (In<u32>, Out<u32>, u32);
+type PartSignature = (In<u32>, In<u32>, In<u32>, In<u32>, InOut<u64>, u32, u32);
 type SegmentsSignature = (In<u32>, In<u64>, Out<u32>, Out<u32>, Out<u64>, u64, u32, u32);
 type RecordSignature = (In<u64>, In<u64>, Out<u64>, u32, u32);
 
 pub(crate) struct Setup {
     entries: Kernel<EntriesSignature>,
     columns: Kernel<ColumnsSignature>,
+    part: Kernel<PartSignature>,
     segments: Kernel<SegmentsSignature>,
     record: Kernel<RecordSignature>,
     sum: Scan<u64>,
@@ -89,6 +91,7 @@ impl Setup {
         Ok(Self {
             entries: device.kernel(setup, &options, "setup_entries")?,
             columns: device.kernel(setup, &options, "setup_columns")?,
+            part: device.kernel(setup, &options, "setup_part")?,
             segments: device.kernel(setup, &options, "setup_segments")?,
             record: device.kernel(setup, &options, "setup_record")?,
             sum: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
@@ -100,7 +103,7 @@ impl Setup {
     }
 
     /// Counts the products of each entry of B, finds its column, and reads the sizes of the whole expansion (round trip 1).
-    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Counted> {
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, part: Part) -> Result<Counted> {
         work.stage("setup");
         let (nnz, cols) = (b.nnz(), b.ncols);
         let (mut prods, mut columns) = (work.buffer(nnz + 1)?, work.buffer(nnz)?);
@@ -109,6 +112,11 @@ impl Setup {
         let args = (&b.col_ptr, &mut columns, cols as u32);
         self.columns.launch(work, Grid::items(cols, self.group_size), args)?;
         self.maximum.run(work, &mut columns)?;
+        if part != Part::Full {
+            let lower = u32::from(part == Part::Lower);
+            let args = (&a.col_ptr, &a.row_idx, &b.row_idx, &columns, &mut prods, nnz as u32, lower);
+            self.part.launch(work, Grid::items(nnz, self.group_size), args)?;
+        }
         self.sum.run(work, &mut prods)?;
 
         let entries = BEntries { prods, cols: columns };
@@ -129,13 +137,7 @@ impl Setup {
     }
 
     /// The segments of one band, ready for the sort.
-    pub fn segments(
-        &self,
-        work: &Work,
-        b: &PatternArrays,
-        counted: &mut Counted,
-        band: &Band,
-    ) -> Result<BandSegments> {
+    pub fn segments(&self, work: &Work, b: &PatternArrays, counted: &mut Counted, band: &Band) -> Result<BandSegments> {
         work.stage("setup");
         let mut segments = match counted.whole.take() {
             Some(whole) => whole,
@@ -200,7 +202,7 @@ mod tests {
         for case in edge_cases()? {
             for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
                 let setup = Setup::new(&test_device(), &tuning)?;
-                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b, Part::Full)?;
                 let (prods, cols, segment_ptr) = model(&case.host.0, &case.host.1);
                 assert_eq!(counted.entries.prods.download(&case.work)?, prods);
                 assert_eq!(counted.entries.cols.download(&case.work)?, cols);

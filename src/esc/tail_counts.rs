@@ -65,6 +65,7 @@ mod tests {
         BlockShape,
         device::test_device,
         esc::{
+            Kind, Part,
             expansion::Expansion,
             segmented_sort::SortStage,
             setup::Setup,
@@ -89,9 +90,9 @@ mod tests {
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {
                 let setup = Setup::new(&device, &tuning)?;
-                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b, Part::Full)?;
                 let band = case.band(counted.sizes);
-                let expansion = Expansion::new(&device, &tuning)?;
+                let expansion = Expansion::new(&device, &tuning, Kind::default())?;
                 let expanded = expansion.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
                 let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(&case.work, &segments, expanded)?;

@@ -114,7 +114,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let want = reference::multiply(a, b)?;
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
-    let esc = Esc::tuned(&device, da.shape, db.shape, tuning)?;
+    let esc = Esc::tuned(&device, da.shape, db.shape, tuning, Kind::default())?;
     let operands = Operands { a: &da, b: &db, c_stride: da.shape.product(db.shape).area() };
     let mut bands = Vec::new();
     esc.multiply(&work, &operands, |band| {

@@ -1,10 +1,12 @@
-//! What the stages rest on, none of it knowing of matrices: scan, segmented sort, segmented reduction.
+//! What the stages and plans rest on: scan, segmented sort, segmented reduction, transposition of patterns.
 //!
 //! | primitive | promise |
 //! |---|---|
 //! | [`scan`] | exclusive sums or inclusive maxima of any number of `u32` or `u64`, in place |
 //! | [`segmented_sort`] | rows ascending inside each segment, equal rows in their first order, payloads with them |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
+//! | [`transpose`] | the pattern of a transpose, and the entry each of its entries comes from |
 pub(crate) mod scan;
 pub(crate) mod segmented_reduce;
 pub(crate) mod segmented_sort;
+pub(crate) mod transpose;

@@ -1,0 +1,50 @@
+// transpose: the pattern of a transpose, and where each of its entries comes from.                      host: src/primitives/transpose.rs
+//
+//   transpose_start    one work-item per entry
+//   transpose_rows     one work-item per entry of the transpose
+//   transpose_columns  one work-item per column of the transpose, and one more
+//
+//   in   col_ptr[ncols + 1]  row_idx[nnz]
+//   out  key[nnz]  entry[nnz]         row and number of each entry; then sorted by row, stably, so columns ascend
+//   out  t_row_idx[nnz]               column each sorted entry comes from
+//   out  t_col_ptr[nrows + 1]         sorted entries of the rows before
+KERNEL transpose_start(global const uint* row_idx, global uint* key, global uint* entry, uint nnz)
+{
+    const uint i = get_global_id(0);
+    if (i < nnz) {
+        key[i] = row_idx[i];
+        entry[i] = i;
+    }
+}
+
+KERNEL transpose_rows(global const uint* col_ptr, global const uint* entry, global uint* t_row_idx, uint ncols, uint nnz)
+{
+    const uint i = get_global_id(0);
+    if (i >= nnz)
+        return;
+    uint first = 0, last = ncols; // the last column that begins at or before the entry
+    while (last - first > 1) {
+        const uint middle = first + (last - first) / 2;
+        if (col_ptr[middle] <= entry[i])
+            first = middle;
+        else
+            last = middle;
+    }
+    t_row_idx[i] = first;
+}
+
+KERNEL transpose_columns(global const uint* key, global uint* t_col_ptr, uint nrows, uint nnz)
+{
+    const uint row = get_global_id(0);
+    if (row > nrows)
+        return;
+    uint first = 0, last = nnz;
+    while (first < last) {
+        const uint middle = first + (last - first) / 2;
+        if (key[middle] < row)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    t_col_ptr[row] = first;
+}

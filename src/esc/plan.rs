@@ -1,0 +1,151 @@
+//! A product whose structure is kept: the operand pairs of its runs, and the pattern of C. What is left for every further product of the
+//! same patterns is stage 5's sums.
+use super::{
+    Esc, Kind, Part, Tuning,
+    block_sums::{BlockSums, Places, Scaling, Transposed},
+    compression::Compressed,
+    expansion::{Factors, Payload},
+    join::join_patterns,
+};
+use crate::error::Dimensions;
+use crate::{
+    BlockShape, Element, OperandPair, Result,
+    device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
+    primitives::{
+        segmented_reduce::Runs,
+        transpose::{self, Transpose},
+    },
+};
+use std::sync::Arc;
+
+/// An operand to plan for.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub pattern: Arc<PatternArrays>,
+    pub shape: BlockShape,
+    /// Whether its transpose is multiplied.
+    pub transposed: bool,
+}
+
+/// op(A)·op(B), sorted out.
+pub(crate) struct PlannedProduct<T: Element> {
+    sums: BlockSums<T>,
+    bands: Vec<PlannedBand>,
+    pub c: Arc<PatternArrays>,
+    pub shape: BlockShape,
+    pub products: u64,
+    pub longest_run: u32,
+}
+
+/// The runs of some columns of C.
+struct PlannedBand {
+    pairs: Buffer<OperandPair>,
+    run_end: Buffer<u32>,
+    long_runs: Buffer<u32>,
+    /// Entry of C that the first run makes.
+    first: u32,
+}
+
+impl Side {
+    /// Whether the inner sizes of a product with `right` agree.
+    pub fn meets(&self, right: &Self) -> bool {
+        let (left, right) = (self.dimensions(), right.dimensions());
+        (left.ncols, left.block_cols) == (right.nrows, right.block_rows)
+    }
+
+    /// Grid and blocks as they are multiplied.
+    pub fn dimensions(&self) -> Dimensions {
+        let (shape, (nrows, ncols)) = (self.op_shape(), (self.pattern.nrows, self.pattern.ncols));
+        let (nrows, ncols) = if self.transposed { (ncols, nrows) } else { (nrows, ncols) };
+        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
+    }
+
+    /// Shape of the blocks that are multiplied.
+    fn op_shape(&self) -> BlockShape {
+        if self.transposed { self.shape.transpose() } else { self.shape }
+    }
+
+    /// The transpose, where it is wanted.
+    fn transpose(&self, work: &Work) -> Result<Option<transpose::Transposed>> {
+        match self.transposed {
+            true => Ok(Some(Transpose::new(work.device())?.run(work, &self.pattern)?)),
+            false => Ok(None),
+        }
+    }
+}
+
+impl<T: Element> PlannedProduct<T> {
+    /// The inner sizes agree and both live on `work`'s device: the caller has looked.
+    pub fn new(work: &Work, a: &Side, b: &Side, part: Part) -> Result<Self> {
+        let device = work.device();
+        let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
+        let tuning = Tuning::new(device.info(), a_shape, b_shape).keeping_pairs();
+        let kind = Kind { part, transposed: Transposed { a: a.transposed, b: b.transposed } };
+        Self::tuned(device, work, (a, b), tuning, kind)
+    }
+
+    fn tuned(device: &Device, work: &Work, (a, b): (&Side, &Side), tuning: Tuning, kind: Kind) -> Result<Self> {
+        let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
+        let sums = BlockSums::new(device, &tuning, a_shape, b_shape, kind.transposed)?;
+        let esc = Esc::<T>::tuned(device, a_shape, b_shape, tuning, kind)?;
+        let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
+        let factors = Factors {
+            a: at.as_ref().map_or(&a.pattern, |at| &at.pattern),
+            b: bt.as_ref().map_or(&b.pattern, |bt| &bt.pattern),
+            a_source: at.as_ref().map(|at| &at.source),
+            b_source: bt.as_ref().map(|bt| &bt.source),
+            values: None,
+        };
+        let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
+        // An entry of C costs where its run ends, beside its row.
+        let done = esc.in_bands(work, factors, size_of::<u32>(), |counted, band| {
+            if band.sizes.products == 0 {
+                let mut col_ptr = work.buffer(band.columns.len() + 1)?;
+                work.fill_zero(&mut col_ptr)?;
+                patterns.push((col_ptr, work.buffer(0)?));
+                return Ok(0);
+            }
+            let (sorted, compressed, longest) = esc.find_runs(work, factors, counted, band)?;
+            let Payload::Pairs(pairs) = sorted.payload else { unreachable!("a plan keeps pairs") };
+            let Compressed { col_ptr, run_end, long_runs } = compressed;
+            let mut rows = work.buffer(run_end.len())?;
+            work.copy(&run_end, 0, &mut rows, 0, run_end.len())?;
+            patterns.push((col_ptr, esc.gather.run(work, &sorted.rows, rows)?));
+            let nnz = run_end.len() as u32;
+            bands.push(PlannedBand { pairs, run_end, long_runs, first });
+            first += nnz;
+            Ok(longest)
+        })?;
+        Ok(Self {
+            sums,
+            bands,
+            c: join_patterns(work, factors.a.nrows, patterns)?,
+            shape: a_shape.product(b_shape),
+            products: done.products,
+            longest_run: done.longest_run,
+        })
+    }
+
+    /// alpha·op(A)·op(B) + beta·C in C's place, which is on the plan's pattern, as A and B are on theirs.
+    pub fn execute(
+        &self,
+        work: &Work,
+        operands: (&DeviceCbc<T>, &DeviceCbc<T>),
+        scaling: Scaling<T::Arithmetic>,
+        c: &mut DeviceCbc<T>,
+    ) -> Result<()> {
+        work.stage("compression");
+        for PlannedBand { pairs, run_end, long_runs, first } in &self.bands {
+            let runs = Runs { end: run_end, long: long_runs };
+            let places = Places { runs, pairs, first: *first, stride: c.stride };
+            self.sums.run(work, operands, &places, scaling, &mut c.values)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of device memory held, size classes included.
+    pub fn bytes(&self) -> u64 {
+        let band = |b: &PlannedBand| b.pairs.bytes() + b.run_end.bytes() + b.long_runs.bytes();
+        self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
+    }
+}

@@ -1,0 +1,245 @@
+//! Plans: structure once, values many times.
+//!
+//! A nonlinear least-squares solver multiplies matrices of the same patterns in every iteration. A [`Plan`] keeps what depends on the
+//! patterns only: which pairs of entries (blocks) meet, where their sums go, the pattern of the result. An execution then is the sums
+//! alone: it allocates nothing, reads nothing back, and returns as soon as it is enqueued. Its bits are those of a product in one shot.
+use crate::{
+    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
+    device::{DeviceCbc, Work},
+    esc::{Part, PlannedProduct, STAGES, Scaling, Side},
+    spgemm::Method,
+};
+use std::{sync::Mutex, sync::PoisonError, time::Instant};
+
+/// A product of two matrices whose patterns stay the same, prepared.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{BlockShape, Cbc, Device, Plan, generate, reference};
+/// let device = Device::auto()?;
+/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+/// let mut a = device.upload(&w)?;
+/// let b = device.upload(&w.transpose())?;
+///
+/// let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &b.pattern())?; // structure, once
+/// let mut c = plan.output()?;
+/// for step in 1..=3 {
+///     let values: Vec<f64> = w.values().iter().map(|x| x * step as f64).collect();
+///     a.write_values(&values)?; // new values, same pattern
+///     plan.execute(&a, &b, &mut c)?; // values, many times
+///     assert_eq!(c.download()?.nnz(), plan.pattern().nnz());
+/// }
+/// println!("{} flops on {} bytes", plan.flops(), plan.device_bytes());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Plan<M: Matrix> {
+    device: Device,
+    a: DevicePattern,
+    b: DevicePattern,
+    c: DevicePattern,
+    transposed: (bool, bool),
+    /// Kernels hold their arguments, so that two threads take turns to enqueue.
+    product: Mutex<PlannedProduct<M::Element>>,
+    products: u64,
+    longest_run: u32,
+    bytes: u64,
+}
+
+impl<M: Matrix> Plan<M> {
+    /// C = A·B.
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`] when the operand pairs do not fit the
+    /// device, [`Error::TooLarge`].
+    pub fn multiply(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
+        Self::new((a, false), (b, false), Part::Full)
+    }
+
+    /// C = Aᵀ·B, without forming Aᵀ.
+    ///
+    /// # Errors
+    /// As [`Plan::multiply`].
+    pub fn multiply_transposed(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
+        Self::new((a, true), (b, false), Part::Full)
+    }
+
+    /// C = JᵀJ or a triangle of it, without forming Jᵀ: with k blocks in a row of J, a triangle takes k(k+1)/2 block products of that row, the
+    /// whole k². Execute with J twice.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{BlockShape, Cbc, Csc, Device, Part, Plan};
+    /// let device = Device::auto()?;
+    /// //      | 1 2 |        | 1 2 |
+    /// //  J = | . 3 |   JᵀJ =| 2 13|
+    /// let j = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?)?;
+    /// let plan = Plan::<Csc<f64>>::gram(&j.pattern(), Part::Lower)?;
+    /// let mut h = plan.output()?;
+    /// plan.execute(&j, &j, &mut h)?;
+    /// assert_eq!(h.download()?.values(), [1.0, 2.0, 13.0]);
+    /// assert_eq!(plan.products(), 3 + 1); // rows of 2 and of 1 entries
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Plan::multiply`].
+    pub fn gram(j: &DevicePattern, part: Part) -> Result<Self> {
+        Self::new((j, true), (j, false), part)
+    }
+
+    fn new(
+        (a, a_transposed): (&DevicePattern, bool),
+        (b, b_transposed): (&DevicePattern, bool),
+        part: Part,
+    ) -> Result<Self> {
+        let device = a.device();
+        if !device.same_as(b.device()) {
+            return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: b.device().info().name.clone() });
+        }
+        device.require::<M::Element>()?;
+        let side = |pattern: &DevicePattern, transposed| Side {
+            pattern: pattern.arrays.clone(),
+            shape: pattern.array_shape,
+            transposed,
+        };
+        // The arrays of row-major matrices are those of the transposes: Cᵀ = op(B)ᵀ·op(A)ᵀ, and what is above becomes what is below.
+        let (a_side, b_side) = (side(a, a_transposed), side(b, b_transposed));
+        let (first, second, part) = match (M::ROW_MAJOR, part) {
+            (false, part) => (a_side, b_side, part),
+            (true, Part::Full) => (b_side, a_side, Part::Full),
+            (true, Part::Lower) => (b_side, a_side, Part::Upper),
+            (true, Part::Upper) => (b_side, a_side, Part::Lower),
+        };
+        if !first.meets(&second) {
+            return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
+        }
+        let work = Work::new(device, None);
+        let product = PlannedProduct::new(&work, &first, &second, part)?;
+        let c = DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR };
+        Ok(Self {
+            device: device.clone(),
+            a: a.clone(),
+            b: b.clone(),
+            c,
+            transposed: (a_transposed, b_transposed),
+            products: product.products,
+            longest_run: product.longest_run,
+            bytes: product.bytes(),
+            product: Mutex::new(product),
+        })
+    }
+
+    /// A matrix with the pattern of C, its values 0, for executions to write.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn output(&self) -> Result<DeviceMatrix<M>> {
+        DeviceMatrix::zeros(&self.c)
+    }
+
+    /// C = op(A)·op(B).
+    ///
+    /// Returns when it is enqueued; a download waits. Allocates nothing and reads nothing back; a matrix that was not made on the plan's own
+    /// pattern is told by a fingerprint, which is computed once (one small read-back).
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    pub fn execute(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
+        self.execute_scaled(1.0, a, b, 0.0, c)
+    }
+
+    /// C = alpha·op(A)·op(B) + beta·C. Where beta is 0, what C held does not matter.
+    ///
+    /// Each sum is multiplied by alpha once it is complete; the numbers are rounded to the element's arithmetic type.
+    ///
+    /// # Errors
+    /// As [`Plan::execute`].
+    pub fn execute_scaled(
+        &self,
+        alpha: f64,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+        beta: f64,
+        c: &mut DeviceMatrix<M>,
+    ) -> Result<()> {
+        self.enqueue(&Work::new(&self.device, None), alpha, (a, b), beta, c)
+    }
+
+    /// As [`Plan::execute`], waits, and tells what it took.
+    ///
+    /// # Errors
+    /// As [`Plan::execute`].
+    pub fn execute_with_report(
+        &self,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+        c: &mut DeviceMatrix<M>,
+    ) -> Result<Report> {
+        let work = Work::new(&self.device, None);
+        let start = Instant::now();
+        self.enqueue(&work, 1.0, (a, b), 0.0, c)?;
+        work.wait()?;
+        Ok(Report {
+            method: Method::Esc,
+            products: self.products,
+            c_nnz: c.nnz() as u64,
+            longest_run: self.longest_run,
+            bands: 1,
+            peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),
+            total_ms: start.elapsed().as_secs_f64() * 1e3,
+            stages: work.stage_times(&STAGES[4..5])?,
+            read_backs: work.read_backs(),
+        })
+    }
+
+    fn enqueue(
+        &self,
+        work: &Work,
+        alpha: f64,
+        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
+        beta: f64,
+        c: &mut DeviceMatrix<M>,
+    ) -> Result<()> {
+        for (name, pattern, matrix) in [("A", &self.a, &a.cbc), ("B", &self.b, &b.cbc), ("C", &self.c, &c.cbc)] {
+            pattern.check(name, matrix)?;
+        }
+        let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
+        let scaling = Scaling { alpha: number(alpha), beta: number(beta) };
+        let operands = if M::ROW_MAJOR { (&b.cbc, &a.cbc) } else { (&a.cbc, &b.cbc) };
+        let product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
+        product.execute(work, operands, scaling, &mut c.cbc)
+    }
+
+    /// The pattern of C.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.c
+    }
+
+    /// Products of entries (blocks) in an execution.
+    pub fn products(&self) -> u64 {
+        self.products
+    }
+
+    /// Floating-point operations of an execution: 2 for each product of scalars.
+    pub fn flops(&self) -> u64 {
+        let op = |pattern: &DevicePattern, transposed: bool| {
+            if transposed { pattern.shape().transpose() } else { pattern.shape() }
+        };
+        let (a, b) = (op(&self.a, self.transposed.0), op(&self.b, self.transposed.1));
+        2 * self.products * (a.rows() * a.cols() * b.cols()) as u64
+    }
+
+    /// Bytes of device memory the plan holds: operand pairs, run ends and the pattern of C; the patterns of A and B are the matrices'.
+    pub fn device_bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for Plan<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { products, bytes, c, .. } = self;
+        write!(f, "Plan({products} products, {bytes} bytes, C: {c:?})")
+    }
+}
