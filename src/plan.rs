@@ -5,7 +5,7 @@
 //! alone: it allocates nothing, reads nothing back, and returns as soon as it is enqueued. Its bits are those of a product in one shot.
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
-    device::{DeviceCbc, Work},
+    device::Work,
     esc::{Part, PlannedProduct, STAGES, Scaling, Side},
     spgemm::Method,
 };

@@ -42,7 +42,10 @@ use pool::Pool;
 
 use program::ProgramCache;
 use queue::Queue;
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
 ///
@@ -59,6 +62,22 @@ struct Inner {
     pool: Arc<Pool>,
     queue: Queue,
     context: Context,
+    commands: AtomicU64,
+    read_backs: AtomicU64,
+}
+
+/// What a device was asked to do since it was opened, by all who share it: differences tell what a call costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Buffers created by the driver. A second product of the same size creates none.
+    pub buffers_created: u64,
+    /// Buffers taken from the pool, new or not. An execution of a plan takes none.
+    pub buffers_taken: u64,
+    /// Commands enqueued: kernels, copies, fills.
+    pub commands: u64,
+    /// Blocking reads from the device.
+    pub read_backs: u64,
 }
 
 impl Device {
@@ -104,12 +123,22 @@ impl Device {
 
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue) -> Self {
         let pool = Arc::new(Pool::new(context.get(), info.max_alloc_bytes, info.global_bytes));
-        Self { inner: Arc::new(Inner { info, programs: ProgramCache::default(), pool, queue, context }) }
+        let (commands, read_backs) = (AtomicU64::new(0), AtomicU64::new(0));
+        let programs = ProgramCache::default();
+        Self { inner: Arc::new(Inner { info, programs, pool, queue, context, commands, read_backs }) }
     }
 
     /// Name, kind and limits.
     pub fn info(&self) -> &DeviceInfo {
         &self.inner.info
+    }
+
+    /// What the device was asked to do so far.
+    pub fn counters(&self) -> Counters {
+        let (buffers_created, buffers_taken) = self.inner.pool.counts();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (commands, read_backs) = (count(&self.inner.commands), count(&self.inner.read_backs));
+        Counters { buffers_created, buffers_taken, commands, read_backs }
     }
 
     /// Copies `matrix` to the device, where it may be multiplied any number of times.

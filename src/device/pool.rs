@@ -56,9 +56,10 @@ struct State {
     free: BTreeMap<u64, Vec<isize>>,
     free_bytes: u64,
     used_bytes: u64,
-    /// Buffers created so far: what a second product of the same size must not raise.
-    #[cfg(test)]
+    /// Buffers created so far: what a second product of the same size does not raise.
     created: u64,
+    /// Buffers handed out so far, new or not.
+    taken: u64,
 }
 
 impl Pool {
@@ -96,14 +97,12 @@ impl Pool {
                     release_all(&mut state);
                     self.create(size)
                 });
-                #[cfg(test)]
-                {
-                    state.created += 1;
-                }
+                state.created += 1;
                 raw.map_err(|_| refused(state.used_bytes))?
             }
         };
         state.used_bytes += size;
+        state.taken += 1;
         let meter = meter.cloned();
         if let Some(meter) = &meter {
             meter.add(size);
@@ -124,9 +123,10 @@ impl Pool {
         release_all(&mut self.state());
     }
 
-    #[cfg(test)]
-    pub(super) fn created(&self) -> u64 {
-        self.state().created
+    /// Buffers created, and buffers handed out.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.created, state.taken)
     }
 }
 

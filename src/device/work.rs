@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{Error, Result, Word};
 use opencl3::{command_queue::CommandQueue, event::Event, types::cl_event};
-use std::{cell::RefCell, sync::Arc};
+use std::{
+    cell::RefCell,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 
 /// Allocates, launches, copies and reads back for one product; keeps its peak memory and the events of its stages.
 /// One thread's own: threads that share a device have a `Work` each.
@@ -123,6 +126,7 @@ impl Work {
         let mut values = vec![T::zeroed(); len];
         if len > 0 {
             self.record.borrow_mut().read_backs += 1;
+            self.device.inner.read_backs.fetch_add(1, Relaxed);
             self.enqueue("clEnqueueReadBuffer", |queue, wait| {
                 // SAFETY: the range lies inside the buffer; the call blocks, so `values` outlives the copy.
                 let event = unsafe {
@@ -205,6 +209,7 @@ impl Work {
         command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
     ) -> Result<()> {
         let event = self.device.inner.queue.enqueue(call, command).map_err(|error| self.out_of_memory(error))?;
+        self.device.inner.commands.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let stage = record.stage;
         record.events.push((stage, event));
@@ -248,12 +253,6 @@ impl Work {
     /// Blocking reads so far.
     pub fn read_backs(&self) -> u32 {
         self.record.borrow().read_backs
-    }
-
-    /// Buffers the device's pool ever created.
-    #[cfg(test)]
-    pub fn buffers_created(&self) -> u64 {
-        self.device.inner.pool.created()
     }
 }
 

@@ -77,10 +77,6 @@ impl Compressed {
     pub fn runs(&self) -> Runs<'_> {
         Runs { end: &self.run_end, long: &self.long_runs }
     }
-
-    pub fn bytes(&self) -> u64 {
-        self.col_ptr.bytes() + self.run_end.bytes() + self.long_runs.bytes()
-    }
 }
 
 impl<T: Element> Compression<T> {

@@ -21,12 +21,6 @@ pub(crate) struct Transposed {
     pub source: Buffer<u32>,
 }
 
-impl Transposed {
-    pub fn bytes(&self) -> u64 {
-        self.pattern.bytes() + self.source.bytes()
-    }
-}
-
 /// The kernels.
 pub(crate) struct Transpose {
     start: Kernel<StartSignature>,
