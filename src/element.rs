@@ -47,6 +47,21 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
+/// A piece of a long run of products: the run, its first product, its end, and where its sum is kept until the run's pieces are added.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Piece {
+    pub run: u32,
+    pub begin: u32,
+    pub end: u32,
+    /// `u32::MAX` where the piece is its whole run.
+    pub part: u32,
+}
+// SAFETY: four u32 aligned to 16 bytes are `uint4`.
+unsafe impl Word for Piece {
+    const CL_NAME: &'static str = "uint4";
+}
+
 /// What a matrix may hold: `f64`, `f32`, `half::f16`.
 ///
 /// A new element type is one impl of this trait and one of [`Word`].

@@ -208,7 +208,7 @@ impl<M: Matrix> Plan<M> {
         let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
         let scaling = Scaling { alpha: number(alpha), beta: number(beta) };
         let operands = if M::ROW_MAJOR { (&b.cbc, &a.cbc) } else { (&a.cbc, &b.cbc) };
-        let product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
         product.execute(work, operands, scaling, &mut c.cbc)
     }
 

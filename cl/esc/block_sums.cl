@@ -1,22 +1,27 @@
 // block_sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C.
 //                                                                                            host: src/esc/block_sums.rs
-//   sum_blocks       one work-item per column of a block of C: ROWS accumulators in registers
-//   sum_any_blocks   one work-item per element of a block of C, the sizes being arguments
-//   sum_long_blocks  one work-group per element of a block of C whose run is longer than RUN_PIECE
+//   sum_columns     one work-item per column of a block of C: ROWS sums in registers, A's block loaded whole
+//   sum_serial      one work-item per RUNS blocks of C, for CPUs
+//   sum_pieces      one work-group per piece of a long run: its blocks come to local memory, many at once, and are added one after another
+//   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, the sizes being arguments
+//   add_parts       one work-item per element of a piece; those of a run's first piece add up the parts of the run
 //
 //   in      run_end[nnz]  pair[products]  a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
-//   in      long_runs[1 + splits]         sum_long_blocks only
+//   in      piece[pieces]           of the runs longer than LONG_RUN, which the others pass by: run, first product, end, and the number of
+//                                   its part, or WHOLE where the piece is its run
+//   in out  parts[parts * area]     sums of the pieces of runs longer than RUN_PIECE
 //   in out  c_values[(first + nnz) * c_stride]      alpha * sum + beta * what was there, which is not read where beta is 0; blocks
 //                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
 // rounded before it is added. -0.0 is the start that changes no bit of the first term.
-#if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
-#error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"
+#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
+#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"
 #endif
 #define NOTHING ((ARITHMETIC)-0.0f)
+#define WHOLE 0xffffffffu
 
-// Where an element stands in its block: of A (row, inner) in blocks of rows x inner, of B (inner, col) in blocks of inner x cols.
+// Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
 #if A_TRANSPOSED
 #define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
 #else
@@ -28,11 +33,7 @@
 #define B_AT(k, col, inner, cols) ((col) * (inner) + (k))
 #endif
 
-uint run_begin(global const uint* run_end, uint run)
-{
-    return run > 0 ? run_end[run - 1] + 1 : 0;
-}
-
+// A sum, to its place in C.
 void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, ARITHMETIC beta)
 {
     ARITHMETIC value = alpha * sum;
@@ -41,40 +42,9 @@ void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, AR
     STORE(value, c, element);
 }
 
-#ifdef ROWS
-KERNEL sum_blocks(global const uint* run_end, global const uint2* pair, global const ELEMENT* a_values,
-                  global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint first, uint a_stride, uint b_stride,
-                  uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    const ulong item = get_global_id(0);
-    const uint run = (uint)(item / COLS), col = (uint)(item % COLS);
-    if (run >= nnz)
-        return;
-    const uint begin = run_begin(run_end, run), last = run_end[run];
-    if (last - begin >= RUN_PIECE)
-        return; // left to sum_long_blocks
-
-    ARITHMETIC sum[ROWS];
-    for (uint r = 0; r < ROWS; ++r)
-        sum[r] = NOTHING;
-    IN_ORDER
-    for (uint p = begin; p <= last; ++p) {
-        global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
-        global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
-        IN_ORDER
-        for (uint k = 0; k < INNER; ++k) {
-            const ARITHMETIC factor = LOAD(b, B_AT(k, col, INNER, COLS));
-            for (uint r = 0; r < ROWS; ++r)
-                sum[r] += LOAD(a, A_AT(r, k, ROWS, INNER)) * factor;
-        }
-    }
-    global ELEMENT* c = c_values + ((ulong)first + run) * c_stride;
-    for (uint r = 0; r < ROWS; ++r)
-        place(sum[r], c, col * ROWS + r, alpha, beta);
-}
-#else
-ARITHMETIC sum_piece(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
-                     uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
+// One element of the sum of products begin to end.
+ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
+                        uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
 {
     const uint row = element % rows, col = element / rows;
     ARITHMETIC sum = NOTHING;
@@ -89,6 +59,167 @@ ARITHMETIC sum_piece(global const uint2* pair, global const ELEMENT* a_values, g
     return sum;
 }
 
+uint run_begin(global const uint* run_end, uint run)
+{
+    return run > 0 ? run_end[run - 1] + 1 : 0;
+}
+
+#ifdef ROWS
+#if !defined(DEPTH) || !defined(RUNS)
+#error "DEPTH, RUNS: see src/esc/tuning.rs"
+#endif
+#if ELEMENT_IS_HALF
+// Halves are converted one by one.
+void load(ARITHMETIC* to, global const ELEMENT* from, uint count, bool aligned)
+{
+    for (uint i = 0; i < count; ++i)
+        to[i] = LOAD(from, i);
+}
+#else
+#define JOIN_(type, n) type##n
+#define JOIN(type, n) JOIN_(type, n)
+#define PAIR JOIN(ELEMENT, 2)
+
+// Two elements a load where their number and place are even: half as many instructions.
+void load(ARITHMETIC* to, global const ELEMENT* from, uint count, bool aligned)
+{
+    if (count % 2 == 0 && aligned) {
+#pragma unroll
+        for (uint i = 0; i < count; i += 2) {
+            const PAIR two = *(global const PAIR*)(from + i);
+            to[i] = two.x;
+            to[i + 1] = two.y;
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < count; ++i)
+            to[i] = from[i];
+    }
+}
+#endif
+
+KERNEL sum_columns(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
+                   global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint first,
+                   uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const ulong item = get_global_id(0);
+    const uint run = (uint)(item / COLS), col = (uint)(item % COLS);
+    if (run >= nnz)
+        return;
+    const uint begin = run_begin(run_end, run), last = run_end[run];
+    if (last - begin >= LONG_RUN)
+        return;
+
+    ARITHMETIC sum[ROWS];
+    for (uint r = 0; r < ROWS; ++r)
+        sum[r] = NOTHING;
+    uint2 operands = pair[begin];
+    IN_ORDER
+    for (uint p = begin; p <= last; ++p) {
+        global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
+        global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
+        if (p < last)
+            operands = pair[p + 1]; // on its way while this one is added
+        ARITHMETIC left[ROWS * INNER], right[INNER];
+        load(left, a, ROWS * INNER, a_stride % 2 == 0);
+#if B_TRANSPOSED
+        for (uint k = 0; k < INNER; ++k)
+            right[k] = LOAD(b, B_AT(k, col, INNER, COLS));
+#else
+        load(right, b + col * INNER, INNER, b_stride % 2 == 0);
+#endif
+        IN_ORDER
+        for (uint k = 0; k < INNER; ++k)
+            for (uint r = 0; r < ROWS; ++r)
+                sum[r] += left[A_AT(r, k, ROWS, INNER)] * right[k];
+    }
+    global ELEMENT* c = c_values + ((ulong)first + run) * c_stride + col * ROWS;
+#if ROWS % 2 == 0 && !ELEMENT_IS_HALF
+    if (c_stride % 2 == 0 && beta == 0) {
+        for (uint r = 0; r < ROWS; r += 2)
+            *(global PAIR*)(c + r) = (PAIR)(alpha * sum[r], alpha * sum[r + 1]);
+        return;
+    }
+#endif
+    for (uint r = 0; r < ROWS; ++r)
+        place(sum[r], c, r, alpha, beta);
+}
+
+KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
+                  global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint first,
+                  uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const uint from = min((uint)get_global_id(0) * RUNS, nnz), to = min(from + RUNS, nnz);
+    uint begin = from > 0 && from < nnz ? run_end[from - 1] + 1 : 0;
+    for (uint run = from; run < to; ++run) {
+        const uint end = run_end[run] + 1;
+        if (end - begin <= LONG_RUN) {
+            ARITHMETIC sum[COLS][ROWS];
+            for (uint c = 0; c < COLS; ++c)
+                for (uint r = 0; r < ROWS; ++r)
+                    sum[c][r] = NOTHING;
+            IN_ORDER
+            for (uint p = begin; p < end; ++p) {
+                global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
+                global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
+                IN_ORDER
+                for (uint k = 0; k < INNER; ++k)
+                    for (uint c = 0; c < COLS; ++c) {
+                        const ARITHMETIC factor = LOAD(b, B_AT(k, c, INNER, COLS));
+                        for (uint r = 0; r < ROWS; ++r)
+                            sum[c][r] += LOAD(a, A_AT(r, k, ROWS, INNER)) * factor;
+                    }
+            }
+            global ELEMENT* block = c_values + ((ulong)first + run) * c_stride;
+            for (uint c = 0; c < COLS; ++c)
+                for (uint r = 0; r < ROWS; ++r)
+                    place(sum[c][r], block, c * ROWS + r, alpha, beta);
+        }
+        begin = end;
+    }
+}
+
+#define LEFT (ROWS * INNER)
+#define RIGHT (INNER * COLS)
+#define AREA (ROWS * COLS)
+#define OWN ((AREA + GROUP_SIZE - 1) / GROUP_SIZE) // elements of a block for each item of a group
+
+KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
+                  global const ELEMENT* restrict b_values, global ARITHMETIC* restrict parts, global ELEMENT* restrict c_values,
+                  uint first, uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC left[DEPTH * LEFT], right[DEPTH * RIGHT];
+    const uint4 at = piece[get_group_id(0)];
+    const uint item = get_local_id(0);
+    ARITHMETIC sum[OWN];
+    for (uint own = 0; own < OWN; ++own)
+        sum[own] = NOTHING;
+    for (uint p = at.y; p < at.z; p += DEPTH) {
+        const uint depth = min((uint)DEPTH, at.z - p);
+        for (uint i = item; i < depth * LEFT; i += GROUP_SIZE)
+            left[i] = LOAD(a_values + (ulong)pair[p + i / LEFT].x * a_stride, i % LEFT);
+        for (uint i = item; i < depth * RIGHT; i += GROUP_SIZE)
+            right[i] = LOAD(b_values + (ulong)pair[p + i / RIGHT].y * b_stride, i % RIGHT);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
+            const uint row = element % ROWS, col = element / ROWS;
+            IN_ORDER
+            for (uint i = 0; i < depth; ++i) {
+                IN_ORDER
+                for (uint k = 0; k < INNER; ++k)
+                    sum[own] += left[i * LEFT + A_AT(row, k, ROWS, INNER)] * right[i * RIGHT + B_AT(k, col, INNER, COLS)];
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+    }
+    for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
+        if (at.w == WHOLE)
+            place(sum[own], c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+        else
+            parts[(ulong)at.w * AREA + element] = sum[own];
+    }
+}
+#else
 KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, global const ELEMENT* a_values,
                       global const ELEMENT* b_values, global ELEMENT* c_values, uint nnz, uint first, uint a_stride,
                       uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint inner, uint cols)
@@ -97,38 +228,48 @@ KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, glob
     const uint run = (uint)(item / (rows * cols)), element = (uint)(item % (rows * cols));
     if (run >= nnz)
         return;
-    const uint begin = run_begin(run_end, run), last = run_end[run];
-    if (last - begin >= RUN_PIECE)
-        return; // left to sum_long_blocks
+    const uint begin = run_begin(run_end, run), end = run_end[run] + 1;
+    if (end - begin > LONG_RUN)
+        return;
     const ARITHMETIC sum =
-        sum_piece(pair, a_values, b_values, begin, last + 1, element, rows, inner, cols, a_stride, b_stride);
+        sum_products(pair, a_values, b_values, begin, end, element, rows, inner, cols, a_stride, b_stride);
     place(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
 }
 
-KERNEL sum_long_blocks(global const uint* run_end, global const uint* long_runs, global const uint2* pair,
-                       global const ELEMENT* a_values, global const ELEMENT* b_values, global ELEMENT* c_values, uint first,
-                       uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint inner,
-                       uint cols)
+KERNEL sum_any_pieces(global const uint4* piece, global const uint2* pair, global const ELEMENT* a_values,
+                      global const ELEMENT* b_values, global ARITHMETIC* parts, global ELEMENT* c_values, uint pieces,
+                      uint first, uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint rows,
+                      uint inner, uint cols)
 {
-    local ARITHMETIC pieces[GROUP_SIZE];
-    const uint run = long_runs[1 + get_group_id(0) / (rows * cols)], element = get_group_id(0) % (rows * cols);
-    const uint begin = run_begin(run_end, run), end = run_end[run] + 1;
-    ARITHMETIC sum = NOTHING;
-    for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
-        const ulong piece = round + (ulong)get_local_id(0) * RUN_PIECE;
-        if (piece < end)
-            pieces[get_local_id(0)] =
-                sum_piece(pair, a_values, b_values, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end), element, rows, inner,
-                          cols, a_stride, b_stride);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (get_local_id(0) == 0) {
-            IN_ORDER
-            for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
-                sum += pieces[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
-    }
-    if (get_local_id(0) == 0)
-        place(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
+    const ulong item = get_global_id(0);
+    const uint area = rows * cols, number = (uint)(item / area), element = (uint)(item % area);
+    if (number >= pieces)
+        return;
+    const uint4 at = piece[number];
+    const ARITHMETIC sum =
+        sum_products(pair, a_values, b_values, at.y, at.z, element, rows, inner, cols, a_stride, b_stride);
+    if (at.w == WHOLE)
+        place(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+    else
+        parts[(ulong)at.w * area + element] = sum;
 }
 #endif
+
+KERNEL add_parts(global const uint4* piece, global const uint* run_end, global const ARITHMETIC* parts, global ELEMENT* c_values,
+                 uint pieces, uint first, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint area)
+{
+    const ulong item = get_global_id(0);
+    const uint number = (uint)(item / area), element = (uint)(item % area);
+    if (number >= pieces)
+        return;
+    const uint4 at = piece[number];
+    const uint begin = at.x > 0 ? run_end[at.x - 1] + 1 : 0;
+    if (at.w == WHOLE || at.y != begin)
+        return;
+    const uint count = (run_end[at.x] - begin) / RUN_PIECE + 1;
+    ARITHMETIC sum = NOTHING;
+    IN_ORDER
+    for (uint i = 0; i < count; ++i)
+        sum += parts[((ulong)at.w + i) * area + element];
+    place(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+}

@@ -6,9 +6,10 @@
 //   in   segment_ptr[segments + 1]    where each segment begins
 //   in   tile_segment[tiles + 1]      segment of each tile's first product, at the end of the last product
 //   out  counts[tiles + 1]            run ends in each tile, at the end 0; to be scanned
-//   out  record[2]                    longest run, runs longer than RUN_PIECE; zero before
-#if !defined(TILE) || !defined(RUN_PIECE)
-#error "TILE, RUN_PIECE: see src/esc/tuning.rs"
+//   out  record[3]                    longest run; pieces of the runs longer than LONG_RUN, and how many of them are parts of a run longer
+//                                     than RUN_PIECE; zero before
+#if !defined(TILE) || !defined(LONG_RUN) || !defined(RUN_PIECE)
+#error "TILE, LONG_RUN, RUN_PIECE: see src/esc/tuning.rs"
 #endif
 
 #define LARGER(x, y) max(x, y)
@@ -18,9 +19,9 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
                    global uint* counts, global uint* record, uint products)
 {
     local uint shared[GROUP_SIZE];
-    local uint tails_of_tile, longest_of_tile, long_of_tile;
+    local uint tails_of_tile, longest_of_tile, pieces_of_tile, parts_of_tile;
     if (get_local_id(0) == 0)
-        tails_of_tile = longest_of_tile = long_of_tile = 0;
+        tails_of_tile = longest_of_tile = pieces_of_tile = parts_of_tile = 0;
 
     const uint tile = get_group_id(0);
     const uint begin = min(tile * TILE + (uint)get_local_id(0) * (TILE / GROUP_SIZE), products);
@@ -39,7 +40,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     uint run_begin = largest_before(last_end, shared, &unused);
 
     // Second pass: the lengths. A run that began before the tile is searched for, since it may have begun anywhere before.
-    uint longest = 0, longs = 0;
+    uint longest = 0, pieces = 0, parts = 0;
     if (tails > 0) {
         segment = tile_segment[tile];
         segment_end = 0;
@@ -56,14 +57,18 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
                     }
                     run_begin = low;
                 }
-                longest = max(longest, p + 1 - run_begin);
-                longs += p + 1 - run_begin > RUN_PIECE;
+                const uint length = p + 1 - run_begin;
+                const uint cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
+                longest = max(longest, length);
+                pieces += length > LONG_RUN ? cuts : 0;
+                parts += cuts > 1 ? cuts : 0;
                 run_begin = p + 1;
             }
         }
         atomic_add(&tails_of_tile, tails);
         atomic_max(&longest_of_tile, longest);
-        atomic_add(&long_of_tile, longs);
+        atomic_add(&pieces_of_tile, pieces);
+        atomic_add(&parts_of_tile, parts);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
@@ -73,7 +78,9 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         // Sums and maxima of integers: the order of the groups does not show.
         if (longest_of_tile > 0)
             atomic_max(&record[0], longest_of_tile);
-        if (long_of_tile > 0)
-            atomic_add(&record[1], long_of_tile);
+        if (pieces_of_tile > 0)
+            atomic_add(&record[1], pieces_of_tile);
+        if (parts_of_tile > 0)
+            atomic_add(&record[2], parts_of_tile);
     }
 }

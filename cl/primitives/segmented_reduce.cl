@@ -1,10 +1,10 @@
 // segmented_reduce: the sum of each run of values, in a fixed order.               host: src/primitives/segmented_reduce.rs
 //
 //   reduce_runs       one work-item per run of up to RUN_PIECE values: left to right
-//   reduce_long_runs  one work-group per longer run: pieces of RUN_PIECE, each left to right, then the pieces left to right
+//   reduce_long_runs  one work-group per piece of a longer run: pieces of RUN_PIECE, each left to right, then the pieces left to right
 //
 //   in   run_end[runs]               last value of each run; a run begins behind the one before
-//   in   long_runs[1 + splits]       reduce_long_runs only: their number, then which
+//   in   piece[pieces]               reduce_long_runs only: the run, the first and the end of each piece; the group of a run's first one adds it up
 //   in   value[values]
 //   out  sum[runs]
 #ifndef RUN_PIECE
@@ -33,17 +33,19 @@ KERNEL reduce_runs(global const uint* run_end, global const ARITHMETIC* value, g
     }
 }
 
-KERNEL reduce_long_runs(global const uint* run_end, global const uint* long_runs, global const ARITHMETIC* value,
+KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, global const ARITHMETIC* value,
                         global ELEMENT* sum)
 {
     local ARITHMETIC pieces[GROUP_SIZE];
-    const uint run = long_runs[1 + get_group_id(0)];
-    const uint begin = run > 0 ? run_end[run - 1] + 1 : 0, end = run_end[run] + 1;
+    const uint run = piece[get_group_id(0)].x;
+    const uint begin = run > 0 ? run_end[run - 1] + 1 : 0;
+    const bool leads = piece[get_group_id(0)].y == begin;
+    const uint end = leads ? run_end[run] + 1 : begin;
     ARITHMETIC total = NOTHING;
     for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
-        const ulong piece = round + (ulong)get_local_id(0) * RUN_PIECE;
-        if (piece < end)
-            pieces[get_local_id(0)] = sum_piece(value, (uint)piece, (uint)min(piece + RUN_PIECE, (ulong)end));
+        const ulong start = round + (ulong)get_local_id(0) * RUN_PIECE;
+        if (start < end)
+            pieces[get_local_id(0)] = sum_piece(value, (uint)start, (uint)min(start + RUN_PIECE, (ulong)end));
         barrier(CLK_LOCAL_MEM_FENCE);
         if (get_local_id(0) == 0) {
             IN_ORDER
@@ -52,6 +54,6 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint* long_runs
         }
         barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
     }
-    if (get_local_id(0) == 0)
+    if (leads && get_local_id(0) == 0)
         STORE(total, sum, run);
 }

@@ -1,27 +1,35 @@
 //! The sums of blocks, a part of stage 5: operand pairs are multiplied here, and each sum is placed straight in C, so that no array ever
 //! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/esc/block_sums.cl`.
-use super::{Tuning, tuning::BlockKernel};
+use super::{
+    Tuning,
+    tuning::{BlockKernel, BlockTuning},
+};
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
 };
 use num_traits::{One, Zero};
 
-/// Pairs, A, B, C; runs and the block of C the first one makes; elements from one block to the next in A, B, C; alpha and beta.
-type CompiledSignature<T, V> =
+/// Runs or pieces, pairs, A, B, C; how many and the block of C the first run makes; elements from one block to the next in A, B, C; alpha
+/// and beta.
+type RunsSignature<T, V> =
     (In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, u32, Scalar<V>, Scalar<V>);
 /// The same, and the sides of the blocks.
-type AnySignature<T, V> =
+type AnyRunsSignature<T, V> =
     (In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, u32, Scalar<V>, Scalar<V>, u32, u32, u32);
-/// The same for the runs listed.
-type LongSignature<T, V> = (
-    In<u32>,
-    In<u32>,
+/// The same for pieces, whose sums may be parts.
+type PiecesSignature<T, V> =
+    (In<Piece>, In<OperandPair>, In<T>, In<T>, InOut<V>, InOut<T>, u32, u32, u32, u32, Scalar<V>, Scalar<V>);
+type AnyPiecesSignature<T, V> = (
+    In<Piece>,
     In<OperandPair>,
     In<T>,
     In<T>,
+    InOut<V>,
     InOut<T>,
+    u32,
     u32,
     u32,
     u32,
@@ -32,18 +40,19 @@ type LongSignature<T, V> = (
     u32,
     u32,
 );
+type PartsSignature<T, V> = (In<Piece>, In<u32>, In<V>, InOut<T>, u32, u32, u32, Scalar<V>, Scalar<V>, u32);
 
 pub(crate) struct BlockSums<T: Element> {
     a: BlockShape,
     b: BlockShape,
-    runs: RunKernel<T>,
-    long_runs: Kernel<LongSignature<T, T::Arithmetic>>,
-    group_size: usize,
+    kernels: Kernels<T>,
+    add_parts: Kernel<PartsSignature<T, T::Arithmetic>>,
+    tuning: BlockTuning,
 }
 
-enum RunKernel<T: Element> {
-    Compiled(Kernel<CompiledSignature<T, T::Arithmetic>>),
-    Any(Kernel<AnySignature<T, T::Arithmetic>>),
+enum Kernels<T: Element> {
+    Compiled { runs: Kernel<RunsSignature<T, T::Arithmetic>>, pieces: Kernel<PiecesSignature<T, T::Arithmetic>> },
+    Any { runs: Kernel<AnyRunsSignature<T, T::Arithmetic>>, pieces: Kernel<AnyPiecesSignature<T, T::Arithmetic>> },
 }
 
 /// Where the sums come from and go to.
@@ -81,23 +90,40 @@ pub(crate) struct Transposed {
 impl<T: Element> BlockSums<T> {
     /// For blocks of shape `a` by blocks of shape `b`, once transposed.
     pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, transposed: Transposed) -> Result<Self> {
-        let source = source!("esc/block_sums.cl");
-        let options = Options::group_size(tuning.group_size)
+        let (source, tuning) = (source!("esc/block_sums.cl"), tuning.blocks);
+        let mut options = Options::group_size(tuning.group_size)
             .element::<T>()
+            .define("LONG_RUN", tuning.long_run)
             .define("RUN_PIECE", RUN_PIECE)
             .define("A_TRANSPOSED", u8::from(transposed.a))
             .define("B_TRANSPOSED", u8::from(transposed.b));
-        let sides = options.clone().define("ROWS", a.rows()).define("INNER", a.cols()).define("COLS", b.cols());
-        Ok(Self {
-            a,
-            b,
-            runs: match tuning.blocks {
-                BlockKernel::Compiled => RunKernel::Compiled(device.kernel(source, &sides, "sum_blocks")?),
-                BlockKernel::General => RunKernel::Any(device.kernel(source, &options, "sum_any_blocks")?),
+        let runs_of_item = |runs| {
+            let sides = [("ROWS", a.rows()), ("INNER", a.cols()), ("COLS", b.cols())];
+            let numbers = [("DEPTH", tuning.depth), ("RUNS", runs)];
+            sides.into_iter().chain(numbers).fold(options.clone(), |options, (name, n)| options.define(name, n))
+        };
+        let runs_kernel = match tuning.kernel {
+            BlockKernel::Columns => Some(("sum_columns", runs_of_item(1))),
+            BlockKernel::Serial { runs } => Some(("sum_serial", runs_of_item(runs))),
+            BlockKernel::General => None,
+        };
+        let kernels = match runs_kernel {
+            Some((name, compiled)) => {
+                options = compiled;
+                let pieces = device.kernel(source, &options, "sum_pieces")?;
+                Kernels::Compiled { runs: device.kernel(source, &options, name)?, pieces }
+            }
+            None => Kernels::Any {
+                runs: device.kernel(source, &options, "sum_any_blocks")?,
+                pieces: device.kernel(source, &options, "sum_any_pieces")?,
             },
-            long_runs: device.kernel(source, &options, "sum_long_blocks")?,
-            group_size: tuning.group_size,
-        })
+        };
+        Ok(Self { a, b, kernels, add_parts: device.kernel(source, &options, "add_parts")?, tuning })
+    }
+
+    /// Room for the sums of `parts` pieces of runs that are cut.
+    pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
+        work.buffer(parts * self.a.product(self.b).area())
     }
 
     /// Writes the block of C of each run.
@@ -107,26 +133,54 @@ impl<T: Element> BlockSums<T> {
         (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
         places: &Places<'_>,
         Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        c_values: &mut Buffer<T>,
+        parts: &mut Buffer<T::Arithmetic>,
+        cv: &mut Buffer<T>,
     ) -> Result<()> {
-        let Places { runs: Runs { end, long }, pairs, first, stride } = *places;
-        let (n, av, bv, cv) = (end.len(), &a.values, &b.values, c_values);
+        let Places { runs: Runs { end, pieces }, pairs, first, stride } = *places;
+        let (n, m, av, bv) = (end.len(), pieces.len(), &a.values, &b.values);
         let (sa, sb, sc) = (a.stride as u32, b.stride as u32, stride as u32);
         let (rows, inner, cols) = (self.a.rows() as u32, self.a.cols() as u32, self.b.cols() as u32);
-        let area = self.a.product(self.b).area();
-        match &self.runs {
-            RunKernel::Compiled(kernel) => {
-                let grid = Grid::items(n * self.b.cols(), self.group_size);
-                kernel.launch(work, grid, (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta))?;
+        let (area, group_size) = ((rows * cols) as usize, self.tuning.group_size);
+        match &self.kernels {
+            Kernels::Compiled { runs, pieces: of_pieces } => {
+                let items = match self.tuning.kernel {
+                    BlockKernel::Serial { runs } => n.div_ceil(runs),
+                    _ => n * self.b.cols(),
+                };
+                let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta);
+                runs.launch(work, Grid::items(items, group_size), args)?;
+                let args = (pieces, pairs, av, bv, &mut *parts, &mut *cv, first, sa, sb, sc, alpha, beta);
+                of_pieces.launch(work, Grid::groups(m, group_size), args)?;
             }
-            RunKernel::Any(kernel) => {
-                let grid = Grid::items(n * area, self.group_size);
+            Kernels::Any { runs, pieces: of_pieces } => {
                 let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta, rows, inner, cols);
-                kernel.launch(work, grid, args)?;
+                runs.launch(work, Grid::items(n * area, group_size), args)?;
+                let (m32, grid) = (m as u32, Grid::items(m * area, group_size));
+                let args = (
+                    pieces,
+                    pairs,
+                    av,
+                    bv,
+                    &mut *parts,
+                    &mut *cv,
+                    m32,
+                    first,
+                    sa,
+                    sb,
+                    sc,
+                    alpha,
+                    beta,
+                    rows,
+                    inner,
+                    cols,
+                );
+                of_pieces.launch(work, grid, args)?;
             }
         }
-        let grid = Grid::groups((long.len() - 1) * area, self.group_size);
-        let args = (end, long, pairs, av, bv, cv, first, sa, sb, sc, alpha, beta, rows, inner, cols);
-        self.long_runs.launch(work, grid, args)
+        if parts.len() == 0 {
+            return Ok(());
+        }
+        let args = (pieces, end, &*parts, cv, m as u32, first, sc, alpha, beta, area as u32);
+        self.add_parts.launch(work, Grid::items(m * area, group_size), args)
     }
 }

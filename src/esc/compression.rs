@@ -12,15 +12,18 @@ use super::{
 use crate::{
     BlockShape, Element, Result,
     device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
 };
 use std::sync::Arc;
 
-type RunEndsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
+type RunEndsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, u32);
+type PiecesSignature = (In<u32>, Out<Piece>, InOut<u32>, u32);
 type ColumnEndsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32);
 
 pub(crate) struct Compression<T: Element> {
     run_ends: Kernel<RunEndsSignature>,
+    long_pieces: Kernel<PiecesSignature>,
     column_ends: Kernel<ColumnEndsSignature>,
     sums: Sums<T>,
     tiles: TileTuning,
@@ -69,13 +72,15 @@ pub(crate) struct Compressed {
     pub col_ptr: Buffer<u32>,
     /// The last product of each run.
     pub run_end: Buffer<u32>,
-    /// The runs longer than [`RUN_PIECE`]: their number, then which.
-    pub long_runs: Buffer<u32>,
+    /// The pieces of long runs.
+    pub pieces: Buffer<Piece>,
+    /// How many of them are parts of a run that is cut.
+    pub parts: usize,
 }
 
 impl Compressed {
     pub fn runs(&self) -> Runs<'_> {
-        Runs { end: &self.run_end, long: &self.long_runs }
+        Runs { end: &self.run_end, pieces: &self.pieces }
     }
 }
 
@@ -83,10 +88,12 @@ impl<T: Element> Compression<T> {
     pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, kind: Kind) -> Result<Self> {
         let options = Options::group_size(tuning.tiles.group_size)
             .define("TILE", tuning.tiles.products)
+            .define("LONG_RUN", tuning.long_run())
             .define("RUN_PIECE", RUN_PIECE);
         let compression = source!("esc/compression.cl");
         Ok(Self {
             run_ends: device.kernel(compression, &options, "run_ends")?,
+            long_pieces: device.kernel(compression, &options, "long_pieces")?,
             column_ends: device.kernel(compression, &options, "column_ends")?,
             sums: match tuning.payload {
                 PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
@@ -107,23 +114,20 @@ impl<T: Element> Compression<T> {
         work.stage("compression");
         let (products, cols) = (sorted.rows.len() as u32, segments.ptr.len() - 1);
         let mut run_end = work.buffer(tails.nnz)?;
-        let mut long_runs = work.buffer(1 + tails.splits)?;
-        work.fill_zero(&mut long_runs)?;
         let grid = Grid::groups(self.tiles.count(products), self.tiles.group_size);
-        let args = (
-            &sorted.rows,
-            &segments.ptr,
-            &sorted.tile_segment,
-            &tails.tail_ptr,
-            &mut run_end,
-            &mut long_runs,
-            products,
-        );
+        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &tails.tail_ptr, &mut run_end, products);
         self.run_ends.launch(work, grid, args)?;
+        let mut pieces = work.buffer(tails.pieces)?;
+        if tails.pieces > 0 {
+            let mut counts = work.buffer(2)?;
+            work.fill_zero(&mut counts)?;
+            let args = (&run_end, &mut pieces, &mut counts, tails.nnz as u32);
+            self.long_pieces.launch(work, Grid::items(tails.nnz, self.tiles.group_size), args)?;
+        }
         let mut col_ptr = work.buffer(cols + 1)?;
         let args = (&segments.ptr, &tails.tail_ptr, &run_end, &mut col_ptr, cols as u32, products);
         self.column_ends.launch(work, Grid::items(cols + 1, self.tiles.group_size), args)?;
-        Ok(Compressed { col_ptr, run_end, long_runs })
+        Ok(Compressed { col_ptr, run_end, pieces, parts: tails.parts })
     }
 
     /// The values of C: the sum of each run.
@@ -143,7 +147,8 @@ impl<T: Element> Compression<T> {
                 if places.stride > operands.a.shape.product(operands.b.shape).area() {
                     work.fill_zero(&mut values)?; // the padding between blocks
                 }
-                blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut values)?
+                let mut parts = blocks.parts(work, compressed.parts)?;
+                blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut parts, &mut values)?
             }
             _ => unreachable!("expansion and compression are made for the same payload"),
         }

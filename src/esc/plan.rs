@@ -11,6 +11,7 @@ use crate::error::Dimensions;
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
+    element::Piece,
     primitives::{
         segmented_reduce::Runs,
         transpose::{self, Transpose},
@@ -30,7 +31,7 @@ pub(crate) struct Side {
 /// op(A)·op(B), sorted out.
 pub(crate) struct PlannedProduct<T: Element> {
     sums: BlockSums<T>,
-    bands: Vec<PlannedBand>,
+    bands: Vec<PlannedBand<T>>,
     pub c: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub products: u64,
@@ -38,10 +39,12 @@ pub(crate) struct PlannedProduct<T: Element> {
 }
 
 /// The runs of some columns of C.
-struct PlannedBand {
+struct PlannedBand<T: Element> {
     pairs: Buffer<OperandPair>,
     run_end: Buffer<u32>,
-    long_runs: Buffer<u32>,
+    pieces: Buffer<Piece>,
+    /// Room for the sums of the pieces of runs that are cut.
+    parts: Buffer<T::Arithmetic>,
     /// Entry of C that the first run makes.
     first: u32,
 }
@@ -107,12 +110,13 @@ impl<T: Element> PlannedProduct<T> {
             }
             let (sorted, compressed, longest) = esc.find_runs(work, factors, counted, band)?;
             let Payload::Pairs(pairs) = sorted.payload else { unreachable!("a plan keeps pairs") };
-            let Compressed { col_ptr, run_end, long_runs } = compressed;
+            let Compressed { col_ptr, run_end, pieces, parts } = compressed;
+            let parts = sums.parts(work, parts)?;
             let mut rows = work.buffer(run_end.len())?;
             work.copy(&run_end, 0, &mut rows, 0, run_end.len())?;
             patterns.push((col_ptr, esc.gather.run(work, &sorted.rows, rows)?));
             let nnz = run_end.len() as u32;
-            bands.push(PlannedBand { pairs, run_end, long_runs, first });
+            bands.push(PlannedBand { pairs, run_end, pieces, parts, first });
             first += nnz;
             Ok(longest)
         })?;
@@ -128,24 +132,24 @@ impl<T: Element> PlannedProduct<T> {
 
     /// alpha·op(A)·op(B) + beta·C in C's place, which is on the plan's pattern, as A and B are on theirs.
     pub fn execute(
-        &self,
+        &mut self,
         work: &Work,
         operands: (&DeviceCbc<T>, &DeviceCbc<T>),
         scaling: Scaling<T::Arithmetic>,
         c: &mut DeviceCbc<T>,
     ) -> Result<()> {
         work.stage("compression");
-        for PlannedBand { pairs, run_end, long_runs, first } in &self.bands {
-            let runs = Runs { end: run_end, long: long_runs };
+        for PlannedBand { pairs, run_end, pieces, parts, first } in &mut self.bands {
+            let runs = Runs { end: run_end, pieces };
             let places = Places { runs, pairs, first: *first, stride: c.stride };
-            self.sums.run(work, operands, &places, scaling, &mut c.values)?;
+            self.sums.run(work, operands, &places, scaling, parts, &mut c.values)?;
         }
         Ok(())
     }
 
     /// Bytes of device memory held, size classes included.
     pub fn bytes(&self) -> u64 {
-        let band = |b: &PlannedBand| b.pairs.bytes() + b.run_end.bytes() + b.long_runs.bytes();
+        let band = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes() + b.parts.bytes();
         self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
     }
 }

@@ -26,14 +26,17 @@ pub(crate) struct Tails {
     pub nnz: usize,
     /// Products of the longest run.
     pub longest: u32,
-    /// Runs longer than [`RUN_PIECE`].
-    pub splits: usize,
+    /// Pieces of the runs longer than [`Tuning::long_run`].
+    pub pieces: usize,
+    /// Those of runs longer than [`RUN_PIECE`].
+    pub parts: usize,
 }
 
 impl TailCounts {
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
         let options = Options::group_size(tuning.tiles.group_size)
             .define("TILE", tuning.tiles.products)
+            .define("LONG_RUN", tuning.long_run())
             .define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
             kernel: device.kernel(source!("esc/tail_counts.cl"), &options, "tail_counts")?,
@@ -47,14 +50,15 @@ impl TailCounts {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);
-        let (mut counts, mut record) = (work.buffer(tiles + 1)?, work.buffer(3)?);
+        let (mut counts, mut record) = (work.buffer(tiles + 1)?, work.buffer(4)?);
         work.fill_zero(&mut record)?;
         let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut counts, &mut record, products);
         self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
         self.scan.run(work, &mut counts)?;
-        work.copy(&counts, tiles, &mut record, 2, 1)?;
+        work.copy(&counts, tiles, &mut record, 3, 1)?;
         let record = record.download(work)?;
-        Ok(Tails { tail_ptr: counts, nnz: record[2] as usize, longest: record[0], splits: record[1] as usize })
+        let (longest, [pieces, parts, nnz]) = (record[0], [1, 2, 3].map(|i| record[i] as usize));
+        Ok(Tails { tail_ptr: counts, nnz, longest, pieces, parts })
     }
 }
 
@@ -73,15 +77,18 @@ mod tests {
         },
     };
 
-    /// Run ends before each tile of 16 and in all, the longest run, the runs above a piece.
-    fn model(case: &Case) -> (Vec<u32>, u32, usize) {
+    /// Run ends before each tile of 16 and in all, the longest run, the pieces of long runs, those of runs above a piece.
+    fn model(case: &Case, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
         let begins = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
         let lengths: Vec<usize> = ends.iter().zip(begins).map(|(end, begin)| end + 1 - begin).collect();
         let before = |tile: usize| ends.iter().filter(|&&end| end < tile * 16).count() as u32;
         let tail_ptr = (0..=tails.len().div_ceil(16)).map(before).collect();
-        (tail_ptr, *lengths.iter().max().unwrap() as u32, lengths.iter().filter(|&&length| length > RUN_PIECE).count())
+        let pieces = |above: usize| {
+            lengths.iter().filter(|&&length| length > above).map(|length| length.div_ceil(RUN_PIECE)).sum()
+        };
+        (tail_ptr, *lengths.iter().max().unwrap() as u32, pieces(long_run), pieces(RUN_PIECE))
     }
 
     #[test]
@@ -99,9 +106,9 @@ mod tests {
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
                 assert_eq!(sorted.rows.download(&case.work)?, rows);
                 let tails = TailCounts::new(&device, &tuning)?.run(&case.work, &sorted, &segments)?;
-                let (tail_ptr, longest, splits) = model(&case);
+                let (tail_ptr, longest, pieces, parts) = model(&case, tuning.long_run());
                 assert_eq!(tails.tail_ptr.download(&case.work)?, tail_ptr);
-                assert_eq!((tails.longest, tails.splits), (longest, splits));
+                assert_eq!((tails.longest, tails.pieces, tails.parts), (longest, pieces, parts));
                 assert_eq!(tails.nnz, *tail_ptr.last().unwrap() as usize);
             }
         }

@@ -193,7 +193,8 @@ fn small_cases_on_which_the_paper_s_listings_go_wrong() -> Result<()> {
             let (a, b) = (as_blocks(&a, 2, 3)?, as_blocks(&b, 3, 1)?);
             let tuning = tuning.keeping_pairs();
             equal_to_reference(&a, &b, tuning.clone(), &format!("{what}, blocks"))?;
-            let general = Tuning { blocks: tuning::BlockKernel::General, ..tuning };
+            let blocks = tuning::BlockTuning { kernel: tuning::BlockKernel::General, ..tuning.blocks };
+            let general = Tuning { blocks, ..tuning };
             equal_to_reference(&a, &b, general, &format!("{what}, blocks by the general kernel"))?;
         }
     }

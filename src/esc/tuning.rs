@@ -2,7 +2,7 @@
 //! never of a matrix's contents.
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
-    primitives::{scan::ScanTuning, segmented_sort::SortTuning},
+    primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
 };
 
 /// Numbers of one product.
@@ -15,7 +15,7 @@ pub(crate) struct Tuning {
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub tiles: TileTuning,
-    pub blocks: BlockKernel,
+    pub blocks: BlockTuning,
     pub payload: PayloadKind,
 }
 
@@ -53,16 +53,29 @@ impl TileTuning {
     }
 }
 
+/// How blocks are multiplied and added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockTuning {
+    pub kernel: BlockKernel,
+    pub group_size: usize,
+    /// Products from which on a run has a work-group to itself.
+    pub long_run: usize,
+    /// Products such a group has in local memory at once.
+    pub depth: usize,
+}
+
 /// Which kernel multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
     /// Compiled for its three sides, a column of sums in registers.
-    Compiled,
+    Columns,
+    /// Compiled for its three sides, a work-item for so many blocks one after another: for CPUs.
+    Serial { runs: usize },
     /// One program for every shape, the sides being arguments.
     General,
 }
 
-/// Sides for which [`BlockKernel::Compiled`] is used: the block sizes of SLAM, bundle adjustment and FEM solvers (points 3, poses 2D 3,
+/// Sides for which kernels are compiled: the block sizes of SLAM, bundle adjustment and FEM solvers (points 3, poses 2D 3,
 /// poses 3D 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8).
 const COMPILED_SIDES: [usize; 8] = [1, 2, 3, 4, 6, 7, 8, 9];
 
@@ -71,7 +84,6 @@ impl Tuning {
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let scalar = a == BlockShape::SCALAR && b == BlockShape::SCALAR;
         let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
-        let compiled = |side| COMPILED_SIDES.contains(&side);
         let cpu = info.kind == DeviceKind::Cpu;
         Self {
             // 256 items fill a multiprocessor with some groups and leave registers; on a CPU a group is a loop, 64 is long enough.
@@ -85,18 +97,45 @@ impl Tuning {
             } else {
                 TileTuning { group_size: wide(256), products: 8 * wide(256) }
             },
-            blocks: if [a.rows(), a.cols(), b.cols()].into_iter().all(compiled) {
-                BlockKernel::Compiled
-            } else {
-                BlockKernel::General
-            },
+            blocks: BlockTuning::new(cpu, wide, a, b),
             payload: if scalar { PayloadKind::Values } else { PayloadKind::Pairs },
+        }
+    }
+
+    /// Runs longer than this are taken in pieces.
+    pub fn long_run(&self) -> usize {
+        match self.payload {
+            PayloadKind::Values => RUN_PIECE,
+            PayloadKind::Pairs => self.blocks.long_run,
         }
     }
 
     /// The same for a product that is planned: operand pairs are kept, of scalars too.
     pub fn keeping_pairs(self) -> Self {
         Self { payload: PayloadKind::Pairs, ..self }
+    }
+}
+
+impl BlockTuning {
+    fn new(cpu: bool, wide: impl Fn(usize) -> usize, a: BlockShape, b: BlockShape) -> Self {
+        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|side| COMPILED_SIDES.contains(side));
+        // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
+        let depth = (16 << 10) / (8 * (a.area() + b.area()));
+        Self {
+            kernel: match (compiled, cpu) {
+                (false, _) => BlockKernel::General,
+                (true, true) => BlockKernel::Serial { runs: 64 },
+                (true, false) => BlockKernel::Columns,
+            },
+            group_size: match (compiled, cpu) {
+                (true, true) => 1,
+                _ if a.product(b).area() <= 64 => wide(64),
+                _ => wide(128),
+            },
+            // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
+            long_run: if compiled && !cpu { 32 } else { RUN_PIECE },
+            depth: depth.clamp(1, 64),
+        }
     }
 }
 

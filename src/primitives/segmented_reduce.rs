@@ -6,13 +6,14 @@
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    element::Piece,
 };
 
 /// Values of a run that are added by one work-item.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 type RunsSignature<T, V> = (In<u32>, In<V>, Out<T>, u32);
-type LongRunsSignature<T, V> = (In<u32>, In<u32>, In<V>, Out<T>);
+type LongRunsSignature<T, V> = (In<u32>, In<Piece>, In<V>, Out<T>);
 
 pub(crate) struct SegmentedReduce<T: Element> {
     runs: Kernel<RunsSignature<T, T::Arithmetic>>,
@@ -20,12 +21,12 @@ pub(crate) struct SegmentedReduce<T: Element> {
     group_size: usize,
 }
 
-/// Where runs end: the last value of each, and those longer than [`RUN_PIECE`].
+/// Where runs end: the last value of each; and the long ones, in pieces.
 #[derive(Clone, Copy)]
 pub(crate) struct Runs<'a> {
     pub end: &'a Buffer<u32>,
-    /// Their number, then which.
-    pub long: &'a Buffer<u32>,
+    /// The pieces of long ones: [`RUN_PIECE`] products each but for the last.
+    pub pieces: &'a Buffer<Piece>,
 }
 
 impl<T: Element> SegmentedReduce<T> {
@@ -42,8 +43,8 @@ impl<T: Element> SegmentedReduce<T> {
     pub fn run(&self, work: &Work, runs: Runs<'_>, values: &Buffer<T::Arithmetic>, sums: &mut Buffer<T>) -> Result<()> {
         let n = runs.end.len();
         self.runs.launch(work, Grid::items(n, self.group_size), (runs.end, values, sums, n as u32))?;
-        let grid = Grid::groups(runs.long.len() - 1, self.group_size);
-        self.long_runs.launch(work, grid, (runs.end, runs.long, values, sums))
+        let grid = Grid::groups(runs.pieces.len(), self.group_size);
+        self.long_runs.launch(work, grid, (runs.end, runs.pieces, values, sums))
     }
 }
 
@@ -81,11 +82,17 @@ mod tests {
         let values: Vec<f64> = (0..total as u64)
             .map(|i| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20))
             .collect();
-        let long: Vec<u32> = (0..LENGTHS.len() as u32).filter(|&r| LENGTHS[r as usize] > RUN_PIECE).collect();
-        let long = [vec![long.len() as u32], long].concat();
-        let (end, long, value) = (work.upload(&ends)?, work.upload(&long)?, work.upload(&values)?);
+        let begin = |run: u32| if run == 0 { 0 } else { ends[run as usize - 1] + 1 };
+        let pieces_of = |run: u32| {
+            let end = ends[run as usize] + 1;
+            let starts = (begin(run)..end).step_by(RUN_PIECE);
+            starts.map(move |start| Piece { run, begin: start, end: end.min(start + RUN_PIECE as u32), part: 0 })
+        };
+        let long = (0..LENGTHS.len() as u32).filter(|&r| LENGTHS[r as usize] > RUN_PIECE);
+        let pieces: Vec<Piece> = long.flat_map(pieces_of).collect();
+        let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        SegmentedReduce::<f64>::new(&device, 64)?.run(&work, Runs { end: &end, long: &long }, &value, &mut sums)?;
+        SegmentedReduce::<f64>::new(&device, 64)?.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&sums.download(&work)?), bits(&model(&ends, &values)));
         Ok(())
@@ -96,9 +103,9 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         // 2048 + 1 + 1 is 2050 in f32 and representable; rounded after each addition f16 would stay at 2048.
-        let (end, long, value) = (work.upload(&[2])?, work.upload(&[0])?, work.upload(&[2048f32, 1.0, 1.0])?);
+        let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
         let mut sums = work.buffer(1)?;
-        SegmentedReduce::<f16>::new(&device, 64)?.run(&work, Runs { end: &end, long: &long }, &value, &mut sums)?;
+        SegmentedReduce::<f16>::new(&device, 64)?.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);
         Ok(())
     }
