@@ -68,34 +68,26 @@ uint run_begin(global const uint* run_end, uint run)
 #if !defined(DEPTH) || !defined(RUNS)
 #error "DEPTH, RUNS: see src/esc/tuning.rs"
 #endif
+// LOAD_ALL(to, from, COUNT, aligned): two elements a load where their number and place are even, half as many instructions; halves
+// are converted one by one.
 #if ELEMENT_IS_HALF
-// Halves are converted one by one.
-void load(ARITHMETIC* to, global const ELEMENT* from, uint count, bool aligned)
-{
-    for (uint i = 0; i < count; ++i)
+#define LOAD_ALL(to, from, COUNT, aligned)                                                                            \
+    for (uint i = 0; i < COUNT; ++i)                                                                                  \
         to[i] = LOAD(from, i);
-}
 #else
 #define JOIN_(type, n) type##n
 #define JOIN(type, n) JOIN_(type, n)
 #define PAIR JOIN(ELEMENT, 2)
-
-// Two elements a load where their number and place are even: half as many instructions.
-void load(ARITHMETIC* to, global const ELEMENT* from, uint count, bool aligned)
-{
-    if (count % 2 == 0 && aligned) {
-#pragma unroll
-        for (uint i = 0; i < count; i += 2) {
-            const PAIR two = *(global const PAIR*)(from + i);
-            to[i] = two.x;
-            to[i + 1] = two.y;
-        }
-    } else {
-#pragma unroll
-        for (uint i = 0; i < count; ++i)
-            to[i] = from[i];
-    }
-}
+#define LOAD_ALL(to, from, COUNT, aligned)                                                                            \
+    if (COUNT % 2 == 0 && aligned)                                                                                    \
+        for (uint i = 0; i < COUNT; i += 2) {                                                                         \
+            const PAIR two = *(global const PAIR*)((from) + i);                                                       \
+            to[i] = two.x;                                                                                            \
+            to[i + 1] = two.y;                                                                                        \
+        }                                                                                                             \
+    else                                                                                                              \
+        for (uint i = 0; i < COUNT; ++i)                                                                              \
+            to[i] = (from)[i];
 #endif
 
 KERNEL sum_columns(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
@@ -121,12 +113,12 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
         if (p < last)
             operands = pair[p + 1]; // on its way while this one is added
         ARITHMETIC left[ROWS * INNER], right[INNER];
-        load(left, a, ROWS * INNER, a_stride % 2 == 0);
+        LOAD_ALL(left, a, ROWS * INNER, a_stride % 2 == 0)
 #if B_TRANSPOSED
         for (uint k = 0; k < INNER; ++k)
             right[k] = LOAD(b, B_AT(k, col, INNER, COLS));
 #else
-        load(right, b + col * INNER, INNER, b_stride % 2 == 0);
+        LOAD_ALL(right, b + col * INNER, INNER, b_stride % 2 == 0)
 #endif
         IN_ORDER
         for (uint k = 0; k < INNER; ++k)
