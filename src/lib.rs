@@ -79,6 +79,7 @@ mod primitives;
 mod progress;
 pub mod reference;
 mod spgemm;
+pub mod spy;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
