@@ -8,6 +8,7 @@ mod operands;
 mod output;
 mod report;
 mod sizes;
+mod spy;
 mod target;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +29,7 @@ struct Cli {
 enum Command {
     Multiply(multiply::Args),
     Generate(generate::Args),
+    Spy(spy::Args),
     Devices(devices::Args),
 }
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Multiply(args) => multiply::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Spy(args) => spy::run(&args),
         Command::Devices(args) => devices::run(&args),
     };
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)

@@ -63,7 +63,8 @@ pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M) -> Result<(), Failure> {
     write_with(path, |writer| matrix_market::write_to(writer, matrix, &Default::default()))
 }
 
-fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+/// What `write` writes, to the file `path` in one piece, or to stdout for `-`.
+pub fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
     if is_stdout(path) {
         let mut stdout = BufWriter::new(std::io::stdout().lock());
         return write(&mut stdout)
