@@ -5,6 +5,7 @@ mod common;
 mod failures;
 mod multiply;
 mod report;
+mod spy;
 
 use assert_cmd::Command;
 use blockmul::{BlockShape, Csc, Element, Matrix, Method, io::matrix_market, reference};
@@ -98,7 +99,7 @@ const EMPTY: &str = "%%MatrixMarket matrix coordinate real general\n4 4 0\n";
 fn every_subcommand_explains_itself() {
     let desk = Desk::new();
     let help = desk.ok("--help").stdout;
-    for subcommand in ["multiply", "devices", "generate"] {
+    for subcommand in ["multiply", "devices", "generate", "spy"] {
         assert!(help.contains(subcommand), "{help}");
         let help = desk.ok(&format!("{subcommand} --help")).stdout;
         assert!(help.contains("Examples:") && help.contains("Usage:"), "{help}");

@@ -46,7 +46,7 @@ pub struct Args {
     /// Cut into blocks of R rows and K columns, one number for square ones [default: those the file names, else 1x1].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
-    /// Most pixels of the longer side of the PNG picture.
+    /// Most pixels of the longer side of the PNG picture, frame and legend apart.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]
     size: u32,
     /// Most columns in the terminal [default: as many as it has, 80 elsewhere].

@@ -14,7 +14,8 @@ const LINES: usize = 5;
 const COLUMNS: usize = 3;
 const DOT: usize = 2;
 /// From one glyph to the next, in pixels.
-const ADVANCE: usize = (COLUMNS + 1) * DOT;
+const ADVANCE: usize = COLUMNS * DOT + SPACE;
+const SPACE: usize = 3;
 
 /// What numbers are written with, each of five rows of three dots; an octal digit is a row.
 const GLYPHS: [(char, u16); 13] = [
@@ -54,7 +55,7 @@ pub fn draw(picture: &mut Picture, top: usize, ends: &[String; 2]) {
 }
 
 fn text_width(text: &str) -> usize {
-    (text.len() * ADVANCE).saturating_sub(DOT)
+    (text.len() * ADVANCE).saturating_sub(SPACE)
 }
 
 /// A number from the place of its upper left corner on.

@@ -35,7 +35,7 @@ pub const STEPS: u8 = 64;
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
 /// The same for numbers of entries, of one hue.
-const BLUES: [u32; 3] = [0xb5d3e9, 0x4a90c4, 0x08306b];
+const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
 /// In both, in the first only (the fill), in the second only; colour-blind people tell them apart (Okabe and Ito 2008, Tol 2021).
 const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
@@ -79,7 +79,10 @@ impl Shaded {
         let (colours, ends, words): (&[u32], _, _) = match (shade, ramp) {
             (Shade::Magnitude, Some(ramp)) => {
                 let ends = ramp.ends.map(|end| format!("{end:.1e}"));
-                let words = format!("|x| from {} (yellow) to {} (violet)", ends[0], ends[1]);
+                let words = match &ends {
+                    [low, high] if low == high => format!("|x| = {high}"),
+                    [low, high] => format!("|x| from {low} (yellow) to {high} (violet)"),
+                };
                 (&VIRIDIS, Some(ends), words)
             }
             (Shade::Density, Some(ramp)) => {
@@ -88,7 +91,8 @@ impl Shaded {
                 (&BLUES, Some(ends), words)
             }
             (Shade::Pattern, _) => (&[], None, "black where there are entries".into()),
-            _ => (&[], None, "no magnitude to show".into()),
+            (Shade::Magnitude, None) => (&[], None, "no magnitude is above 0 and finite".into()),
+            (Shade::Density, None) => (&[], None, "nothing is stored".into()),
         };
         let steps = (0..STEPS).filter(|_| !colours.is_empty());
         Self {
@@ -212,7 +216,7 @@ mod tests {
         assert_eq!(pattern.cells, [INK, INK, INK, ZEROS, INK, INK, NONE]);
         assert_eq!(pattern.palette.len(), 6);
         assert_eq!(shaded(&[2.0, -2.0], Shade::Magnitude).cells, [69, 69, NONE], "all alike");
-        assert_eq!(shaded(&[1e-300, 1.0, 1e-10], Shade::Magnitude).cells, [6, 69, 6 + 32, NONE], "an outlier");
+        assert_eq!(shaded(&[1e-300, 1.0, 1e-8], Shade::Magnitude).cells, [6, 69, 6 + 38, NONE], "an outlier");
         assert_eq!(shaded(&[], Shade::Magnitude).cells, [NONE]);
     }
 
