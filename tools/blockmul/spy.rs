@@ -110,7 +110,7 @@ enum Subject {
         shade: Shade,
     },
     /// Parts in both files, in the first only, in the second only: matrices of ones.
-    Overlap([Place<f16>; 3]),
+    Overlap(Box<[Place<f16>; 3]>),
 }
 
 /// A matrix where it is binned.
@@ -156,13 +156,14 @@ impl Subject {
             let ones = vec![f16::ONE; part.nnz() * shape.area()];
             Place::new(Cbc::new(part, shape, ones)?, target)
         };
-        Ok(Self::Overlap([place(both)?, place(first_only)?, place(second_only)?]))
+        Ok(Self::Overlap(Box::new([place(both)?, place(first_only)?, place(second_only)?])))
     }
 
     fn shaded(&self, size: usize) -> Result<Shaded, Failure> {
         Ok(match self {
             Self::Matrix { matrix, shade } => Shaded::of(&matrix.raster(size)?, *shade),
-            Self::Overlap([both, first, second]) => {
+            Self::Overlap(parts) => {
+                let [both, first, second] = &**parts;
                 Shaded::overlap([&both.raster(size)?, &first.raster(size)?, &second.raster(size)?])
             }
         })

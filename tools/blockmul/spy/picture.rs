@@ -101,7 +101,39 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::BlockShape;
+    use crate::spy::shade::{INK, Shade};
+    use blockmul::{BlockShape, Csc, spy::Raster};
+
+    #[test]
+    fn the_legend_is_legible() {
+        let matrix = Csc::from_triplets(2, 1, [(0, 0, 2e-9), (1, 0, 4.8)]).unwrap();
+        let picture = Picture::draw(&Shaded::of(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
+        let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == INK;
+        // Dots are 2 x 2 pixels; characters 9 pixels apart, which is not a number of dots.
+        let top = picture.height() - 12;
+        let line = |row: usize, text: usize, chars: usize| -> String {
+            let dots = (0..chars).flat_map(|char| (0..4).map(move |dot| (char, dot)));
+            dots.map(|(char, col)| if col < 3 && dot(top + 2 * row, text + 9 * char + 2 * col) { '#' } else { ' ' })
+                .collect()
+        };
+        let art = |text, chars| (0..5).map(|row| line(row, text, chars).trim_end().to_string()).collect::<Vec<_>>();
+        let low = [
+            "###     ### ###     ###",
+            "  #     # # # #     # #",
+            "###     # # ### ### ###",
+            "#       # # #         #",
+            "###  #  ### ###     ###",
+        ];
+        assert_eq!(art(0, 6), low, "2.0e-9");
+        let high = [
+            "# #     ### ### ###",
+            "# #     # # # # # #",
+            "###     ### ### # #",
+            "  #     # # #   # #",
+            "  #  #  ### ### ###",
+        ];
+        assert_eq!(art(192 - 42, 5), high, "4.8e0");
+    }
 
     #[test]
     fn cells_are_enlarged_until_they_are_seen() {
