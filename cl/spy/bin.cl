@@ -42,6 +42,12 @@ uint column_of(global const uint* col_ptr, uint ncols, uint entry)
     return low;
 }
 
+// Division of 64 bits takes several times as long as that of 32, in which nearly all matrices fit.
+ulong cell_of(ulong line, ulong per_cell)
+{
+    return (line | per_cell) >> 32 == 0 ? (uint)line / (uint)per_cell : line / per_cell;
+}
+
 void add(global uint* counts, global uint* largest, ulong cell, uint count, uint most)
 {
     if (count > 0)
@@ -62,6 +68,7 @@ KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const 
     ulong cell = 0;
     uint count = 0, most = 0;
     uint col = 0, col_end = 0;
+    ulong last_col = 0, col_cell = 0;
     for (ulong element = begin; element < end; ++element) {
         const uint entry = (uint)(element / AREA), within = (uint)(element % AREA);
         if (entry >= col_end) {
@@ -70,7 +77,11 @@ KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const 
         }
         const ulong scalar_row = (ulong)row_idx[entry] * BLOCK_ROWS + within % BLOCK_ROWS;
         const ulong scalar_col = (ulong)col * BLOCK_COLS + within / BLOCK_ROWS;
-        const ulong here = scalar_row / rows_per_cell * row_step + scalar_col / cols_per_cell * col_step;
+        if (scalar_col != last_col) {
+            last_col = scalar_col;
+            col_cell = cell_of(scalar_col, cols_per_cell) * col_step;
+        }
+        const ulong here = col_cell + cell_of(scalar_row, rows_per_cell) * row_step;
         if (here != cell) {
             add(counts, largest, cell, count, most);
             cell = here;

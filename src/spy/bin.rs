@@ -236,6 +236,21 @@ mod tests {
         Ok(())
     }
 
+    /// More scalar rows than 32 bits count, in cells of more rows than they count and of fewer.
+    #[test]
+    fn small_numbers_of_entries_in_billions_of_rows() -> Result<()> {
+        let (shape, last) = (BlockShape::new(32, 1)?, u32::MAX as usize - 1);
+        let blocks = [(0, 0), (1 << 27, 1), ((1 << 27) - 1, 1), (last / 2, 2), (last, 2)]
+            .map(|(row, col)| (row, col, nalgebra::DMatrix::from_element(32, 1, (row % 5 + 1) as f32)));
+        let matrix = Cbc::from_triplets(last + 1, 3, shape, blocks)?;
+        for size in [1, 31, 64] {
+            let raster = agree(&matrix, size)?;
+            let (height, width) = (raster.scale().height(), raster.scale().width());
+            assert!(height <= size && raster.cell(0, 0).entries > 0 && raster.cell(height - 1, width - 1).entries > 0);
+        }
+        Ok(())
+    }
+
     #[test]
     fn small_row_major_matrices_stand_upright() -> Result<()> {
         let matrix = Csc::from_triplets(3, 9, [(0, 8, 1.0), (2, 0, 2.0), (2, 3, 0.0)])?;
