@@ -1,4 +1,6 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod estimate;
+
 use crate::{
     BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Result,
     device::{DeviceCbc, StageTime, Work},
