@@ -93,11 +93,14 @@ pub fn tightest(fits: &[BlockFit]) -> Option<&BlockFit> {
 
 /// With repetition, ascending.
 fn prime_factors(mut number: usize) -> Vec<usize> {
-    let mut factors = Vec::new();
-    for p in 2..=number {
-        while number.is_multiple_of(p) {
-            factors.push(p);
-            number /= p;
+    let (mut factors, mut p) = (Vec::new(), 2);
+    while number > 1 {
+        match number.is_multiple_of(p) {
+            true => {
+                factors.push(p);
+                number /= p;
+            }
+            false => p += 1,
         }
     }
     factors
