@@ -32,6 +32,8 @@ pub(crate) use program::{Options, Source, source};
 pub use work::StageTime;
 pub(crate) use work::Work;
 
+#[cfg(doc)]
+use crate::Error;
 use crate::{Element, Matrix, Result};
 use cl::check;
 use opencl3::{command_queue as clq, context::Context};

@@ -147,11 +147,11 @@ fn a_signal_leaves_nothing_half_written() {
     let desk = Desk::new();
     desk.ok("generate uniform --rows 30000 --per-column 16 -q -o u.mtx");
     let device = common::device().info().index.to_string();
-    for (signal, output) in [("INT", "c.mtx.gz"), ("TERM", "c.mtx"), ("HUP", "c.mtx")] {
+    let ends = |arguments: &[&str], signal: &str, output: &str, status: i32| {
         desk.put(output, "as it was");
-        // What ran these tests may have signals ignored; the command is to have them as on a terminal.
         let mut child = std::process::Command::new("env")
-            .args(["--default-signal", env!("CARGO_BIN_EXE_blockmul"), "multiply", "u.mtx", "--device", &device])
+            .args(arguments)
+            .args([env!("CARGO_BIN_EXE_blockmul"), "multiply", "u.mtx", "--device", &device])
             .args(["-o", output])
             .current_dir(desk.path(""))
             .stdout(Stdio::null())
@@ -167,9 +167,39 @@ fn a_signal_leaves_nothing_half_written() {
         }
         let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{signal}");
         assert_eq!(std::fs::read_to_string(desk.path(output)).unwrap(), "as it was");
         std::fs::remove_file(desk.path(output)).unwrap();
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
+    };
+    // What runs these tests may have signals ignored; the command is to have them as on a terminal,
+    ends(&["--default-signal"], "INT", "c.mtx.gz", 130);
+    ends(&["--default-signal"], "TERM", "c.mtx", 143);
+    ends(&["--default-signal"], "HUP", "c.mtx", 129);
+    // or as in the background of a script.
+    ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", 143);
+}
+
+/// `nohup` and scripts start a command with signals ignored, and mean it.
+#[cfg(target_os = "linux")]
+#[test]
+fn signals_that_are_ignored_stay_so() {
+    use std::io::Write;
+    let mut child = std::process::Command::new("env")
+        .args(["--default-signal", "--ignore-signal=INT,HUP", env!("CARGO_BIN_EXE_blockmul"), "info", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than the pipe holds: once it is written, the command is reading.
+    stdin.write_all(SQUARE.as_bytes()).unwrap();
+    stdin.write_all(&b"% a comment\n".repeat(1 << 17)).unwrap();
+    for signal in ["HUP", "INT"] {
+        std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
     }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("3 x 3, 4 entries"));
 }

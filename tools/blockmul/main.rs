@@ -41,7 +41,7 @@ Examples:
 
 Files are Matrix Market files, plain or gzipped, unless their names say otherwise. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, or the matrices compared differ; 2 wrong usage, or an input that cannot be read;
-3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, nothing half-written is left.")]
+3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

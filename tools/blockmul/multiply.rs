@@ -159,7 +159,7 @@ impl Job<'_> {
                 self.messages.say(&report.table());
                 Ok(())
             }
-            (false, false) => output::print(&report.table()),
+            (false, false) => self.messages.pause(|| output::print(&report.table())),
         }
     }
 
