@@ -67,6 +67,7 @@
 //! OpenGL (links libGL too). Without the last two OpenCL is loaded at run time, and a program starts without it.
 #![warn(missing_docs)]
 
+pub mod analysis;
 mod device;
 mod element;
 pub mod error;
@@ -88,6 +89,7 @@ pub use device::{Device, DeviceInfo, DeviceKind, DeviceMatrix, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
+pub use esc::Estimate;
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};

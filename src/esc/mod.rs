@@ -6,6 +6,7 @@
 mod bands;
 mod block_sums;
 mod compression;
+mod estimate;
 mod expansion;
 mod gather;
 mod join;
@@ -21,6 +22,8 @@ use crate::{
 use bands::{Band, Bands, Limits};
 use compression::Compression;
 pub(crate) use compression::Operands;
+pub use estimate::Estimate;
+pub(crate) use estimate::estimate;
 use expansion::Expansion;
 use gather::Gather;
 pub(crate) use join::join;

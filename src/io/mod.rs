@@ -10,7 +10,7 @@ mod words;
 
 use std::path::Path;
 
-pub use output::write_whole;
+pub use output::{NoneUnfinished, discard_unfinished, write_whole};
 
 use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
 

@@ -193,7 +193,7 @@ fn the_terminal_shows_braille() {
     // Pipes get no colours unless they are asked for.
     let forced = ran({
         let mut command = desk.command("spy m.mtx -q --device reference --width 80");
-        command.env("CLICOLOR_FORCE", "1");
+        command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
         command
     });
     assert!(forced.stdout.contains("\u{1b}[38;5;"), "{}", forced.stdout);

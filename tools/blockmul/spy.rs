@@ -5,10 +5,13 @@ mod shade;
 mod term;
 
 use crate::failure::Failure;
-use crate::output::{self, Messages};
+use crate::input;
+use crate::messages::Messages;
+use crate::output;
 use crate::target::Target;
+use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
-use blockmul::{BlockShape, Cbc, Csc, DeviceMatrix, Element, Method, Pattern, io};
+use blockmul::{BlockShape, Cbc, Csc, DeviceMatrix, Element, Method, Pattern};
 use half::f16;
 use shade::{Shade, Shaded};
 use std::io::IsTerminal;
@@ -29,7 +32,7 @@ magnitude: the largest |x| of a pixel on a logarithmic scale, yellow for small, 
 for more; pattern: black where there is an entry. With --diff: blue what both have, orange the fill, purple what only the other file
 has, mixed where a pixel shows several; in the terminal o, + and -, and * where o and + come together.")]
 pub struct Args {
-    /// A Matrix Market file, plain or gzipped.
+    /// The matrix; - for Matrix Market on stdin.
     file: PathBuf,
     /// Write a PNG picture here; - for stdout.
     #[arg(short, long, value_name = "PICTURE.png")]
@@ -73,16 +76,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let subject = Subject::read(args, &target, &messages)?;
     messages.step("drawing");
     if let Some(path) = &args.output {
-        let shaded = subject.shaded(args.size as usize)?;
-        let png = picture::Picture::draw(&shaded, args.size as usize);
-        output::write_with(path, |writer| png.write(writer))?;
-        messages.say(&format!("{}: {} x {} pixels; {}", path.display(), png.width(), png.height(), shaded.description));
+        write(path, &subject.shaded(args.size as usize)?, args.size as usize, &messages)?;
     }
     if in_terminal {
         let width = args.width.map_or_else(term::width, |width| width as usize);
         let dots = if args.diff.is_some() { term::LETTERS } else { term::BRAILLE };
         let shaded = subject.shaded(dots.size(width))?;
-        output::print(&term::draw(&shaded, dots, width, console::colors_enabled()))?;
+        let coloured = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        messages.pause(|| output::print(&term::draw(&shaded, dots, width, coloured)))?;
         if args.output.is_none() {
             messages.say(&shaded.description);
         }
@@ -90,8 +91,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+fn write(path: &Path, shaded: &Shaded, size: usize, messages: &Messages) -> Result<(), Failure> {
+    let picture = picture::Picture::draw(shaded, size);
+    let png = picture.encode().map_err(|error| Failure::Output(path.display().to_string(), error))?;
+    output::write_bytes(path, &png)?;
+    let (width, height) = (picture.width(), picture.height());
+    messages.say(&format!("{}: {width} x {height} pixels; {}", path.display(), shaded.description));
+    Ok(())
+}
+
 fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
-    match output::is_stdout(path) {
+    match output::is_standard(path) {
         true if in_terminal => Err(Failure::Usage("-o - and --term cannot both have stdout".into())),
         true if std::io::stdout().is_terminal() => {
             Err(Failure::Usage("stdout is a terminal, which is no place for a PNG file; --term draws there".into()))
@@ -181,12 +191,9 @@ fn read(
     shape: Option<BlockShape>,
     messages: &Messages,
 ) -> Result<(Cbc<f64>, BlockShape), Failure> {
-    messages.step(format!("reading {}", path.display()));
-    let options = io::ReadOptions { sum_duplicates: args.sum_duplicates, ..Default::default() };
-    let io::MatrixFile { matrix, layout, .. } = io::read(path, &options)?;
-    let named = layout.and_then(|layout| layout.uniform());
-    let shape = shape.or(named).unwrap_or(BlockShape::SCALAR);
-    Ok((cut(matrix, shape)?, shape))
+    let file = input::read(path, args.sum_duplicates, messages)?;
+    let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
+    Ok((cut(file.matrix, shape)?, shape))
 }
 
 fn cut(matrix: Csc<f64>, shape: BlockShape) -> blockmul::Result<Cbc<f64>> {

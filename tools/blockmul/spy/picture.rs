@@ -2,7 +2,7 @@
 use super::legend;
 use super::shade::{Colour, FRAME, GRID, NONE, Shaded};
 use blockmul::spy::{Scale, Side};
-use std::io::{self, Write};
+use std::io;
 
 /// Most pixels of the side of a cell; a matrix of 20 x 20 then has some 640 pixels a side.
 const LARGEST_CELL: usize = 32;
@@ -82,8 +82,9 @@ impl Picture {
     }
 
     /// An indexed PNG file: a byte a pixel, packed.
-    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let mut encoder = png::Encoder::new(writer, self.width() as u32, self.height() as u32);
+    pub fn encode(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);
         encoder.set_color(png::ColorType::Indexed);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(self.palette.concat());
@@ -94,7 +95,8 @@ impl Picture {
         encoder.add_text_chunk("Description".into(), self.description.clone())?;
         let mut writer = encoder.write_header()?;
         writer.write_image_data(&self.pixels)?;
-        Ok(writer.finish()?)
+        writer.finish()?;
+        Ok(bytes)
     }
 }
 
