@@ -184,7 +184,7 @@ fn the_terminal_shows_braille() {
     desk.put("m.mtx", MIXED);
     let large = "┌────────┐\n│⣿⣿    ⣿⣿│\n│⣿⣿      │\n│⣿⣿      │\n│⣿⣿    ⣿⣿│\n└────────┘\n";
     assert_eq!(desk.term("m.mtx --width 80"), large);
-    // 12 dots for 10 lines: a dot each, an eight of them a character, the last ones cut.
+    // 12 dots for 10 lines: a dot each, eight of them a character, the last characters cut.
     let header = "%%MatrixMarket matrix coordinate real general\n";
     desk.put("d.mtx", &format!("{header}10 10 5\n1 1 1\n2 2 1\n9 9 1\n10 10 1\n10 1 1\n"));
     assert_eq!(desk.term("d.mtx --width 8"), "┌─────┐\n│⠑    │\n│     │\n│⠂   ⠑│\n└─────┘\n");
