@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Which files, and what to do with them.
 #[derive(clap::Args)]
 pub struct OperandArgs {
-    /// A: a Matrix Market file, plain or gzipped; - for stdin.
+    /// A; - for Matrix Market on stdin.
     pub a: PathBuf,
     /// B. Without it B is A itself, transposed if A is not square and no transposition is asked for.
     pub b: Option<PathBuf>,
