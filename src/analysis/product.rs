@@ -130,15 +130,9 @@ fn open(a: &Pattern, b: &Pattern, col: usize) -> Open {
 struct Counter<'a> {
     a: &'a Pattern,
     b: &'a Pattern,
-    /// Rows' marks and counts of threads that are done with them; no column is counted twice, so no mark means another column.
-    scratch: Mutex<Vec<Vec<Row>>>,
-}
-
-/// The column that met this row last, plus 1, and how many products it had there.
-#[derive(Clone, Copy, Default)]
-struct Row {
-    mark: u32,
-    products: u32,
+    /// For each row the column that met it last, plus 1, in the upper half, and how many products it had there in the lower: of threads
+    /// that are done with it. No column is counted twice, so what an earlier part has left says nothing about those of a later one.
+    scratch: Mutex<Vec<Vec<u64>>>,
 }
 
 impl Counter<'_> {
@@ -160,22 +154,22 @@ impl Counter<'_> {
     fn count_part(&self, columns: &[(usize, u64)]) -> (u64, u64) {
         let free = || self.scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let scratch = free().pop();
-        let mut rows = scratch.unwrap_or_else(|| vec![Row::default(); self.a.nrows()]);
+        let mut rows = scratch.unwrap_or_else(|| vec![0; self.a.nrows()]);
         let (mut nnz, mut longest) = (0, 0);
         for &(col, _) in columns {
-            let mark = col as u32 + 1;
+            let unmet = (col as u64 + 1) << 32;
             for &k in self.b.column(col) {
                 for &row in self.a.column(k as usize) {
                     let row = &mut rows[row as usize];
-                    let met = row.mark == mark;
+                    let met = *row >> 32 == unmet >> 32;
                     nnz += u64::from(!met);
-                    *row = Row { mark, products: if met { row.products + 1 } else { 1 } };
-                    longest = longest.max(row.products);
+                    *row = if met { *row + 1 } else { unmet + 1 };
+                    longest = longest.max(*row - unmet);
                 }
             }
         }
         free().push(rows);
-        (nnz, longest.into())
+        (nnz, longest)
     }
 }
 

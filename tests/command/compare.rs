@@ -76,11 +76,14 @@ fn programs_get_an_object() {
 }
 
 #[test]
-fn other_sizes_and_unreadable_files_are_status_2() {
+fn other_sizes_are_different_and_unreadable_files_are_status_2() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
     desk.put("w.mtx", WIDE);
-    desk.fails("compare s.mtx w.mtx", 2, &["A is 3x3, B is 2x4"]);
+    assert_eq!(differs(&desk, "s.mtx w.mtx").stdout, "different sizes: A is 3 x 3, B is 2 x 4\n");
+    let found: Value = serde_json::from_str(&differs(&desk, "s.mtx w.mtx --json").stdout).unwrap();
+    assert_eq!((&found["equal"], &found["b_size"]), (&false.into(), &serde_json::json!([2, 4])));
+    assert!(found.get("different").is_none());
     desk.fails("compare s.mtx missing.mtx", 2, &["missing.mtx"]);
     desk.fails("compare s.mtx", 2, &["<B>"]);
     desk.fails("compare s.mtx s.mtx -q --json", 2, &["--json"]);

@@ -26,7 +26,7 @@ Examples:
 
 Equal are the same bits, and two NaN; formats and blocks do not matter. Rows and columns are told as in a Matrix Market file, from 1;
 \"first\" is by columns.
-Exit status: 0 equal; 1 different; 2 wrong usage, unreadable input, or matrices of different sizes.")]
+Exit status: 0 equal; 1 different; 2 wrong usage, or an input that cannot be read.")]
 pub struct Args {
     /// One matrix; - for Matrix Market on stdin.
     a: PathBuf,
@@ -67,9 +67,19 @@ struct Comparison<'a> {
     schema: u32,
     a: String,
     b: String,
+    /// Rows and columns.
+    a_size: [usize; 2],
+    b_size: [usize; 2],
     equal: bool,
+    /// Absent where the sizes differ.
     #[serde(flatten)]
-    difference: &'a Difference,
+    difference: Option<&'a Difference>,
+}
+
+/// The sizes of A and B, and how they differ if those are the same.
+struct Found {
+    sizes: [[usize; 2]; 2],
+    difference: Option<Difference>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -78,17 +88,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ElementName::F32 => find::<f32>(args)?,
         ElementName::F16 => find::<f16>(args)?,
     };
+    let equal = found.difference.is_some_and(|difference| difference.is_none());
     if args.json {
-        let [a, b] = [&args.a, &args.b].map(|path| path.display().to_string());
-        let comparison = Comparison { schema: SCHEMA, a, b, equal: found.is_none(), difference: &found };
+        let ([a, b], [a_size, b_size]) = ([&args.a, &args.b].map(|path| path.display().to_string()), found.sizes);
+        let comparison =
+            Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference: found.difference.as_ref() };
         output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
     } else if !args.quiet {
-        output::print(&text(&found))?;
+        let [[rows, cols], [b_rows, b_cols]] = found.sizes;
+        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
+        output::print(&found.difference.as_ref().map_or_else(sizes, text))?;
     }
-    if found.is_none() { Ok(()) } else { Err(Failure::Different) }
+    if equal { Ok(()) } else { Err(Failure::Different) }
 }
 
-fn find<T: Element>(args: &Args) -> Result<Difference, Failure> {
+fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
         let file = input::read(path, args.sum_duplicates, &messages)?;
@@ -97,7 +111,9 @@ fn find<T: Element>(args: &Args) -> Result<Difference, Failure> {
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");
     let tolerance = Tolerance { relative: args.tolerance, ulps: args.ulps, missing_is_zero: args.missing_as_zero };
-    Ok(difference(&a, &b, tolerance)?)
+    let sizes = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
+    let difference = if sizes[0] == sizes[1] { Some(difference(&a, &b, tolerance)?) } else { None };
+    Ok(Found { sizes, difference })
 }
 
 fn text(found: &Difference) -> String {

@@ -20,7 +20,7 @@ The blocks that the input says it is made of are kept, unless --block says other
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Cut into dense blocks of R rows and K columns; one number for square ones.

@@ -98,7 +98,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Turns a panic on any thread into a message and exit status 5.
+/// Turns a panic on any thread into a message and exit status 5, with nothing half-written left.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();
@@ -106,6 +106,7 @@ pub fn exit_on_panic() {
         let text = text.unwrap_or("no message");
         let place = panic.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
         tell(Tone::Error, &format!("blockmul itself is at fault: {text}{place}; please report this"));
+        let _none_begins_again = blockmul::io::discard_unfinished();
         std::process::exit(OTHER.into());
     }));
 }
@@ -151,20 +152,27 @@ mod tests {
 
     /// The panic ends the process, so it happens in a second one: this test, run again with a variable set.
     #[test]
-    fn a_panic_on_any_thread_exits_with_5() {
+    fn a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written() {
         const AGAIN: &str = "BLOCKMUL_TEST_PANIC";
-        if std::env::var_os(AGAIN).is_some() {
+        if let Some(place) = std::env::var_os(AGAIN) {
             exit_on_panic();
-            let _ = std::thread::spawn(|| panic!("a planted panic")).join();
+            let write = || blockmul::io::write_whole(place.as_ref(), |_| panic!("a planted panic"));
+            let _ = std::thread::scope(|scope| scope.spawn(write).join().is_ok());
             unreachable!("the hook ends the process");
         }
+        let folder = tempfile::tempdir().unwrap();
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "failure::tests::a_panic_on_any_thread_exits_with_5", "--nocapture"])
-            .env(AGAIN, "1")
+            .args([
+                "--exact",
+                "failure::tests::a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written",
+                "--nocapture",
+            ])
+            .env(AGAIN, folder.path().join("c.mtx"))
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(5));
         let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(text.contains("a planted panic (tools/blockmul/failure.rs:"), "{text}");
     }
 }

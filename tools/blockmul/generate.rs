@@ -23,7 +23,7 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct Common {
-    /// Where to write, as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Seed of the random numbers.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Which files, and what to do with them.
 #[derive(clap::Args)]
 pub struct OperandArgs {
-    /// A: a Matrix Market file, plain or gzipped; - for stdin.
+    /// A; - for Matrix Market on stdin.
     pub a: PathBuf,
     /// B. Without it B is A itself, transposed if A is not square and no transposition is asked for.
     pub b: Option<PathBuf>,
@@ -134,5 +134,40 @@ impl<T: Element> Operand for Csc<T> {
 impl<T: Element> Operand for Cbc<T> {
     fn cut(scalars: Csc<T>, shape: BlockShape) -> Result<Self> {
         scalars.to_blocks(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        operands: OperandArgs,
+    }
+
+    #[test]
+    fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
+        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
+        let b = Csc::<f64>::from_triplets(12, 12, []).unwrap();
+        let shapes = |options: &str, a: Option<BlockShape>, of_b: Option<BlockShape>| {
+            let line = Line::parse_from(format!("t a.mtx {options}").split_whitespace());
+            line.operands.shapes((a, of_b), &b, &Messages::new(true))
+        };
+        let six = Some(shape(6, 6));
+        assert_eq!(shapes("", None, None), (BlockShape::SCALAR, BlockShape::SCALAR));
+        assert_eq!(shapes("", six, six), (shape(6, 6), shape(6, 6)));
+        // W by its transpose, whose blocks are transposed.
+        assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(3, 6))), (shape(6, 3), shape(3, 6)));
+        // B's own blocks do not meet A's.
+        assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(6, 3))), (shape(6, 3), shape(3, 6)));
+        assert_eq!(shapes("", Some(shape(2, 3)), Some(shape(3, 4))), (shape(2, 3), shape(3, 4)));
+        assert_eq!(shapes("--block 2", six, six), (shape(2, 2), shape(2, 2)));
+        assert_eq!(shapes("--block 1", six, six), (BlockShape::SCALAR, BlockShape::SCALAR));
+        assert_eq!(shapes("--block-b 6x4", six, six), (shape(6, 6), shape(6, 4)));
+        assert_eq!(shapes("--block 5x3", None, None), (shape(5, 3), shape(3, 3)));
+        assert_eq!(oriented_shape(Some(shape(6, 3)), true), Some(shape(3, 6)));
     }
 }

@@ -109,7 +109,7 @@ struct Compression {
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let devices = Devices::look();
+    let devices = Devices::new();
     let mut status = None;
     for (number, path) in args.files.iter().enumerate() {
         let info = match tell(path, args, &devices, &messages) {

@@ -2,18 +2,16 @@
 use blockmul::{Cbc, Csc, Device, DeviceInfo, Error, Matrix, Spgemm};
 use serde::Serialize;
 use std::cell::LazyCell;
-use std::thread;
 
 type Found = Result<Vec<DeviceInfo>, Error>;
 
-/// The devices of this machine, looked for while the first file is read.
-pub struct Devices(LazyCell<Found, Box<dyn FnOnce() -> Found>>);
+/// The devices of this machine, looked for when the first file is told of. Not on a thread of its own meanwhile: a process that ends
+/// while a driver starts up may crash.
+pub struct Devices(LazyCell<Found>);
 
 impl Devices {
-    pub fn look() -> Self {
-        let search = thread::spawn(Device::list);
-        // A panic over there has ended the process.
-        Self(LazyCell::new(Box::new(|| search.join().unwrap_or_else(|_| Ok(Vec::new())))))
+    pub fn new() -> Self {
+        Self(LazyCell::new(Device::list))
     }
 
     pub fn found(&self) -> &[DeviceInfo] {

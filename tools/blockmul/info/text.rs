@@ -75,7 +75,7 @@ fn histogram(lengths: &ColumnLengths) -> String {
     if lengths.empty > 0 {
         row("0".into(), lengths.empty);
     }
-    for (class, &columns) in lengths.histogram.iter().enumerate() {
+    for (class, &columns) in lengths.histogram.iter().enumerate().skip_while(|&(_, &columns)| columns == 0) {
         let (low, high) = (1u64 << class, (1u64 << (class + 1)) - 1);
         row(if low == high { low.to_string() } else { format!("{low} - {high}") }, columns);
     }
@@ -205,7 +205,8 @@ mod tests {
             &blockmul::Pattern::new(3, 4, vec![0, 0, 1, 2, 4], vec![0, 0, 0, 1]).expect("a pattern"),
         );
         assert_eq!(histogram(&lengths).matches('█').count(), 20 + 40 + 20);
-        lengths.histogram = vec![100_000, 1];
-        assert_eq!(histogram(&lengths).matches('█').count(), 1 + 40 + 1);
+        (lengths.empty, lengths.histogram) = (0, vec![0, 100_000, 0, 1]);
+        let bars = histogram(&lengths);
+        assert_eq!((bars.matches('█').count(), bars.lines().count()), (40 + 1, 3), "from the first that has one");
     }
 }
