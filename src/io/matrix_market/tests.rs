@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::io::{Field, Symmetry};
-use crate::{Csc, Pattern};
+use crate::{Csc, Error, Pattern};
 
 const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
@@ -82,15 +82,14 @@ fn banners_refused() {
     for text in
         ["\n", "%MatrixMarket matrix coordinate real general\n1 1 0\n", "\u{feff}%%MatrixMarket", "1 1 1\n", "\0\0"]
     {
-        assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix coordinate"), "{text:?}");
+        assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix FORMAT"), "{text:?}");
     }
     let banner = |rest: &str| refused(format!("%%MatrixMarket {rest}\n1 1 1\n1 1 1\n"));
     assert!(banner("matrix coordinate real").starts_with("1: the first line has 4 words"));
     assert!(banner("matrix coordinate real general too").starts_with("1: the first line has 6 words"));
     assert!(banner("vector coordinate real general").starts_with("1: the object is \"vector\""));
-    assert!(
-        banner("matrix array real general").starts_with("1: the format \"array\" (a dense matrix) is not supported")
-    );
+    assert_eq!(banner("matrix array complex general"), "1: complex matrices are not supported");
+    assert_eq!(banner("matrix array pattern general"), "1: an array writes every value and cannot be a pattern");
     assert!(banner("matrix dense real general").starts_with("1: the format is \"dense\""));
     assert_eq!(banner("matrix coordinate complex general"), "1: complex matrices are not supported");
     assert!(banner("matrix coordinate double general").starts_with("1: the field is \"double\""));
