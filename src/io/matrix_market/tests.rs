@@ -1,17 +1,39 @@
 //! The reader and the writer as a whole: what is read, what is refused and how, and both together.
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use flate2::{Compression, write::GzEncoder};
+use nalgebra_sparse::io::load_coo_from_matrix_market_str;
 use proptest::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::*;
 use crate::io::{Field, Symmetry};
 use crate::{Csc, Error, Pattern};
 
+mod arrays;
+mod blocks;
+mod parallel;
+
 const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
 fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile> {
     read_from(text.as_ref(), "a.mtx", options)
+}
+
+/// One thread; three, which no power of two divides evenly.
+static POOLS: LazyLock<[ThreadPool; 2]> =
+    LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
+
+/// Read in blocks of about so many bytes, on one of the [`POOLS`].
+fn in_blocks(
+    text: &[u8],
+    block_bytes: usize,
+    pool: usize,
+    options: &ReadOptions,
+) -> std::result::Result<MatrixFile, String> {
+    let source = Source::in_blocks(text, Path::new("a.mtx"), block_bytes).unwrap();
+    POOLS[pool].install(|| read_source(source, options)).map_err(|error| error.to_string())
 }
 
 fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {

@@ -50,3 +50,42 @@ fn an_empty_file_has_no_line() {
     assert_eq!(source.line().unwrap(), None);
     assert!(source.block().unwrap().is_none());
 }
+
+#[test]
+fn mapped_blocks_come_in_the_order_of_the_file() {
+    // One line is longer than the first buffer.
+    let text = (1..=1000).map(|i| format!("{i}\n")).collect::<String>() + &"x".repeat(500) + "\n\nend";
+    for block_bytes in [1, 16, 1 << 20] {
+        let mut source = Source::in_blocks(Trickle(text.as_bytes(), 7), Path::new("t"), block_bytes).unwrap();
+        assert_eq!(source.line().unwrap(), Some(&b"1"[..]));
+        let (blocks, end) =
+            source.map_blocks(|block| ControlFlow::Continue((block.first_line, block.lines, block.bytes.to_vec())));
+        end.unwrap();
+        assert_eq!(source.lines(), 1003);
+        let mut next = 2;
+        for (first, lines, bytes) in &blocks {
+            assert_eq!((*first, *lines), (next, bytes.split_inclusive(|&byte| byte == b'\n').count() as u64));
+            next += lines;
+        }
+        assert_eq!(blocks.into_iter().flat_map(|(.., bytes)| bytes).collect::<Vec<_>>(), &text.as_bytes()[2..]);
+    }
+}
+
+#[test]
+fn mapping_stops_where_it_is_told_or_the_file_is_broken() {
+    let text = "1\n".repeat(100_000);
+    let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), 16).unwrap();
+    let (lines, end) = source.map_blocks(|block| match block.first_line {
+        ..1000 => ControlFlow::Continue(block.first_line),
+        _ => ControlFlow::Break(block.first_line),
+    });
+    end.unwrap();
+    assert!(lines.is_sorted() && lines[0] == 1 && lines.iter().any(|&line| line >= 1000));
+    assert!(source.lines() < 10_000, "{}", source.lines());
+
+    let long = text + &"x".repeat(LINE_BYTES + 1);
+    let mut source = Source::in_blocks(long.as_bytes(), Path::new("t"), 1 << 10).unwrap();
+    let (lines, end) = source.map_blocks(|block| ControlFlow::Continue(block.lines));
+    assert_eq!(lines.iter().sum::<u64>(), 100_000);
+    assert!(end.unwrap_err().to_string().starts_with("t:100001: a line of more than"));
+}
