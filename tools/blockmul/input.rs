@@ -13,7 +13,7 @@ pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<Ma
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
     match is_standard(path) {
-        true => matrix_market::read_from(std::io::stdin().lock(), "stdin", &options),
+        true => matrix_market::read_from(std::io::stdin(), "stdin", &options),
         false => io::read(path, &options),
     }
 }
