@@ -28,7 +28,7 @@ pub struct MatrixFile {
     pub field: Field,
     /// The symmetry the file declares.
     pub symmetry: Symmetry,
-    /// Entries written in the file, before expansion and summing.
+    /// Entries written in the file, before expansion and summing; of an array all values, zeros too.
     pub stored: u64,
 }
 

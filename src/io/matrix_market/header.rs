@@ -133,7 +133,7 @@ impl Header {
 
     fn check_blocks(&self, shape: BlockShape) -> std::result::Result<(), String> {
         let (rows, cols) = (shape.rows() as u64, shape.cols() as u64);
-        match self.nrows % rows == 0 && self.ncols % cols == 0 {
+        match self.nrows.is_multiple_of(rows) && self.ncols.is_multiple_of(cols) {
             true => Ok(()),
             false => Err(format!(
                 "blocks of {shape} do not fit the {} rows and {} columns of line {}",

@@ -1,14 +1,29 @@
-//! Matrix Market exchange files: coordinate format, plain or gzip, in and out.
+//! Matrix Market exchange files, plain or gzip, in and out, on all threads.
 //!
 //! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial Design* (NISTIR 5935,
-//! 1996): a banner, comments, a line `rows columns entries`, one line per entry with indices from 1. Read are the fields
-//! `real`, `integer` and `pattern` (every value 1) and the symmetries `general`, `symmetric` and `skew-symmetric`,
-//! expanded to the full matrix. `complex`, `hermitian` and `array` are refused.
+//! 1996): a banner, comments, a line of sizes, the matrix. In `coordinate` files the sizes are `rows columns entries` and
+//! there is one line per entry with indices from 1; in `array` files they are `rows columns`, and every element of the
+//! matrix, or of the triangle its symmetry leaves, is a line of its own, column after column. Of an array the elements
+//! that are not 0 (nor -0) become entries; of a coordinate file all that are written do, zeros too.
+//!
+//! Read are the fields `real`, `integer` and `pattern` (every value 1) and the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
 //!
 //! Taken: the banner in any case, LF or CRLF, blank and comment lines anywhere after the banner (bytes of any encoding
 //! in comments), blanks around anything, exponents with `E` or `D`, `inf` and `nan` where the field is `real`. A real
 //! number that is too small becomes 0, as IEEE rounding has it; one that is too large is refused, and so is an integer
 //! that `f64` cannot hold exactly. A line is at most a mebibyte.
+//!
+//! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks of 6 rows and 3
+//! columns. It is what [`write()`] writes for a matrix of blocks and becomes [`MatrixFile::layout`], so that
+//! [`Csc::to_blocks`](crate::Csc::to_blocks) gives the same blocks again. Any other comment says nothing.
+//!
+//! # Threads and memory
+//!
+//! Reading and writing use the ambient rayon pool (`RAYON_NUM_THREADS`, or the pool a caller installs); neither what is
+//! read, to the bit, nor what is said of a broken file depends on the number of threads. Reading holds half a mebibyte of
+//! text a thread, 16 bytes for each entry written (8 in a pattern), and the matrix: 12 bytes for each of its entries and 8
+//! for each column. No more than the lines read so far prove is asked for; the matrix once all entries are there.
 //!
 //! ```
 //! use blockmul::io::{ReadOptions, matrix_market::{read_from, write_to}};
@@ -44,8 +59,8 @@ use header::Header;
 /// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
-/// allow; [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`](crate::Error::Io) when the system refuses the file; [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not
+/// allow; [`Error::Memory`](crate::Error::Memory) when the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
