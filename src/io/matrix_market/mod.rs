@@ -32,6 +32,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+pub(super) use write::write_value;
 pub use write::{write, write_to};
 
 use super::source::Source;

@@ -51,7 +51,7 @@ pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, _options: &WriteO
     writer.write_all(&text)
 }
 
-fn write_value<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
+pub(in crate::io) fn write_value<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
     let wide = value.to_f64();
     if wide.is_nan() {
         return write!(text, "{}nan", if wide.is_sign_negative() { "-" } else { "" });
