@@ -48,7 +48,10 @@ impl Arrays {
                 (rows, cols, "indices.npy")
             }
         };
-        let (values, field) = archive.array("data")?.values()?;
+        // Blocks past those that count are at the end, but where the array is laid out last axis to first.
+        let area = block[0] * block[1];
+        let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
+        let (values, field) = archive.array("data")?.values(used)?;
         Ok(Self { shape, block, in_blocks: format == "bsr", field, places, rows, cols, values, strides: data.strides })
     }
 

@@ -113,23 +113,23 @@ impl<R: Read> Member<R> {
         Ok(text)
     }
 
-    /// Every element as a number that `f64` holds, and what kind they are.
-    pub fn values(mut self) -> Result<(Vec<f64>, Field)> {
+    /// The first `used` elements, or all, as numbers that `f64` holds, and what kind they are.
+    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Field)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
-        let mut take = |value: f64| Ok(push(&mut values, value, "entries")?);
+        let mut take = |at, value: f64| if at < used { Ok(push(&mut values, value, "entries")?) } else { Ok(()) };
         let field = match (kind, size) {
             (TypeChar::Float, 2 | 4 | 8) => Field::Real,
             (TypeChar::Complex, _) => return Err(self.refuse("complex matrices are not supported")),
             _ => Field::Integer,
         };
         match (kind, size) {
-            (TypeChar::Float, 8) => self.for_each(|_, value: f64| take(value)),
-            (TypeChar::Float, 4) => self.for_each(|_, value: f32| take(value.into())),
-            (TypeChar::Float, 2) => self.for_each(|_, value: f16| take(value.into())),
-            (TypeChar::Bool, 1) => self.for_each(|_, value: bool| take(value.into())),
-            _ => self.integers(|_, value| match value as f64 {
-                wide if wide as i128 == value => take(wide),
+            (TypeChar::Float, 8) => self.for_each(|at, value: f64| take(at, value)),
+            (TypeChar::Float, 4) => self.for_each(|at, value: f32| take(at, value.into())),
+            (TypeChar::Float, 2) => self.for_each(|at, value: f16| take(at, value.into())),
+            (TypeChar::Bool, 1) => self.for_each(|at, value: bool| take(at, value.into())),
+            _ => self.integers(|at, value| match value as f64 {
+                wide if at >= used || wide as i128 == value => take(at, wide),
                 _ => Err(format!("the integer {value} cannot be held exactly in a 64-bit float").into()),
             }),
         }?;
