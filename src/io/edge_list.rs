@@ -12,12 +12,12 @@
 //! assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (8, 2, Field::Pattern));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
-use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::assemble::{check_lines, compress};
-use super::matrix_market::write_value;
+use super::matrix_market::append_value;
 use super::source::{Block, Source};
 use super::words::{count, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
@@ -29,31 +29,33 @@ use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
 /// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
 /// allow; [`Error::Memory`] when the edges do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let path = path.as_ref();
-    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    read_from(file, path, options)
+    read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
 /// Reads a file's bytes, plain or gzip, from anywhere, to the end; `name` stands in messages where [`read`] has the path.
+/// Nobody knows the length, so `options.progress` is told nothing.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let mut source = Source::new(reader, name.as_ref())?;
-    let mut edges = Edges::default();
-    while let Some(block) = source.block()? {
-        edges.reserve(block.bytes.len())?;
-        edges.parse(&block).map_err(|(line, reason)| source.refuse(line, reason))?;
-    }
-    let stored = edges.from.len() as u64;
-    let (nodes, line) = edges.nodes;
+    read_source(Source::new(reader, name.as_ref())?, options)
+}
+
+fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFile> {
+    let (mut parts, end) = source.map_blocks(|block| {
+        let part = Part::parse(&block);
+        if part.trouble.is_some() { ControlFlow::Break(part) } else { ControlFlow::Continue(part) }
+    });
+    let (words, (nodes, line)) = join(&mut parts, &source)?;
+    end?;
+    let stored = parts.iter().map(|part| part.from.len() as u64).sum();
     check_lines("nodes", nodes, stored, options.max_unproven_lines).map_err(|reason| source.refuse(line, reason))?;
-    let entries = edges.from.iter().zip(&edges.to).enumerate();
-    let entries = entries.map(|(edge, (&from, &to))| (from, to, edges.weights.get(edge).copied().unwrap_or(1.0)));
-    let matrix = match compress(nodes as usize, nodes as usize, entries, options.sum_duplicates)? {
+    let edges = parts.iter().flat_map(Part::edges);
+    let matrix = match compress(nodes as usize, nodes as usize, edges, options.sum_duplicates)? {
         Ok(matrix) => matrix,
         Err(place) => {
-            let (first, again) = edges.lines_at(place);
+            let mut lines = parts.iter().flat_map(|part| part.lines_at(place));
+            let (first, again) = (lines.next().unwrap_or(0), lines.next().unwrap_or(0));
             let reason = format!("a second edge from {} to {}, the first is on line {first}", place.0, place.1);
             return Err(source.refuse(again, reason));
         }
@@ -62,49 +64,79 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &Rea
         matrix,
         format: Format::EdgeList,
         layout: None,
-        field: if edges.weighted() { Field::Real } else { Field::Pattern },
+        field: if words == 3 { Field::Real } else { Field::Pattern },
         symmetry: Symmetry::General,
         stored,
     })
 }
 
-/// The edges in the order of the file.
+/// Words on every edge's line, the number of nodes, and the line that asks for so many; or the first trouble.
+fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
+    let (mut words, mut nodes) = (0, (0, 0));
+    for part in parts {
+        if words == 0 {
+            nodes = nodes.max(part.announced);
+        }
+        if words != 0 && part.words != 0 && words != part.words {
+            return Err(source.refuse(part.jumps[0].1, wrong_form(part.words, words)));
+        }
+        words = words.max(part.words);
+        // The first of the lines that ask for as many.
+        if part.nodes.0 > nodes.0 {
+            nodes = part.nodes;
+        }
+        match part.trouble.take() {
+            Some(Trouble::Line(line, reason)) => return Err(source.refuse(line, reason)),
+            Some(Trouble::Memory(error)) => return Err(error),
+            None => {}
+        }
+    }
+    Ok((words, nodes))
+}
+
+/// The edges of a block, in the order of the file.
 #[derive(Default)]
-struct Edges {
+struct Part {
     from: Vec<u32>,
     to: Vec<u32>,
     /// Empty without weights.
     weights: Vec<f64>,
     /// Words on an edge's line, once there is one: all have as many.
     words: usize,
-    /// Nodes that the edges so far, or a comment before them, ask for, and the line that does.
+    /// Nodes that the edges ask for, and the first line that does.
     nodes: (u64, u64),
+    /// The same of the comments before the first edge.
+    announced: (u64, u64),
     /// `(edge, line)` wherever an edge is not on the line after the one before it.
     jumps: Vec<(usize, u64)>,
     next_line: u64,
+    /// What ended the part early.
+    trouble: Option<Trouble>,
 }
 
-impl Edges {
-    fn weighted(&self) -> bool {
-        self.words == 3
+enum Trouble {
+    Line(u64, String),
+    Memory(Error),
+}
+
+impl Part {
+    fn parse(block: &Block<'_>) -> Self {
+        let mut part = Self::default();
+        let lines = block.lines as usize;
+        let room = grow(&mut part.from, lines, "edges").and_then(|()| grow(&mut part.to, lines, "edges"));
+        part.trouble = room.map_err(Trouble::Memory).and_then(|()| part.lines(block)).err();
+        part
     }
 
-    /// Makes room for the edges that `bytes` more bytes can hold.
-    fn reserve(&mut self, bytes: usize) -> Result<()> {
-        // The shortest edge: `1 1` and its line end, which the last may lack; with a weight `1 1 1`.
-        let shortest = if self.weighted() { 6 } else { 4 };
-        let more = bytes / shortest + 1;
-        grow(&mut self.from, more, "edges")?;
-        grow(&mut self.to, more, "edges")?;
-        // A first block may turn out to hold weights.
-        if self.words != 2 { grow(&mut self.weights, more, "edges") } else { Ok(()) }
-    }
-
-    /// Reads the lines of `block`, or gives the line that is wrong and why.
-    fn parse(&mut self, block: &Block<'_>) -> std::result::Result<(), (u64, String)> {
+    fn lines(&mut self, block: &Block<'_>) -> std::result::Result<(), Trouble> {
         let text = block.bytes.strip_suffix(b"\n").unwrap_or(block.bytes);
-        for (line, text) in (block.first_line..).zip(text.split(|&byte| byte == b'\n')) {
-            self.line(line, text).map_err(|reason| (line, reason))?;
+        let mut start = 0;
+        for (line, end) in (block.first_line..).zip(memchr::memchr_iter(b'\n', text).chain([text.len()])) {
+            self.line(line, &text[start..end]).map_err(|reason| Trouble::Line(line, reason))?;
+            if self.weights.len() == 1 {
+                grow(&mut self.weights, block.lines as usize, "edges").map_err(Trouble::Memory)?;
+            }
+            start = end + 1;
         }
         Ok(())
     }
@@ -114,19 +146,14 @@ impl Edges {
         let Some(first) = rest.next() else { return Ok(()) };
         if matches!(first[0], b'#' | b'%') {
             if self.from.is_empty() {
-                self.nodes = nodes_in(text).map_or(self.nodes, |nodes| self.nodes.max((nodes, line)));
+                self.announced = nodes_in(text).map_or(self.announced, |nodes| self.announced.max((nodes, line)));
             }
             return Ok(());
         }
         let (second, third, too_many) = (rest.next(), rest.next(), rest.next().is_some());
         let found = 1 + usize::from(second.is_some()) + usize::from(third.is_some());
         let Some(second) = second.filter(|_| !too_many && (self.words == 0 || self.words == found)) else {
-            let form = match self.words {
-                0 => "\"from to\" or \"from to weight\" is expected".to_owned(),
-                2 => format!("\"from to\" is expected, as on line {}", self.jumps[0].1),
-                _ => format!("\"from to weight\" is expected, as on line {}", self.jumps[0].1),
-            };
-            return Err(format!("{} words where {form}", words(text).count()));
+            return Err(wrong_form(words(text).count(), self.words));
         };
         let (from, to) = (node(first, "from")?, node(second, "to")?);
         if let Some(third) = third {
@@ -146,17 +173,29 @@ impl Edges {
         Ok(())
     }
 
-    /// Lines of the first two edges between nodes where there are two.
-    fn lines_at(&self, place: (u32, u32)) -> (u64, u64) {
-        let mut found = (0..self.from.len()).filter(|&edge| (self.from[edge], self.to[edge]) == place);
-        let mut next = || found.next().map_or(0, |edge| self.line_of(edge));
-        (next(), next())
+    fn edges(&self) -> impl Iterator<Item = (u32, u32, f64)> + Clone {
+        let edges = self.from.iter().zip(&self.to).enumerate();
+        edges.map(|(edge, (&from, &to))| (from, to, self.weights.get(edge).copied().unwrap_or(1.0)))
     }
 
-    fn line_of(&self, edge: usize) -> u64 {
-        let (first, line) = self.jumps[self.jumps.partition_point(|&(first, _)| first <= edge) - 1];
-        line + (edge - first) as u64
+    /// Lines of the edges from one node to another.
+    fn lines_at(&self, place: (u32, u32)) -> impl Iterator<Item = u64> {
+        let found = (0..self.from.len()).filter(move |&edge| (self.from[edge], self.to[edge]) == place);
+        found.map(|edge| {
+            let (first, line) = self.jumps[self.jumps.partition_point(|&(first, _)| first <= edge) - 1];
+            line + (edge - first) as u64
+        })
     }
+}
+
+/// For a line of `found` words, where those before have `expected`; 0 for a first one.
+fn wrong_form(found: usize, expected: usize) -> String {
+    let form = match expected {
+        0 => "\"from to\" or \"from to weight\" is expected",
+        2 => "\"from to\" is expected, as on the lines before",
+        _ => "\"from to weight\" is expected, as on the lines before",
+    };
+    format!("{found} words where {form}")
 }
 
 /// `N` of a comment with `Nodes: N`.
@@ -224,7 +263,7 @@ pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOp
             write!(text, "{from}\t{to}")?;
             if weighted {
                 text.push(b'\t');
-                write_value(&mut text, value)?;
+                append_value(&mut text, value)?;
             }
             text.push(b'\n');
         }

@@ -59,9 +59,9 @@ fn nodes_are_those_of_the_comment_where_there_are_more() {
 fn broken_lines_are_refused() {
     assert_eq!(refused("0\n"), "1: 1 words where \"from to\" or \"from to weight\" is expected");
     assert_eq!(refused("0 1 2 3\n"), "1: 4 words where \"from to\" or \"from to weight\" is expected");
-    assert_eq!(refused("#\n0 1\n\n0 1 1\n"), "4: 3 words where \"from to\" is expected, as on line 2");
-    assert_eq!(refused("0 1 5\n0\n"), "2: 1 words where \"from to weight\" is expected, as on line 1");
-    assert_eq!(refused("0 1 5\n0 1\n"), "2: 2 words where \"from to weight\" is expected, as on line 1");
+    assert_eq!(refused("#\n0 1\n\n0 1 1\n"), "4: 3 words where \"from to\" is expected, as on the lines before");
+    assert_eq!(refused("0 1 5\n0\n"), "2: 1 words where \"from to weight\" is expected, as on the lines before");
+    assert_eq!(refused("0 1 5\n0 1\n"), "2: 2 words where \"from to weight\" is expected, as on the lines before");
     assert_eq!(refused("-1 0\n"), "1: from: \"-1\" is not a whole number from 0");
     assert_eq!(refused("0 1.0\n"), "1: to: \"1.0\" is not a whole number from 0");
     assert_eq!(refused("0,1\n0,2"), "1: 1 words where \"from to\" or \"from to weight\" is expected");
@@ -71,6 +71,28 @@ fn broken_lines_are_refused() {
     assert_eq!(refused("0 1 x\n"), "1: weight: \"x\" is not a number");
     assert_eq!(refused("0 1 1e999\n"), "1: weight: \"1e999\" is too large for a 64-bit float");
     assert_eq!(refused(b"0 1 \xff\n"), "1: weight: \"\\xff\" is not a number");
+}
+
+/// Blocks are parsed apart from one another: what one says of the lines of another is settled between them.
+#[test]
+fn long_files_are_read_as_short_ones() {
+    let edges: Vec<_> = (0..100_000u32).map(|edge| (edge % 1000, edge / 1000)).collect();
+    let lines = |weight: &str| edges.iter().map(|(from, to)| format!("{from}\t{to}{weight}\n")).collect::<String>();
+    let text = format!("# Nodes: 1200\n{}", lines(""));
+    let file = accepted(&text);
+    assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (1200, 100_000, Field::Pattern));
+    assert_eq!(accepted(format!("{text}# Nodes: 5000\n")).matrix.nrows(), 1200, "not after the first edge");
+    assert_eq!(
+        refused(format!("{text}#\n7 0 1\n")),
+        "100003: 3 words where \"from to\" is expected, as on the lines before"
+    );
+    assert_eq!(refused(format!("{text}7 0\n")), "100002: a second edge from 7 to 0, the first is on line 9");
+    let weighted = format!("{}{}", lines("\t0.5"), lines(""));
+    let reason = "100001: 2 words where \"from to weight\" is expected, as on the lines before";
+    assert_eq!(refused(weighted), reason);
+    // The first of two troubles, though another block has the second.
+    assert_eq!(refused(format!("0 x\n{text}0 y\n")), "1: to: \"x\" is not a whole number from 0");
+    assert_eq!(accepted(format!("{}1001 0 1e300", lines(" 0.5"))).matrix.values()[1000], 1e300);
 }
 
 #[test]

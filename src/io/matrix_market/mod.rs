@@ -21,24 +21,25 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod columns;
+mod digits;
 mod entries;
 mod header;
 mod line;
+mod part;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-pub(super) use write::write_value;
+pub(super) use digits::append as append_value;
 pub use write::{write, write_to};
 
 use super::source::Source;
-use super::{Format, MatrixFile, ReadOptions};
-use crate::{Error, Result};
-use entries::Entries;
+use super::{Format, Layout, MatrixFile, ReadOptions};
+use crate::Result;
 use header::Header;
 
 /// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
@@ -47,40 +48,28 @@ use header::Header;
 /// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
 /// allow; [`Error::Memory`] when the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    let path = path.as_ref();
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
-    let bytes = file.metadata().map_err(io)?.len();
-    read_source(Source::new(file, path)?, bytes, options)
+    read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or gzip, from anywhere; `name` stands in messages where [`read`] has the path.
+/// Reads a file's bytes, plain or gzip, from anywhere; `name` stands in messages where [`read`] has the path. Nobody
+/// knows the length, so `options.progress` is told nothing.
 ///
-/// The reader is read to its end, a mebibyte at a time; it need not be buffered.
+/// The reader is read to its end, half a mebibyte at a time; it need not be buffered.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
-    read_source(Source::new(reader, name.as_ref())?, 0, options)
+pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    read_source(Source::new(reader, name.as_ref())?, options)
 }
 
-/// `bytes`: length of the file where known, else 0; no more memory is asked for ahead of the entries than it justifies.
-fn read_source(mut source: Source<'_>, bytes: u64, options: &ReadOptions) -> Result<MatrixFile> {
+fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFile> {
     let header = Header::read(&mut source, options)?;
-    let mut entries = Entries::new(&header, bytes)?;
-    while let Some(block) = source.block()? {
-        entries.reserve(block.bytes.len(), &header)?;
-        entries.parse(&block, &header).map_err(|(line, reason)| source.refuse(line, reason))?;
-    }
-    if entries.len() < header.stored {
-        let (found, promised) = (entries.len(), header.stored);
-        let reason = format!("the file ends after {found} of the {promised} entries of line {}", header.size_line);
-        return Err(source.refuse(source.lines(), reason));
-    }
-    let matrix = match columns::compress(&header, &entries, options.sum_duplicates)? {
+    let parts = entries::read(&mut source, &header)?;
+    let matrix = match columns::compress(&header, &parts, options.sum_duplicates)? {
         Ok(matrix) => matrix,
         Err(place) => {
-            let (first, again) = entries.lines_at(place);
+            let mut lines = parts.iter().flat_map(|part| part.lines_at(place));
+            let (first, again) = (lines.next().unwrap_or(0), lines.next().unwrap_or(0));
             let reason = format!("a second entry at ({}, {}), the first is on line {first}", place.0 + 1, place.1 + 1);
             return Err(source.refuse(again, reason));
         }
@@ -88,7 +77,7 @@ fn read_source(mut source: Source<'_>, bytes: u64, options: &ReadOptions) -> Res
     Ok(MatrixFile {
         matrix,
         format: Format::MatrixMarket,
-        layout: None,
+        layout: header.blocks.map(Layout::Uniform),
         field: header.field,
         symmetry: header.symmetry,
         stored: header.stored,
