@@ -36,6 +36,9 @@ pub enum Error {
     /// A file that says something else than its format allows.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },
+    /// The same of a file that has no lines; `place` is a member of an archive, or an element of one.
+    #[error("{}: {place}: {reason}", path.display())]
+    Malformed { path: PathBuf, place: String, reason: String },
     /// The operating system refused a file.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },

@@ -67,6 +67,7 @@
 //! OpenGL (links libGL too). Without the last two OpenCL is loaded at run time, and a program starts without it.
 #![warn(missing_docs)]
 
+pub mod analysis;
 mod device;
 mod element;
 pub mod error;
@@ -80,6 +81,7 @@ mod primitives;
 mod progress;
 pub mod reference;
 mod spgemm;
+pub mod spy;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
@@ -88,7 +90,7 @@ pub use device::{Counters, Device, DeviceInfo, DeviceKind, DeviceMatrix, DeviceP
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
-pub use esc::Part;
+pub use esc::{Estimate, Part};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use plan::Plan;
 pub use progress::Progress;

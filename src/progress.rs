@@ -18,7 +18,8 @@ impl Progress {
         Self(Arc::new(tell))
     }
 
-    pub(crate) fn tell(&self, done: u64, total: u64) {
+    /// Passes word on.
+    pub fn tell(&self, done: u64, total: u64) {
         (self.0)(done, total);
     }
 }

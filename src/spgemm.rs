@@ -1,6 +1,8 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod estimate;
+
 use crate::{
-    BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Result,
+    BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
     device::{DeviceCbc, StageTime, Work},
     esc::{self, Done, Esc, Operands},
     host_memory,
@@ -108,6 +110,7 @@ pub struct Spgemm {
     method: Method,
     memory_limit: Option<u64>,
     alignment: Option<usize>,
+    progress: Option<Progress>,
 }
 
 impl Spgemm {
@@ -132,6 +135,12 @@ impl Spgemm {
     /// For block matrices.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.alignment = Some(bytes);
+        self
+    }
+
+    /// Tells columns (of blocks) of C that have reached the host, after each band of [`Spgemm::multiply_host`].
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
         self
     }
 
@@ -181,6 +190,9 @@ impl Spgemm {
             columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
             transfers += transfer.elapsed();
+            if let Some(progress) = &self.progress {
+                progress.tell(columns.col_ptr.len() as u64 - 1, y.ncols as u64);
+            }
             Ok(())
         })?;
         let c = columns.finish()?;

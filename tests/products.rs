@@ -1,9 +1,10 @@
 //! Whole products on a device against the reference: equal, pattern and values, to the bit.
 mod common;
-use blockmul::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Report, Result, Spgemm, reference};
+use blockmul::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Progress, Report, Result, Spgemm, reference};
 use common::*;
 use half::f16;
 use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
 
 /// Multiplies twice on the device; both results must be the reference's, bit for bit.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
@@ -203,6 +204,20 @@ fn bands_change_no_bit() -> Result<()> {
         }
     }
     assert!(most > 2, "the test must reach several bands");
+    Ok(())
+}
+
+#[test]
+fn progress_is_told_after_every_band() -> Result<()> {
+    let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let keep = told.clone();
+    let progress = Progress::new(move |done, total| keep.lock().unwrap().push((done, total)));
+    let half = Spgemm::new().estimate(device.info(), &a, &a)?.peak_device_bytes / 2;
+    let (_, report) = Spgemm::new().memory_limit(half).progress(progress).multiply_host(&device, &a, &a)?;
+    let told = told.lock().unwrap();
+    assert!(report.bands > 1 && told.len() == report.bands, "{told:?}");
+    assert!(told.is_sorted() && told.iter().all(|&(_, total)| total == 3000) && told.last() == Some(&(3000, 3000)));
     Ok(())
 }
 

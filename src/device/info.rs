@@ -1,6 +1,6 @@
 //! What there is: platforms, devices, their limits; choosing one.
 use super::cl::check;
-use crate::{Error, Result};
+use crate::{Element, Error, Result};
 use opencl3::{device as cl, error_codes::DLOPEN_RUNTIME_LOAD_FAILED, platform::get_platforms, types::cl_device_id};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
@@ -52,6 +52,20 @@ pub struct DeviceInfo {
     pub fp64: bool,
     #[serde(skip)]
     pub(super) id: DeviceId,
+}
+
+impl DeviceInfo {
+    /// Refuses an element type the device cannot compute with.
+    pub(crate) fn require<T: Element>(&self) -> Result<()> {
+        match T::NAME == "f64" && !self.fp64 {
+            true => Err(Error::Unsupported {
+                device: self.name.clone(),
+                feature: "double precision (cl_khr_fp64)",
+                hint: "use f32, or another device".into(),
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A device id as a number, so that `DeviceInfo` is `Send`.

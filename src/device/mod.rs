@@ -35,7 +35,9 @@ pub(crate) use program::{Options, Source, source};
 pub use work::StageTime;
 pub(crate) use work::Work;
 
-use crate::{Element, Error, Matrix, Result};
+#[cfg(doc)]
+use crate::Error;
+use crate::{Element, Matrix, Result};
 use cl::check;
 use opencl3::{command_queue as clq, context::Context};
 use pool::Pool;
@@ -164,14 +166,7 @@ impl Device {
 
     /// Refuses an element type the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
-        match T::NAME == "f64" && !self.info().fp64 {
-            true => Err(Error::Unsupported {
-                device: self.info().name.clone(),
-                feature: "double precision (cl_khr_fp64)",
-                hint: "use f32, or another device".into(),
-            }),
-            false => Ok(()),
-        }
+        self.info().require::<T>()
     }
 
     pub(crate) fn same_as(&self, other: &Self) -> bool {

@@ -53,7 +53,7 @@ impl Limits {
 
     /// Most bytes a band of so many columns and products allocates at once, and its largest buffer. nnz(C) is not known yet:
     /// at most every product is an entry, or every place.
-    fn peak(&self, columns: u64, products: u64) -> (u64, u64) {
+    pub fn peak(&self, columns: u64, products: u64) -> (u64, u64) {
         let nnz = products.min(self.rows.saturating_mul(columns));
         let expansion = pool_bytes(4 * products) + pool_bytes(self.payload_bytes * products);
         let c = pool_bytes(4 * nnz) + pool_bytes(self.entry_bytes * nnz) + pool_bytes(4 * columns + 4);
@@ -143,7 +143,7 @@ fn too_long(column: String, products: u64, limits: &Limits) -> Error {
 }
 
 impl Sizes {
-    fn add(&mut self, products: u64, limits: &Limits) {
+    pub fn add(&mut self, products: u64, limits: &Limits) {
         self.products += products;
         self.longest = self.longest.max(products);
         self.chunks += if products > limits.short_max { products.div_ceil(limits.chunk) } else { 0 };

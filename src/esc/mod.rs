@@ -6,6 +6,7 @@
 mod bands;
 mod block_sums;
 mod compression;
+mod estimate;
 mod expansion;
 mod gather;
 mod join;
@@ -24,6 +25,8 @@ pub(crate) use block_sums::Scaling;
 use block_sums::Transposed;
 pub(crate) use compression::Operands;
 use compression::{Compressed, Compression};
+pub use estimate::Estimate;
+pub(crate) use estimate::estimate;
 use expansion::{Expanded, Expansion, Factors};
 use gather::Gather;
 pub(crate) use join::join;

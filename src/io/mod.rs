@@ -1,16 +1,33 @@
 //! Matrices in files, one file or folder here per format.
 //!
 //! [`read`] and [`write()`] tell the format by the name; each format's own module has more to choose.
+//!
+//! | Format | Names | Blocks | gzip | Written from |
+//! |---|---|---|---|---|
+//! | [Matrix Market](matrix_market) | `.mtx`, any other | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
+//! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
+//! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
+//!
+//! A text file that begins with `%%MatrixMarket` is one of Matrix Market's whatever its name.
+//!
 //! Readers take nothing on trust: what a file says is checked against what it holds, memory is asked for as the data
-//! proves it, and a refusal is [`Error::Parse`], `path:line: reason`.
+//! proves it, and a refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files without lines.
+mod assemble;
+pub mod bla;
+pub mod edge_list;
+mod format;
 pub mod matrix_market;
+pub mod npz;
 mod output;
 mod source;
 mod words;
 
 use std::path::Path;
 
-pub use output::write_whole;
+pub use format::Format;
+pub use output::{NoneUnfinished, discard_unfinished, write_whole};
+
+use format::{begins_as_matrix_market, without_gz};
 
 use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
 
@@ -28,16 +45,8 @@ pub struct MatrixFile {
     pub field: Field,
     /// The symmetry the file declares.
     pub symmetry: Symmetry,
-    /// Entries written in the file, before expansion and summing.
+    /// Entries written in the file, before expansion and summing; of an array all values, zeros too.
     pub stored: u64,
-}
-
-/// The formats known here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Matrix Market exchange files, see [`matrix_market`].
-    MatrixMarket,
 }
 
 /// How a matrix is cut into blocks.
@@ -105,47 +114,59 @@ pub struct WriteOptions {
     pub progress: Option<Progress>,
 }
 
-/// Reads the file at `path`, in the format its name tells (see [`Format::of`]), plain or gzip (told by its first bytes).
+/// Reads the file at `path`, in the format its name tells (see [`Format::of`]), text plain or gzip (told by its first
+/// bytes).
+///
+/// An `X.mtx` that says nothing of blocks itself has those of [`X.bla`](bla) beside it, where there is one.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
-/// allow; [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line, or [`Error::Malformed`], for
+/// anything the format does not allow; [`Error::Memory`] when the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
     match Format::of(path) {
-        Format::MatrixMarket => matrix_market::read(path, options),
+        Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
+        Format::Npz => npz::read(path, options),
+        Format::EdgeList if begins_as_matrix_market(path)? => matrix_market::read(path, options),
+        Format::EdgeList => edge_list::read(path, options),
     }
 }
 
 /// Writes `matrix` to the file at `path`, in the format its name tells, in place of what was there once it is whole.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; a file that was there is then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for a matrix that the format cannot hold. A file that was there is
+/// then as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     match Format::of(path) {
         Format::MatrixMarket => matrix_market::write(path, matrix, options),
+        Format::Npz => npz::write(path, matrix, options),
+        Format::EdgeList => edge_list::write(path, matrix, options),
     }
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: &[Self] = &[Self::MatrixMarket];
-
-    /// The name the command uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MatrixMarket => "matrix-market",
-        }
+fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {
+    if file.layout.is_none()
+        && let Some(beside) = bla::beside(path)
+    {
+        let pattern = file.matrix.pattern();
+        file.layout = Some(bla::read(beside, pattern.nrows() as u64, pattern.ncols() as u64)?);
     }
-
-    /// The format of a file of this name, `.gz` apart: Matrix Market for any name that tells no other.
-    pub fn of(_path: &Path) -> Self {
-        Self::MatrixMarket
-    }
+    Ok(file)
 }
 
 impl Layout {
+    /// Of blocks that end there, in scalars, ascending: [`Layout::Uniform`] wherever it can be.
+    pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
+        let side = |ends: &[u64]| {
+            let side = *ends.first()?;
+            (1..).zip(ends).all(|(count, &end)| count * side == end).then_some(side as usize)
+        };
+        let shape = side(&row_ends).zip(side(&col_ends)).and_then(|(rows, cols)| BlockShape::new(rows, cols).ok());
+        shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
+    }
+
     /// The shape of every block, where they have one.
     pub fn uniform(&self) -> Option<BlockShape> {
         match self {
@@ -184,12 +205,46 @@ fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
     Ok(vector)
 }
 
-/// Room for `more` elements, or [`Error::Memory`].
+/// Room for `more` elements, or [`Error::Memory`]: large room is asked for only where the host has it, for a system that
+/// promises more than it has would end the process later.
 fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    const LARGE: u64 = 1 << 26;
+    let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
+    let what = || format!("{what} of a file");
+    if more > vector.capacity() - vector.len() && needed > LARGE {
+        crate::host_memory::check(&what(), needed)?;
+    }
     vector.try_reserve(more).map_err(|_| Error::Memory {
-        what: format!("{what} of a file"),
-        needed: (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64),
+        what: what(),
+        needed,
         available: crate::host_memory::available().unwrap_or(0),
         place: "host".into(),
     })
+}
+
+/// Adds a value that the file has proved to be there.
+fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
+    if vector.len() == vector.capacity() {
+        grow(vector, vector.len().max(1024), what)?;
+    }
+    vector.push(value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_uniform_where_they_can_be() {
+        let uniform = |rows, cols| Layout::Uniform(BlockShape::new(rows, cols).unwrap());
+        assert_eq!(Layout::of_ends(vec![2, 4], vec![3, 6, 9]), uniform(2, 3));
+        assert_eq!(Layout::of_ends(vec![1], vec![32]), uniform(1, 32));
+        for (row_ends, col_ends) in
+            [(vec![2, 5], vec![3]), (vec![33], vec![1]), (vec![], vec![1]), (vec![0, 0], vec![1])]
+        {
+            let mixed = Layout::Mixed { row_ends: row_ends.clone(), col_ends: col_ends.clone() };
+            assert_eq!(Layout::of_ends(row_ends, col_ends), mixed);
+        }
+    }
 }

@@ -1,16 +1,23 @@
 //! The bytes of a file, unpacked where gzip, in blocks of whole lines, with the number of each line.
 //!
-//! One buffer serves the whole file: a block is what lies in it up to the last line end; the rest moves to the front
-//! before the next read. So a line never straddles two blocks, and blocks can be parsed apart from one another.
+//! A buffer is filled; a block is what lies in it up to the last line end; the rest moves to the front of the next
+//! buffer. So a line never straddles two blocks, and blocks can be parsed apart from one another, on any thread.
+use std::fs::File;
 use std::io::{Cursor, ErrorKind, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
+use rayon::prelude::*;
 
-use crate::{Error, Result};
+use crate::{Error, Progress, Result};
 
-/// Longest line: it must fit the buffer. The format says 1024 bytes; comments in the wild are longer.
-const BUFFER_BYTES: usize = 1 << 20;
+/// Longest line. The format says 1024 bytes; comments in the wild are longer.
+const LINE_BYTES: usize = 1 << 20;
+/// A block and what is parsed from it fit a core's cache.
+const BLOCK_BYTES: usize = 1 << 19;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Whole lines, the last of the file perhaps without its line end.
@@ -18,12 +25,14 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub struct Block<'a> {
     /// Number of the first line, from 1.
     pub first_line: u64,
+    /// How many lines there are.
+    pub lines: u64,
     /// Never empty.
     pub bytes: &'a [u8],
 }
 
 pub struct Source<'r> {
-    reader: Box<dyn Read + 'r>,
+    reader: Box<dyn Read + Send + 'r>,
     name: PathBuf,
     buffer: Vec<u8>,
     /// Bytes of the buffer handed out, ready to be (whole lines), read.
@@ -34,9 +43,24 @@ pub struct Source<'r> {
     lines: u64,
 }
 
+impl Source<'static> {
+    /// The file at `path`; `progress` is told its bytes read, packed ones where gzip.
+    pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let file = File::open(path).map_err(io)?;
+        let total = file.metadata().map_err(io)?.len();
+        Self::new(Told { reader: file, progress, total, done: 0, told: 0 }, path)
+    }
+}
+
 impl<'r> Source<'r> {
     /// Looks at the first two bytes for gzip's.
-    pub fn new(mut reader: impl Read + 'r, name: &Path) -> Result<Self> {
+    pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
+        Self::in_blocks(reader, name, BLOCK_BYTES)
+    }
+
+    /// In blocks of about `block_bytes` bytes; longer where a line is.
+    pub fn in_blocks(mut reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
         let mut magic = [0; 2];
         let mut known = 0;
         while known < magic.len() {
@@ -48,11 +72,11 @@ impl<'r> Source<'r> {
             }
         }
         let whole = Cursor::new(magic).take(known as u64).chain(reader);
-        let reader: Box<dyn Read + 'r> = match magic == GZIP_MAGIC {
+        let reader: Box<dyn Read + Send + 'r> = match magic == GZIP_MAGIC {
             true => Box::new(MultiGzDecoder::new(whole)),
             false => Box::new(whole),
         };
-        let buffer = vec![0; BUFFER_BYTES];
+        let buffer = vec![0; block_bytes.clamp(1, LINE_BYTES)];
         Ok(Self { reader, name: name.to_owned(), buffer, taken: 0, ready: 0, filled: 0, ended: false, lines: 0 })
     }
 
@@ -72,7 +96,7 @@ impl<'r> Source<'r> {
             return Ok(None);
         }
         let rest = &self.buffer[self.taken..self.ready];
-        let line = rest.split(|&byte| byte == b'\n').next().unwrap_or(rest);
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
         self.taken += (line.len() + 1).min(rest.len());
         self.lines += 1;
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
@@ -84,10 +108,61 @@ impl<'r> Source<'r> {
             return Ok(None);
         }
         let bytes = &self.buffer[self.taken..self.ready];
-        let first_line = self.lines + 1;
-        self.lines += line_ends(bytes) + u64::from(!bytes.ends_with(b"\n"));
+        let block = Block { first_line: self.lines + 1, lines: lines_in(bytes), bytes };
+        self.lines += block.lines;
         self.taken = self.ready;
-        Ok(Some(Block { first_line, bytes }))
+        Ok(Some(block))
+    }
+
+    /// What `parse` makes of every block to come, in the order of the file, and what ended the file early.
+    ///
+    /// Each thread of the pool reads (and unpacks) a block when it is its turn, then parses it while the next one
+    /// reads; a block a thread is all that is in memory. No block is read after `parse` has given `Break`, but some
+    /// may have been before: the values up to the first `Break` are always those of all blocks up to it.
+    pub fn map_blocks<T: Send>(
+        &mut self,
+        parse: impl Fn(Block<'_>) -> ControlFlow<T, T> + Sync,
+    ) -> (Vec<T>, Result<()>) {
+        let (enough, spares, mut end) = (AtomicBool::new(false), Mutex::new(Vec::new()), Ok(()));
+        let spare = || spares.lock().unwrap_or_else(|broken| broken.into_inner());
+        let blocks = std::iter::from_fn(|| {
+            if enough.load(Ordering::Relaxed) {
+                return None;
+            }
+            let buffer = spare().pop().unwrap_or_default();
+            self.take_block(buffer).unwrap_or_else(|error| {
+                end = Err(error);
+                None
+            })
+        });
+        let parse_one = |(number, (first_line, lines, buffer, ends)): (usize, OwnBlock)| {
+            let value = match parse(Block { first_line, lines, bytes: &buffer[ends.0..ends.1] }) {
+                ControlFlow::Continue(value) => value,
+                ControlFlow::Break(value) => {
+                    enough.store(true, Ordering::Relaxed);
+                    value
+                }
+            };
+            spare().push(buffer);
+            (number, value)
+        };
+        let mut values: Vec<_> = blocks.enumerate().par_bridge().map(parse_one).collect();
+        values.sort_unstable_by_key(|&(number, _)| number);
+        (values.into_iter().map(|(_, value)| value).collect(), end)
+    }
+
+    /// As [`Source::block`], with the buffer given away; `spare` becomes the next one.
+    fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
+        let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
+        let length = bytes.len();
+        let ends = (self.ready - length, self.ready);
+        if spare.len() < self.buffer.len() {
+            spare = vec![0; self.buffer.len()];
+        }
+        let rest = self.ready..self.filled;
+        spare[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
+        (self.taken, self.ready, self.filled) = (0, 0, rest.len());
+        Ok(Some((first_line, lines, std::mem::replace(&mut self.buffer, spare), ends)))
     }
 
     /// Makes at least one whole line ready; `false` at the end of the file.
@@ -98,21 +173,26 @@ impl<'r> Source<'r> {
         self.buffer.copy_within(self.ready..self.filled, 0);
         self.filled -= self.ready;
         (self.taken, self.ready) = (0, 0);
-        while !self.ended && self.filled < self.buffer.len() {
-            match self.reader.read(&mut self.buffer[self.filled..]) {
-                Ok(0) => self.ended = true,
-                Ok(bytes) => self.filled += bytes,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(error)),
+        loop {
+            while !self.ended && self.filled < self.buffer.len() {
+                match self.reader.read(&mut self.buffer[self.filled..]) {
+                    Ok(0) => self.ended = true,
+                    Ok(bytes) => self.filled += bytes,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(self.broken(error)),
+                }
             }
+            self.ready = match memchr::memrchr(b'\n', &self.buffer[..self.filled]) {
+                _ if self.ended => self.filled,
+                Some(last) => last + 1,
+                None if self.buffer.len() < LINE_BYTES => {
+                    self.buffer.resize((self.buffer.len() * 2).min(LINE_BYTES), 0);
+                    continue;
+                }
+                None => return Err(self.refuse(self.lines + 1, format!("a line of more than {LINE_BYTES} bytes"))),
+            };
+            return Ok(self.ready > 0);
         }
-        let read = &self.buffer[..self.filled];
-        self.ready = match read.iter().rposition(|&byte| byte == b'\n') {
-            _ if self.ended => self.filled,
-            Some(last) => last + 1,
-            None => return Err(self.refuse(self.lines + 1, format!("a line of more than {BUFFER_BYTES} bytes"))),
-        };
-        Ok(self.ready > 0)
     }
 
     /// What is wrong with the packed data is the file's fault, the rest the system's.
@@ -128,61 +208,39 @@ impl<'r> Source<'r> {
     }
 }
 
+/// First line, lines, and a buffer with where in it the block starts and ends.
+type OwnBlock = (u64, u64, Vec<u8>, (usize, usize));
+
 fn line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+fn lines_in(bytes: &[u8]) -> u64 {
+    line_ends(bytes) + u64::from(!bytes.ends_with(b"\n"))
+}
+
+/// A file that tells how far it is read, every mebibyte and at its end.
+struct Told {
+    reader: File,
+    progress: Option<Progress>,
+    total: u64,
+    done: u64,
+    told: u64,
+}
+
+impl Read for Told {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = self.reader.read(to)?;
+        self.done += bytes as u64;
+        if let Some(progress) = &self.progress
+            && (self.done - self.told >= 1 << 20 || (bytes == 0 && self.done != self.told))
+        {
+            self.told = self.done;
+            progress.tell(self.done, self.total.max(self.done));
+        }
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Hands out a few bytes at a time, as pipes do.
-    struct Trickle<'a>(&'a [u8], usize);
-    impl Read for Trickle<'_> {
-        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-            let bytes = self.1.min(to.len()).min(self.0.len());
-            to[..bytes].copy_from_slice(&self.0[..bytes]);
-            self.0 = &self.0[bytes..];
-            Ok(bytes)
-        }
-    }
-
-    #[test]
-    fn lines_then_blocks_number_every_line_once() {
-        // Two buffers and a bit, so that a line straddles the first two reads; no line end at the end.
-        let text = (1..=BUFFER_BYTES / 4).map(|i| format!("{i:>7}\r\n")).collect::<String>() + "end";
-        for step in [1, 7, BUFFER_BYTES] {
-            let mut source = Source::new(Trickle(text.as_bytes(), step), Path::new("t")).unwrap();
-            assert_eq!(source.line().unwrap(), Some(&b"      1"[..]));
-            let (mut line, mut all) = (2, b"      1\r\n".to_vec());
-            while let Some(block) = source.block().unwrap() {
-                assert_eq!(block.first_line, line);
-                assert!(block.bytes.ends_with(b"\n") || block.bytes.ends_with(b"end"));
-                line += block.bytes.split_inclusive(|&byte| byte == b'\n').count() as u64;
-                all.extend_from_slice(block.bytes);
-            }
-            assert_eq!(all, text.as_bytes());
-            assert_eq!(source.lines(), line - 1);
-        }
-    }
-
-    #[test]
-    fn the_longest_line_fits_and_one_byte_more_does_not() {
-        let text = [vec![b'x'; BUFFER_BYTES - 1], b"\n\n".to_vec()].concat();
-        let mut source = Source::new(&text[..], Path::new("t")).unwrap();
-        assert_eq!(source.line().unwrap().unwrap().len(), BUFFER_BYTES - 1);
-        assert_eq!(source.line().unwrap(), Some(&b""[..]));
-        assert_eq!(source.line().unwrap(), None);
-        let text = [b"\n".to_vec(), vec![b'x'; BUFFER_BYTES], b"\n".to_vec()].concat();
-        let mut source = Source::new(&text[..], Path::new("t")).unwrap();
-        assert_eq!(source.line().unwrap(), Some(&b""[..]));
-        assert!(source.line().unwrap_err().to_string().starts_with("t:2: a line of more than"));
-    }
-
-    #[test]
-    fn an_empty_file_has_no_line() {
-        let mut source = Source::new(std::io::empty(), Path::new("t")).unwrap();
-        assert_eq!(source.line().unwrap(), None);
-        assert!(source.block().unwrap().is_none());
-    }
-}
+mod tests;

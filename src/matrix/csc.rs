@@ -118,6 +118,20 @@ impl<T: Element> Csc<T> {
         Self { pattern, values: source.into_iter().map(|entry| self.values[entry]).collect() }
     }
 
+    /// The matrix without the entries that are 0.
+    pub fn without_zeros(&self) -> Self {
+        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+        for col in 0..self.ncols() {
+            let kept = self.pattern.entries(col).filter(|&entry| self.values[entry].to_f64() != 0.0);
+            for entry in kept {
+                row_idx.push(self.pattern.row_idx()[entry]);
+                values.push(self.values[entry]);
+            }
+            col_ptr.push(row_idx.len() as u64);
+        }
+        Self { pattern: Pattern::trusted(self.nrows(), self.ncols(), col_ptr, row_idx), values }
+    }
+
     /// The matrix with elements of another type, each rounded to nearest.
     pub fn cast<U: Element>(&self) -> Csc<U> {
         let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();

@@ -3,6 +3,7 @@
 //! Conventions: indices count from 0; `col_ptr[j]..col_ptr[j + 1]` are the entries of column `j`; rows ascend strictly
 //! within a column; an *entry* is a scalar or a dense block; a block's elements are contiguous and column-major, as
 //! in nalgebra. `nrows` and `ncols` count entries (blocks for block matrices), `scalar_rows` and `scalar_cols` scalars.
+mod add;
 mod cbc;
 mod csc;
 mod near;
@@ -10,6 +11,8 @@ mod pattern;
 mod row_major;
 mod triplets;
 
+pub use add::add;
+pub(crate) use add::union;
 pub(crate) use cbc::aligned_stride;
 pub use cbc::{BlockShape, Cbc};
 pub use csc::Csc;

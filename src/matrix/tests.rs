@@ -98,3 +98,11 @@ fn empty_matrices_exist() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn zeros_of_either_sign_are_left_out_and_nan_is_none() {
+    let entries = [(0, 0, 0.0), (1, 0, 2.0), (0, 1, -0.0), (2, 2, f64::NAN), (1, 2, 0.0)];
+    let a = Csc::from_triplets(3, 3, entries).unwrap().without_zeros();
+    assert_eq!((a.pattern().col_ptr(), a.pattern().row_idx()), (&[0, 1, 1, 2][..], &[1, 2][..]));
+    assert!(a.values()[0] == 2.0 && a.values()[1].is_nan());
+}

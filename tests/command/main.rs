@@ -2,9 +2,14 @@
 #![cfg(feature = "cli")]
 #[path = "../common/mod.rs"]
 mod common;
+mod compare;
 mod failures;
+mod files;
+mod info;
 mod multiply;
 mod report;
+mod shell;
+mod spy;
 
 use assert_cmd::Command;
 use blockmul::{BlockShape, Csc, Element, Matrix, Method, io::matrix_market, reference};
@@ -93,40 +98,6 @@ const SQUARE: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1
 const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n";
 const WIDE: &str = "%%MatrixMarket matrix coordinate real general\n2 4 3\n1 1 0.5\n2 3 1e3\n1 4 -2\n";
 const EMPTY: &str = "%%MatrixMarket matrix coordinate real general\n4 4 0\n";
-
-#[test]
-fn every_subcommand_explains_itself() {
-    let desk = Desk::new();
-    let help = desk.ok("--help").stdout;
-    for subcommand in ["multiply", "devices", "generate"] {
-        assert!(help.contains(subcommand), "{help}");
-        let help = desk.ok(&format!("{subcommand} --help")).stdout;
-        assert!(help.contains("Examples:") && help.contains("Usage:"), "{help}");
-    }
-    let help = desk.ok("multiply --help").stdout;
-    for option in [
-        "--transpose-a",
-        "--transpose-b",
-        "--block ",
-        "--block-b",
-        "--element",
-        "--device",
-        "--method",
-        "--verify",
-        "--report",
-        "--memory-limit",
-        "--repeat",
-        "--quiet",
-        "--explain",
-        "--output",
-        "--sum-duplicates",
-    ] {
-        assert!(help.contains(option), "{option}: {help}");
-    }
-    assert!(desk.ok("--version").stdout.contains(env!("CARGO_PKG_VERSION")));
-    desk.fails("", 2, &["Usage"]);
-    desk.fails("divide", 2, &["divide"]);
-}
 
 #[test]
 fn devices_are_listed_for_people_and_programs() {

@@ -164,3 +164,17 @@ fn values_too_large_for_the_type_are_counted() {
     assert!(ran.stderr.contains("1 of 2 values of A are too large for f16"), "{}", ran.stderr);
     assert!(!desk.multiply("b.mtx").stderr.contains("too large"));
 }
+
+#[test]
+fn a_symmetric_file_is_multiplied_in_full_and_says_so_once() {
+    let desk = Desk::new();
+    desk.put("p.mtx", SYMMETRIC);
+    desk.put("s.mtx", SQUARE);
+    let note = "A is symmetric in its file and multiplied in full: 3 entries there, 5 here";
+    for line in ["p.mtx", "p.mtx p.mtx", "p.mtx s.mtx"] {
+        assert_eq!(desk.multiply(line).stderr.matches(note).count(), 1, "{line}");
+    }
+    assert!(desk.multiply("s.mtx p.mtx").stderr.contains("B is symmetric in its file"));
+    assert!(!desk.multiply("s.mtx").stderr.contains("symmetric"));
+    assert_eq!(desk.multiply("p.mtx --quiet").stderr, "");
+}

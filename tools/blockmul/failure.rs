@@ -1,6 +1,6 @@
 //! Why the command ends early, and with which exit status.
+use crate::messages::{Tone, tell};
 use blockmul::{Error, error::ErrorKind};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Exit status of anything that is neither the caller's, the device's nor memory's fault.
@@ -10,6 +10,10 @@ const OTHER: u8 = 5;
 pub enum Failure {
     /// The result is not the product.
     Verification(String),
+    /// Two matrices differ, as has been told.
+    Different,
+    /// Some of several inputs failed, the first with this status, as has been told.
+    Reported(u8),
     /// Arguments that contradict each other.
     Usage(String),
     /// The library refused or failed.
@@ -25,9 +29,10 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    fn status(&self) -> u8 {
+    pub fn status(&self) -> u8 {
         match self {
-            Self::Verification(_) => 1,
+            Self::Verification(_) | Self::Different => 1,
+            Self::Reported(status) => *status,
             Self::Usage(_) => 2,
             Self::Library(error) => match error.kind() {
                 ErrorKind::Input => 2,
@@ -43,10 +48,41 @@ impl Failure {
 
     /// Says what failed on stderr and gives the exit status.
     pub fn report(&self) -> ExitCode {
-        if self.status() != 0 {
-            complain(&format!("error: {self}"));
+        let silent = self.status() == 0 || matches!(self, Self::Different | Self::Reported(_));
+        if !silent {
+            tell(Tone::Error, &self.to_string());
+            if let Some(hint) = self.hint() {
+                tell(Tone::Hint, &hint);
+            }
         }
         self.status().into()
+    }
+
+    /// What to try next, where the message leaves it open.
+    fn hint(&self) -> Option<String> {
+        let Self::Library(error) = self else { return None };
+        Some(match error {
+            Error::NoOpenCl { .. } => "`multiply --device reference` computes on the CPU without OpenCL".into(),
+            Error::NoSuchDevice { .. } => {
+                "--device takes an index or a part of a name; `blockmul devices` lists them".into()
+            }
+            Error::Unsupported { .. } => {
+                "--element f32 computes in single precision; --device reference computes f64 on the CPU".into()
+            }
+            Error::BlockDoesNotDivide { .. } => {
+                "`blockmul info FILE` tells which blocks divide a matrix and how full they are".into()
+            }
+            Error::Dimensions { a, b } if (a.ncols, a.block_cols) == (b.ncols, b.block_cols) => {
+                "A·Bᵀ would fit: --transpose-b".into()
+            }
+            Error::Dimensions { a, b } if (a.nrows, a.block_rows) == (b.nrows, b.block_rows) => {
+                "Aᵀ·B would fit: --transpose-a".into()
+            }
+            Error::Memory { .. } => {
+                "`blockmul info FILE` tells what a product takes; --element f32 takes less, f16 less still".into()
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -54,27 +90,25 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Verification(text) | Self::Usage(text) => f.write_str(text),
+            Self::Different => f.write_str("the matrices differ"),
+            Self::Reported(_) => f.write_str("some inputs failed"),
             Self::Library(error) => error.fmt(f),
             Self::Output(place, error) => write!(f, "{place}: {error}"),
         }
     }
 }
 
-/// Turns a panic on any thread into a message and exit status 5.
+/// Turns a panic on any thread into a message and exit status 5, with nothing half-written left.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();
         let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("no message");
         let place = panic.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
-        complain(&format!("error: blockmul itself is at fault: {text}{place}; please report this"));
+        tell(Tone::Error, &format!("blockmul itself is at fault: {text}{place}; please report this"));
+        let _none_begins_again = blockmul::io::discard_unfinished();
         std::process::exit(OTHER.into());
     }));
-}
-
-/// Unlike `eprintln!`, this does not panic when stderr is closed.
-fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[cfg(test)]
@@ -88,6 +122,8 @@ mod tests {
         let opencl = Error::OpenCl { call: "clFinish", code: -5, name: "CL_OUT_OF_RESOURCES" };
         for (failure, status) in [
             (Failure::Verification("off".into()), 1),
+            (Failure::Different, 1),
+            (Failure::Reported(4), 4),
             (Failure::Usage("both".into()), 2),
             (Error::Argument("odd".into()).into(), 2),
             (Error::Parse { path: "a.mtx".into(), line: 3, reason: "odd".into() }.into(), 2),
@@ -101,22 +137,42 @@ mod tests {
         }
     }
 
+    #[test]
+    fn hints_say_what_would_fit() {
+        use blockmul::error::Dimensions;
+        let of = |nrows, ncols, block| Dimensions { nrows, ncols, block_rows: block, block_cols: block };
+        let hint = |a, b| Failure::from(Error::Dimensions { a, b }).hint();
+        assert!(hint(of(2, 4, 1), of(3, 4, 1)).unwrap().contains("--transpose-b"));
+        assert!(hint(of(2, 4, 1), of(2, 5, 1)).unwrap().contains("--transpose-a"));
+        assert_eq!(hint(of(2, 4, 1), of(3, 5, 1)), None);
+        assert_eq!(hint(of(2, 4, 1), of(3, 4, 2)), None);
+        let fp64 = Error::Unsupported { device: "d".into(), feature: "double precision", hint: String::new() };
+        assert!(Failure::from(fp64).hint().unwrap().contains("--element f32"));
+    }
+
     /// The panic ends the process, so it happens in a second one: this test, run again with a variable set.
     #[test]
-    fn a_panic_on_any_thread_exits_with_5() {
+    fn a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written() {
         const AGAIN: &str = "BLOCKMUL_TEST_PANIC";
-        if std::env::var_os(AGAIN).is_some() {
+        if let Some(place) = std::env::var_os(AGAIN) {
             exit_on_panic();
-            let _ = std::thread::spawn(|| panic!("a planted panic")).join();
+            let write = || blockmul::io::write_whole(place.as_ref(), |_| panic!("a planted panic"));
+            let _ = std::thread::scope(|scope| scope.spawn(write).join().is_ok());
             unreachable!("the hook ends the process");
         }
+        let folder = tempfile::tempdir().unwrap();
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "failure::tests::a_panic_on_any_thread_exits_with_5", "--nocapture"])
-            .env(AGAIN, "1")
+            .args([
+                "--exact",
+                "failure::tests::a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written",
+                "--nocapture",
+            ])
+            .env(AGAIN, folder.path().join("c.mtx"))
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(5));
         let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(text.contains("a planted panic (tools/blockmul/failure.rs:"), "{text}");
     }
 }

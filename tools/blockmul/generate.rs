@@ -1,6 +1,8 @@
 //! `blockmul generate`: matrices of the families solvers meet, the same everywhere for a seed.
 use crate::failure::Failure;
-use crate::output::{self, Messages};
+use crate::input::describe;
+use crate::messages::Messages;
+use crate::output;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
@@ -21,7 +23,7 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct Common {
-    /// Where to write, as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Seed of the random numbers.
@@ -38,6 +40,9 @@ struct Common {
 #[derive(clap::Subcommand)]
 enum Family {
     /// W of a bundle adjustment: a block for each view of a point (columns) by a camera (rows).
+    #[command(
+        after_help = "Examples:\n  blockmul generate bundle-adjustment --cameras 50 --points 4000 --block 9x3 -o W.mtx"
+    )]
     BundleAdjustment {
         #[arg(long, default_value_t = 100)]
         cameras: usize,
@@ -53,6 +58,9 @@ enum Family {
         common: Common,
     },
     /// The Hessian of a pose graph: a chain of poses, closed at random places.
+    #[command(
+        after_help = "Examples:\n  blockmul generate pose-graph --poses 5000 --closures 10000 --side 3 -o H.mtx.gz"
+    )]
     PoseGraph {
         #[arg(long, default_value_t = 1_000)]
         poses: usize,
@@ -66,6 +74,7 @@ enum Family {
         common: Common,
     },
     /// As many blocks in each column, at random rows.
+    #[command(after_help = "Examples:\n  blockmul generate uniform --rows 10000 --cols 5000 --per-column 8 -o U.mtx")]
     Uniform {
         #[arg(long, default_value_t = 1_000)]
         rows: usize,
@@ -81,6 +90,7 @@ enum Family {
         common: Common,
     },
     /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
+    #[command(after_help = "Examples:\n  blockmul generate power-law --nodes 20000 --edges 200000 --seed 7 -o P.mtx")]
     PowerLaw {
         /// Rows and columns.
         #[arg(long, default_value_t = 1_000)]
@@ -127,9 +137,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     let messages = Messages::new(*quiet);
     messages.step("generating");
     let matrix = args.family.matrix()?;
-    messages.step(format!("writing {}", output.display()));
-    output::write_matrix(output, &matrix)?;
-    let (rows, cols) = (matrix.scalar_rows(), matrix.scalar_cols());
-    messages.say(&format!("{}: {rows} x {cols}, {} blocks of {}", output.display(), matrix.nnz(), matrix.shape()));
+    output::write_matrix(output, &matrix, &messages)?;
+    messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
     Ok(())
 }

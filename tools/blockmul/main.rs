@@ -1,42 +1,84 @@
 //! The command `blockmul`: parse, call the library, exit. One file per subcommand; stdout is for results, stderr for the rest.
+mod add;
+mod compare;
+mod convert;
 mod devices;
 mod explain;
 mod failure;
 mod generate;
+mod info;
+mod input;
+mod interrupt;
+mod manual;
+mod messages;
 mod multiply;
 mod operands;
 mod output;
 mod report;
 mod sizes;
+mod spy;
 mod target;
+mod transpose;
 
+use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+/// In the help, on a terminal unless NO_COLOR is set.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
 /// Sparse and block-sparse matrix products on any OpenCL device.
-///
-/// Exit status: 0 done; 1 the result failed --verify; 2 wrong usage, or an input that cannot be read; 3 no such device; 4 not
-/// enough memory; 5 anything else.
 #[derive(Parser)]
-#[command(version)]
-struct Cli {
+#[command(version, styles = STYLES, after_help = "\
+Examples:
+  blockmul info A.mtx                                   what a matrix is like, and what its square will take
+  blockmul multiply A.mtx B.mtx -o C.mtx.gz             C = A·B on the best device
+  blockmul multiply W.mtx --block 6x3 --verify          W·Wᵀ in blocks, checked against the reference
+  blockmul compare C.mtx D.mtx --tolerance 1e-12
+
+Files are Matrix Market files, plain or gzipped, unless their names say otherwise. Results go to stdout, messages to stderr.
+Exit status: 0 done; 1 the result failed --verify, or the matrices compared differ; 2 wrong usage, or an input that cannot be read;
+3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
+pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
+/// In the order in which the help lists them.
 #[derive(Subcommand)]
 enum Command {
     Multiply(multiply::Args),
+    Info(info::Args),
+    Spy(spy::Args),
+    Compare(compare::Args),
+    Convert(convert::Args),
+    Transpose(transpose::Args),
+    Add(add::Args),
     Generate(generate::Args),
     Devices(devices::Args),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
     failure::exit_on_panic();
+    interrupt::leave_nothing_half_written();
     let done = match Cli::parse().command {
         Command::Multiply(args) => multiply::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Spy(args) => spy::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Transpose(args) => transpose::run(&args),
+        Command::Add(args) => add::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Devices(args) => devices::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
@@ -48,5 +90,16 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_examples_that_name_it() {
+        fn check(command: &clap::Command, name: &str) {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.starts_with("Examples:\n  ") && after.contains(name), "{name}: {after}");
+            let subcommands = command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
+            subcommands.for_each(|subcommand| check(subcommand, &format!("{name} {}", subcommand.get_name())));
+        }
+        check(&super::Cli::command(), "blockmul");
     }
 }

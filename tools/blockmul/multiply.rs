@@ -1,8 +1,10 @@
 //! `blockmul multiply`: files in, their product, what it took.
 use crate::explain::explain;
 use crate::failure::Failure;
+use crate::input::ElementName;
+use crate::messages::{Messages, Unit};
 use crate::operands::{Operand, OperandArgs, Operands};
-use crate::output::{self, Messages};
+use crate::output;
 use crate::report::Report;
 use crate::target::{Run, Target};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, verify};
@@ -23,7 +25,7 @@ Exit status: 0 done; 1 the result failed --verify; 2 wrong usage or unreadable i
 pub struct Args {
     #[command(flatten)]
     operands: OperandArgs,
-    /// Write C here as a Matrix Market file, gzipped if it ends in .gz; - for stdout.
+    /// Write C here, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What the matrices hold: f16 is stored in 16 bits and computed in f32.
@@ -55,13 +57,6 @@ pub struct Args {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum ElementName {
-    F64,
-    F32,
-    F16,
-}
-
 fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
@@ -69,7 +64,7 @@ fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_stdout);
+    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
@@ -142,11 +137,12 @@ impl Job<'_> {
             options = options.memory_limit(bytes);
         }
         let Some(repeat) = self.args.repeat else {
-            self.messages.step("multiplying");
+            let options = options.progress(self.messages.measured("multiplying", Unit::Columns));
             let (c, run) = self.target.multiply(&options, a, b)?;
             return Ok((c, run, None));
         };
-        let step = |number| self.messages.step(format!("multiplying, {number} of {repeat}"));
+        let progress = self.messages.measured("multiplying", Unit::Runs);
+        let step = |number: u32| progress.tell(number.into(), repeat.get().into());
         let (c, runs) = self.target.multiply_repeatedly(&options, (a, b), repeat, step)?;
         let runs_ms = runs.iter().map(|run| run.total_ms).collect();
         Ok((c, median(runs), Some(runs_ms)))
@@ -157,20 +153,19 @@ impl Job<'_> {
             output::write(path, &report.json())?;
         }
         let mut files = [&self.args.output, &self.args.report].into_iter().flatten();
-        match (self.args.quiet, files.any(|path| output::is_stdout(path))) {
+        match (self.args.quiet, files.any(|path| output::is_standard(path))) {
             (true, _) => Ok(()),
             (false, true) => {
                 self.messages.say(&report.table());
                 Ok(())
             }
-            (false, false) => output::print(&report.table()),
+            (false, false) => self.messages.pause(|| output::print(&report.table())),
         }
     }
 
     fn write<M: Matrix>(&self, c: &M) -> Result<(), Failure> {
         let Some(path) = &self.args.output else { return Ok(()) };
-        self.messages.step(format!("writing {}", path.display()));
-        output::write_matrix(path, c)
+        output::write_matrix(path, c, &self.messages)
     }
 }
 

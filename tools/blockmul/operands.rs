@@ -1,13 +1,17 @@
 //! The operands of a product: files read, transposed, cut into blocks.
 use crate::failure::Failure;
-use crate::output::Messages;
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, io};
+use crate::input;
+use crate::messages::Messages;
+use blockmul::{
+    BlockShape, Cbc, Csc, Element, Matrix, Result,
+    io::{MatrixFile, Symmetry},
+};
 use std::path::{Path, PathBuf};
 
 /// Which files, and what to do with them.
 #[derive(clap::Args)]
 pub struct OperandArgs {
-    /// A: a Matrix Market file, plain or gzipped.
+    /// A; - for Matrix Market on stdin.
     pub a: PathBuf,
     /// B. Without it B is A itself, transposed if A is not square and no transposition is asked for.
     pub b: Option<PathBuf>,
@@ -17,10 +21,11 @@ pub struct OperandArgs {
     /// Multiply with the transpose of B.
     #[arg(long)]
     pub transpose_b: bool,
-    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square ones.
+    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square ones [default: the blocks the file
+    /// says it is made of, else scalars].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     pub block: Option<BlockShape>,
-    /// Cut B into blocks of K x C [default: K x R where that divides B, else K x K].
+    /// Cut B into blocks of K x C [default: its file's where they meet A's, else K x R where that divides B, else K x K].
     #[arg(long, value_name = "KxC", value_parser = crate::sizes::block)]
     pub block_b: Option<BlockShape>,
     /// Add up entries that stand twice in a file instead of refusing it.
@@ -39,49 +44,71 @@ pub struct Operands<T> {
 impl OperandArgs {
     /// Reads the files and says which shapes and transpositions were not spelt out.
     pub fn read<T: Element>(&self, messages: &Messages) -> std::result::Result<Operands<T>, Failure> {
-        let file_a = self.read_file(&self.a, messages)?;
+        let file_a = self.read_file("A", &self.a, messages)?;
         let file_b = match &self.b {
-            Some(path) if *path != self.a => Some(self.read_file(path, messages)?),
+            Some(path) if *path != self.a => Some(self.read_file("B", path, messages)?),
             _ => None,
         };
-        let square = file_a.pattern().nrows() == file_a.pattern().ncols();
+        let square = file_a.matrix.nrows() == file_a.matrix.ncols();
         let by_default = self.b.is_none() && !square && !self.transpose_a && !self.transpose_b;
         if by_default {
             messages.say("B = Aᵀ, for A is not square");
         }
         let transpose_b = self.transpose_b || by_default;
+        let (a_layout, b_layout) = (
+            oriented_shape(input::layout(&file_a), self.transpose_a),
+            oriented_shape(input::layout(file_b.as_ref().unwrap_or(&file_a)), transpose_b),
+        );
         let b = match file_b {
-            Some(b) => Some(oriented(b, transpose_b)),
+            Some(b) => Some(oriented(b.matrix, transpose_b)),
             None if transpose_b == self.transpose_a => None,
-            None => Some(oriented(file_a.clone(), transpose_b)),
+            None => Some(oriented(file_a.matrix.clone(), transpose_b)),
         };
-        let a = oriented(file_a, self.transpose_a);
-        let (a_shape, b_shape) = self.shapes(b.as_ref().unwrap_or(&a), messages);
-        Ok(Operands { a: convert(a, "A", messages), b: b.map(|b| convert(b, "B", messages)), a_shape, b_shape })
+        let a = oriented(file_a.matrix, self.transpose_a);
+        let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
+        let b = b.map(|b| input::cast(&b, "B", messages));
+        Ok(Operands { a: input::cast(&a, "A", messages), b, a_shape, b_shape })
     }
 
-    fn read_file(&self, path: &Path, messages: &Messages) -> Result<Csc<f64>> {
-        messages.step(format!("reading {}", path.display()));
-        let options = io::ReadOptions { sum_duplicates: self.sum_duplicates, ..Default::default() };
-        Ok(io::read(path, &options)?.matrix)
+    fn read_file(&self, name: &str, path: &Path, messages: &Messages) -> Result<MatrixFile> {
+        let file = input::read(path, self.sum_duplicates, messages)?;
+        if file.symmetry != Symmetry::General {
+            messages.say(&format!(
+                "{name} is {} in its file and multiplied in full: {} entries there, {} here",
+                file.symmetry.name(),
+                file.stored,
+                file.matrix.nnz()
+            ));
+        }
+        Ok(file)
     }
 
-    fn shapes(&self, b: &Csc<f64>, messages: &Messages) -> (BlockShape, BlockShape) {
-        let a_shape = self.block.unwrap_or(BlockShape::SCALAR);
-        let b_shape = self.block_b.unwrap_or_else(|| {
-            let (rows, cols) = (b.pattern().nrows(), b.pattern().ncols());
-            let transposed = a_shape.transpose();
-            let divides = rows.is_multiple_of(transposed.rows()) && cols.is_multiple_of(transposed.cols());
-            if divides {
-                transposed
-            } else {
-                BlockShape::new(a_shape.cols(), a_shape.cols()).expect("sides of a block")
-            }
-        });
-        if (a_shape, b_shape) != (BlockShape::SCALAR, BlockShape::SCALAR) && self.block_b.is_none() {
-            messages.say(&format!("blocks: A {a_shape}, B {b_shape}"));
+    /// The shapes of A's and B's blocks; `layouts` are those the files say they are made of.
+    fn shapes(
+        &self,
+        layouts: (Option<BlockShape>, Option<BlockShape>),
+        b: &Csc<f64>,
+        messages: &Messages,
+    ) -> (BlockShape, BlockShape) {
+        let a_shape = self.block.or(layouts.0).unwrap_or(BlockShape::SCALAR);
+        let of_file = layouts.1.filter(|shape| shape.rows() == a_shape.cols());
+        let by_default = || of_file.unwrap_or_else(|| default_b_shape(a_shape, b.nrows(), b.ncols()));
+        let b_shape = self.block_b.unwrap_or_else(by_default);
+        let scalars = (a_shape, b_shape) == (BlockShape::SCALAR, BlockShape::SCALAR);
+        if !scalars && (self.block_b.is_none() || self.block.is_none()) {
+            let source = if self.block.is_none() && layouts.0.is_some() { ", as in the file" } else { "" };
+            messages.say(&format!("blocks: A {a_shape}, B {b_shape}{source}"));
         }
         (a_shape, b_shape)
+    }
+}
+
+/// The shape of B's blocks where nobody names it: that of A's transposed, where it divides B; else square.
+pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockShape {
+    let transposed = a_shape.transpose();
+    match rows.is_multiple_of(transposed.rows()) && cols.is_multiple_of(transposed.cols()) {
+        true => transposed,
+        false => BlockShape::new(a_shape.cols(), a_shape.cols()).expect("sides of a block"),
     }
 }
 
@@ -89,19 +116,8 @@ fn oriented(matrix: Csc<f64>, transpose: bool) -> Csc<f64> {
     if transpose { matrix.transpose() } else { matrix }
 }
 
-/// To the element type, saying what no longer fits it.
-fn convert<T: Element>(matrix: Csc<f64>, name: &str, messages: &Messages) -> Csc<T> {
-    let converted = matrix.cast::<T>();
-    let pairs = matrix.values().iter().zip(converted.values());
-    let lost = pairs.filter(|(before, after)| before.is_finite() && !after.to_f64().is_finite()).count();
-    if lost > 0 {
-        messages.say(&format!(
-            "warning: {lost} of {} values of {name} are too large for {}",
-            matrix.values().len(),
-            T::NAME
-        ));
-    }
-    converted
+fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {
+    if transpose { shape.map(BlockShape::transpose) } else { shape }
 }
 
 /// The matrix types a file becomes: scalars, or blocks of one shape.
@@ -118,5 +134,40 @@ impl<T: Element> Operand for Csc<T> {
 impl<T: Element> Operand for Cbc<T> {
     fn cut(scalars: Csc<T>, shape: BlockShape) -> Result<Self> {
         scalars.to_blocks(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        operands: OperandArgs,
+    }
+
+    #[test]
+    fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
+        let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
+        let b = Csc::<f64>::from_triplets(12, 12, []).unwrap();
+        let shapes = |options: &str, a: Option<BlockShape>, of_b: Option<BlockShape>| {
+            let line = Line::parse_from(format!("t a.mtx {options}").split_whitespace());
+            line.operands.shapes((a, of_b), &b, &Messages::new(true))
+        };
+        let six = Some(shape(6, 6));
+        assert_eq!(shapes("", None, None), (BlockShape::SCALAR, BlockShape::SCALAR));
+        assert_eq!(shapes("", six, six), (shape(6, 6), shape(6, 6)));
+        // W by its transpose, whose blocks are transposed.
+        assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(3, 6))), (shape(6, 3), shape(3, 6)));
+        // B's own blocks do not meet A's.
+        assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(6, 3))), (shape(6, 3), shape(3, 6)));
+        assert_eq!(shapes("", Some(shape(2, 3)), Some(shape(3, 4))), (shape(2, 3), shape(3, 4)));
+        assert_eq!(shapes("--block 2", six, six), (shape(2, 2), shape(2, 2)));
+        assert_eq!(shapes("--block 1", six, six), (BlockShape::SCALAR, BlockShape::SCALAR));
+        assert_eq!(shapes("--block-b 6x4", six, six), (shape(6, 6), shape(6, 4)));
+        assert_eq!(shapes("--block 5x3", None, None), (shape(5, 3), shape(3, 3)));
+        assert_eq!(oriented_shape(Some(shape(6, 3)), true), Some(shape(3, 6)));
     }
 }

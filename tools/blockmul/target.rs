@@ -1,6 +1,6 @@
 //! What computes the product: an OpenCL device, or the reference on the CPU.
 use crate::failure::Failure;
-use crate::output::Messages;
+use crate::messages::Messages;
 use blockmul::{Device, DeviceInfo, DeviceKind, Element, Error, Matrix, Method, Spgemm, reference};
 use std::{num::NonZero, time::Instant};
 
@@ -54,6 +54,7 @@ impl Target {
             None => {
                 messages
                     .say(&format!("device: the built-in reference, on the CPU (no device here computes {})", T::NAME));
+                messages.hint(&format!("--element f32 would run on {}", devices[0].name));
                 Ok(Self::Reference)
             }
         }

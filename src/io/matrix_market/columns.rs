@@ -1,81 +1,222 @@
-//! Entries in any order, made compressed columns: counted, placed, each column put in order.
+//! Entries in any order, made compressed columns, on all threads.
 //!
-//! Beside the entries and the matrix itself there is nothing but the longest column out of order. Placing is stable, so
-//! entries at the same place stay in the order of the file.
-use super::entries::Entries;
+//! The columns are cut into as many ranges as there are threads, with about as many entries each. A range is one
+//! thread's alone, to count, place and put in order, and it has its own slice of every array. It looks through the
+//! parts in the order of the file, so that placing is stable: entries at the same place stay in that order, however
+//! many ranges there are. In most files a part holds entries of a few columns only, and most ranges skip it.
+use std::ops::Range;
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
 use super::header::Header;
-use crate::io::{Symmetry, grow, room};
-use crate::{Csc, Pattern, Result};
+use super::part::Part;
+use crate::io::{Field, Symmetry, grow};
+use crate::{Csc, Error, Pattern, Result};
+
+/// Most groups of columns that are counted to cut the ranges.
+const MOST_BINS: u64 = 4096;
 
 /// The full matrix, or a place (row and column as in the file) where there are two entries and should be one.
 pub(super) fn compress(
     header: &Header,
-    entries: &Entries,
+    parts: &[Part],
     sum_duplicates: bool,
 ) -> Result<std::result::Result<Csc<f64>, (u32, u32)>> {
     let (nrows, ncols) = (header.nrows as usize, header.ncols as usize);
-    let mut col_ptr = room(ncols + 1, "columns")?;
-    col_ptr.resize(ncols + 1, 0u64);
-    for_each(header, entries, |_, col, _| col_ptr[col as usize + 1] += 1);
-    (0..ncols).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
+    let parts: Vec<_> = parts.par_iter().map(|part| Spanned::new(part, header)).collect();
+    let ranges = cut(header, &parts);
+    let nnz = ranges.iter().map(|range| range.entries).sum();
+    let mut col_ptr = zeros::<u64>(ncols + 1, "columns")?;
+    let (mut row_idx, mut values) = (zeros::<u32>(nnz, "entries")?, zeros::<f64>(nnz, "entries")?);
 
-    let nnz = col_ptr[ncols] as usize;
-    let (mut row_idx, mut values) = (room(nnz, "entries")?, room(nnz, "entries")?);
-    row_idx.resize(nnz, 0u32);
-    values.resize(nnz, 0.0);
-    for_each(header, entries, |row, col, value| {
-        let place = &mut col_ptr[col as usize];
-        row_idx[*place as usize] = row;
-        values[*place as usize] = value;
-        *place += 1;
-    });
-    // Each column's start has moved to its end, which is the next one's start.
-    col_ptr.copy_within(..ncols, 1);
-    col_ptr[0] = 0;
-
-    let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
-    for col in 0..ncols {
-        let column = start..col_ptr[col + 1] as usize;
-        start = column.end;
-        order(&mut row_idx[column.clone()], &mut values[column.clone()], &mut scratch)?;
-        let first = kept;
-        for entry in column {
-            let (row, value) = (row_idx[entry], values[entry]);
-            if kept > first && row_idx[kept - 1] == row {
-                if !sum_duplicates {
-                    let col = col as u32;
-                    let written =
-                        if header.symmetry == Symmetry::General { (row, col) } else { (row.max(col), row.min(col)) };
-                    return Ok(Err(written));
-                }
-                values[kept - 1] += value;
-            } else {
-                (row_idx[kept], values[kept]) = (row, value);
-                kept += 1;
-            }
-        }
-        col_ptr[col + 1] = kept as u64;
+    let (mut ends, mut rows, mut numbers) = (&mut col_ptr[1..], &mut row_idx[..], &mut values[..]);
+    let mut slices = Vec::new();
+    for Cut { columns, entries } in &ranges {
+        slices.push(Columns {
+            columns: columns.clone(),
+            ends: ends.split_off_mut(..columns.len()).unwrap_or_default(),
+            rows: rows.split_off_mut(..*entries).unwrap_or_default(),
+            values: numbers.split_off_mut(..*entries).unwrap_or_default(),
+        });
     }
-    row_idx.truncate(kept);
-    values.truncate(kept);
+    let kept: Vec<_> =
+        slices.into_par_iter().map(|mut range| range.fill(header, &parts, sum_duplicates)).collect::<Result<_>>()?;
+
+    let mut end = 0;
+    let mut start = 0;
+    for (range, kept) in ranges.iter().zip(kept) {
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(place) => return Ok(Err(place)),
+        };
+        // Summed entries leave gaps between ranges.
+        if end != start {
+            row_idx.copy_within(start..start + kept, end);
+            values.copy_within(start..start + kept, end);
+        }
+        col_ptr[range.columns.start as usize + 1..][..range.columns.len()].iter_mut().for_each(|to| *to += end as u64);
+        end += kept;
+        start += range.entries;
+    }
+    row_idx.truncate(end);
+    values.truncate(end);
     Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
 }
 
-/// Every entry of the full matrix: those of the file, each followed by its mirror image if it has one.
-fn for_each(header: &Header, entries: &Entries, mut take: impl FnMut(u32, u32, f64)) {
-    for (entry, (&row, &col)) in entries.rows.iter().zip(&entries.cols).enumerate() {
-        let value = entries.value(entry);
-        take(row, col, value);
-        match header.symmetry {
-            Symmetry::Symmetric if row != col => take(col, row, value),
-            Symmetry::SkewSymmetric => take(col, row, -value),
-            _ => {}
+/// Columns with the number of their entries in the full matrix.
+struct Cut {
+    columns: Range<u32>,
+    entries: usize,
+}
+
+/// A part with the columns its entries and their mirror images are in.
+struct Spanned<'a> {
+    part: &'a Part,
+    direct: Range<u32>,
+    mirrored: Range<u32>,
+}
+
+impl<'a> Spanned<'a> {
+    fn new(part: &'a Part, header: &Header) -> Self {
+        let span = |lines: &[u32]| match (lines.iter().min(), lines.iter().max()) {
+            (Some(&first), Some(&last)) => first..last + 1, // below Pattern::MAX_LINES
+            _ => 0..0,
+        };
+        let mirrored = if header.symmetry == Symmetry::General { 0..0 } else { span(&part.rows) };
+        Self { part, direct: span(&part.cols), mirrored }
+    }
+
+    /// Every entry of the full matrix in `columns` that comes from here, in an order in which entries at the same place
+    /// are as in the file. The mirror images first: they lie above the diagonal, so a column that is written downwards
+    /// comes downwards.
+    fn for_each(&self, header: &Header, columns: &Range<u32>, mut take: impl FnMut(u32, u32, f64)) {
+        let meet = |span: &Range<u32>| span.start < columns.end && columns.start < span.end;
+        let Part { rows, cols, .. } = self.part;
+        let value = |entry: usize| self.part.values.get(entry).copied().unwrap_or(1.0);
+        if meet(&self.mirrored) {
+            let negative = header.symmetry == Symmetry::SkewSymmetric;
+            for (entry, (&row, &col)) in rows.iter().zip(cols).enumerate() {
+                if columns.contains(&row) && row != col {
+                    take(col, row, if negative { -value(entry) } else { value(entry) });
+                }
+            }
         }
+        if meet(&self.direct) {
+            for (entry, (&row, &col)) in rows.iter().zip(cols).enumerate() {
+                if columns.contains(&col) {
+                    take(row, col, value(entry));
+                }
+            }
+        }
+    }
+}
+
+/// Cuts the columns into ranges of about as many entries, one a thread.
+fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
+    let ncols = header.ncols as u32;
+    let threads = rayon::current_num_threads();
+    let width = (header.ncols.div_ceil(MOST_BINS)).max(1).next_power_of_two();
+    let (shift, bins) = (width.trailing_zeros(), header.ncols.div_ceil(width) as usize);
+    let count = |mut counts: Vec<usize>, part: &Spanned<'_>| {
+        part.for_each(header, &(0..ncols), |_, col, _| counts[(col >> shift) as usize] += 1);
+        counts
+    };
+    let add = |mut left: Vec<usize>, right: Vec<usize>| {
+        left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+        left
+    };
+    let counts = parts.par_iter().fold(|| vec![0; bins], count).reduce(|| vec![0; bins], add);
+    let share = counts.iter().sum::<usize>().div_ceil(threads);
+    let (mut ranges, mut start, mut entries) = (Vec::new(), 0, 0);
+    for (bin, count) in counts.iter().enumerate() {
+        entries += count;
+        let end = ((bin as u64 + 1) * width).min(header.ncols) as u32;
+        if entries >= share.max(1) || bin + 1 == bins {
+            ranges.push(Cut { columns: start..end, entries });
+            (start, entries) = (end, 0);
+        }
+    }
+    ranges
+}
+
+/// A range of columns, with its slices of the matrix's arrays.
+struct Columns<'a> {
+    columns: Range<u32>,
+    /// Where each column ends in `rows`; zeros at first.
+    ends: &'a mut [u64],
+    rows: &'a mut [u32],
+    values: &'a mut [f64],
+}
+
+impl Columns<'_> {
+    /// Counts, places, sorts. Gives the number of entries kept at the front, all unless duplicates were summed.
+    fn fill(
+        &mut self,
+        header: &Header,
+        parts: &[Spanned<'_>],
+        sum_duplicates: bool,
+    ) -> Result<std::result::Result<usize, (u32, u32)>> {
+        let first = self.columns.start;
+        for part in parts {
+            part.for_each(header, &self.columns, |_, col, _| self.ends[(col - first) as usize] += 1);
+        }
+        // First where each column starts; placing moves that to where it ends.
+        let mut before = 0;
+        for end in &mut *self.ends {
+            before += std::mem::replace(end, before);
+        }
+        let has_values = header.field != Field::Pattern;
+        if !has_values {
+            self.values.fill(1.0);
+        }
+        for part in parts {
+            part.for_each(header, &self.columns, |row, col, value| {
+                let place = &mut self.ends[(col - first) as usize];
+                self.rows[*place as usize] = row;
+                if has_values {
+                    self.values[*place as usize] = value;
+                }
+                *place += 1;
+            });
+        }
+        self.order(header, sum_duplicates)
+    }
+
+    /// Puts each column in order, and makes one of what is at the same place, or gives that place.
+    fn order(&mut self, header: &Header, sum_duplicates: bool) -> Result<std::result::Result<usize, (u32, u32)>> {
+        let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
+        for (col, end) in self.columns.clone().zip(&mut *self.ends) {
+            let column = start..*end as usize;
+            start = column.end;
+            let ascends = self.rows[column.clone()].windows(2).all(|pair| pair[0] < pair[1]);
+            if ascends && kept == column.start {
+                kept = column.end;
+                continue;
+            }
+            sort(&mut self.rows[column.clone()], &mut self.values[column.clone()], &mut scratch)?;
+            let first = kept;
+            for entry in column {
+                let (row, value) = (self.rows[entry], self.values[entry]);
+                if kept > first && self.rows[kept - 1] == row {
+                    if !sum_duplicates {
+                        let general = header.symmetry == Symmetry::General;
+                        return Ok(Err(if general { (row, col) } else { (row.max(col), row.min(col)) }));
+                    }
+                    self.values[kept - 1] += value;
+                } else {
+                    (self.rows[kept], self.values[kept]) = (row, value);
+                    kept += 1;
+                }
+            }
+            *end = kept as u64;
+        }
+        Ok(Ok(kept))
     }
 }
 
 /// Sorts a column by row, stably; most files are in order already.
-fn order(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
+fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
     if rows.is_sorted() {
         return Ok(());
     }
@@ -87,4 +228,14 @@ fn order(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) ->
         (rows[entry], values[entry]) = (row, value);
     }
     Ok(())
+}
+
+/// Zeros that the system gives page by page when they are first written, by whichever thread.
+fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| Error::Memory {
+        what: format!("{what} of a file"),
+        needed: (count as u64).saturating_mul(size_of::<T>() as u64),
+        available: crate::host_memory::available().unwrap_or(0),
+        place: "host".into(),
+    })
 }

@@ -1,21 +1,36 @@
-//! Banner and size line: what a file says it is, checked before an entry is read.
+//! Banner, notes and size line: what a file says it is, checked before an entry is read.
 use super::line;
 use crate::io::source::Source;
 use crate::io::words::{count, quote, words};
 use crate::io::{Field, ReadOptions, Symmetry};
-use crate::{Pattern, Result};
+use crate::{BlockShape, Pattern, Result};
 
-/// What banner and size line say.
+/// What comes before the entries.
 #[derive(Debug)]
 pub(super) struct Header {
+    /// Whether every element is written, as a value alone, column after column, and so has its place from its number.
+    pub is_array: bool,
     pub field: Field,
     pub symmetry: Symmetry,
     pub nrows: u64,
     pub ncols: u64,
-    /// Entries written in the file.
+    /// Entries (values of an array) written in the file.
     pub stored: u64,
     /// Number of the size line.
     pub size_line: u64,
+    /// The blocks that a note names.
+    pub blocks: Option<BlockShape>,
+}
+
+/// First word of a comment that says more: `%%blockmul blocks ROWSxCOLUMNS`.
+pub(super) const NOTE: &str = "%%blockmul";
+
+/// What a line before the entries is.
+enum Line {
+    Comment,
+    Note(BlockShape),
+    /// Rows, columns, and entries unless the file is an array.
+    Sizes(u64, u64, Option<u64>),
 }
 
 impl Header {
@@ -24,43 +39,89 @@ impl Header {
         let Some(banner) = source.line()? else {
             return Err(source.refuse(1, "the file is empty"));
         };
-        let (field, symmetry) = parse_banner(banner).map_err(|reason| source.refuse(1, reason))?;
+        let (is_array, field, symmetry) = parse_banner(banner).map_err(|reason| source.refuse(1, reason))?;
+        let mut note: Option<(BlockShape, u64)> = None;
         loop {
             let Some(bytes) = source.line()? else {
-                return Err(source.refuse(source.lines(), "the file ends before the line \"rows columns entries\""));
+                let reason = format!("the file ends before the line \"{}\"", size_form(is_array));
+                return Err(source.refuse(source.lines(), reason));
             };
-            if line::is_comment(bytes) {
-                continue;
-            }
-            let sizes = parse_sizes(bytes);
+            let found = parse_line(bytes, is_array);
             let size_line = source.lines();
-            let header = sizes
-                .map(|[nrows, ncols, stored]| Self { field, symmetry, nrows, ncols, stored, size_line })
-                .and_then(|header| header.check(options).map(|()| header));
-            return header.map_err(|reason| source.refuse(size_line, reason));
+            let refuse = |reason| source.refuse(size_line, reason);
+            let (nrows, ncols, stored) = match (found.map_err(refuse)?, note) {
+                (Line::Comment, _) => continue,
+                (Line::Note(_), Some((_, first))) => {
+                    return Err(refuse(format!("a second note of blocks, the first is on line {first}")));
+                }
+                (Line::Note(shape), None) => {
+                    note = Some((shape, size_line));
+                    continue;
+                }
+                (Line::Sizes(nrows, ncols, stored), _) => (nrows, ncols, stored),
+            };
+            let blocks = note.map(|(shape, _)| shape);
+            let mut header = Self { is_array, field, symmetry, nrows, ncols, stored: 0, size_line, blocks };
+            header.check_lines().map_err(refuse)?;
+            header.stored = stored.unwrap_or_else(|| header.places());
+            header.check_stored(options).map_err(refuse)?;
+            if let Some((shape, line)) = note {
+                header.check_blocks(shape).map_err(|reason| source.refuse(line, reason))?;
+            }
+            return Ok(header);
         }
     }
 
-    fn check(&self, options: &ReadOptions) -> std::result::Result<(), String> {
-        let Self { nrows, ncols, stored, .. } = *self;
+    /// What the file holds, for messages.
+    pub fn items(&self) -> &'static str {
+        if self.is_array { "values" } else { "entries" }
+    }
+
+    /// Row of the first place of column `col`.
+    pub fn first_row(&self, col: u64) -> u64 {
+        match self.symmetry {
+            Symmetry::General => 0,
+            Symmetry::Symmetric => col,
+            Symmetry::SkewSymmetric => col + 1,
+        }
+    }
+
+    /// Places before column `col` that the symmetry leaves to be written; any count here fits 64 bits, as sides fit 32.
+    pub fn places_before(&self, col: u64) -> u64 {
+        let above = match self.symmetry {
+            Symmetry::General => 0,
+            Symmetry::Symmetric => (u128::from(col) * u128::from(col.saturating_sub(1)) / 2) as u64,
+            Symmetry::SkewSymmetric => (u128::from(col) * (u128::from(col) + 1) / 2) as u64,
+        };
+        col * self.nrows - above
+    }
+
+    fn places(&self) -> u64 {
+        self.places_before(self.ncols)
+    }
+
+    fn check_lines(&self) -> std::result::Result<(), String> {
+        let Self { nrows, ncols, .. } = *self;
         if self.symmetry != Symmetry::General && nrows != ncols {
             return Err(format!("{nrows} rows and {ncols} columns, but a {} matrix is square", self.symmetry.name()));
         }
-        let unproven = options.max_unproven_lines.max(stored.saturating_mul(16));
         for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > Pattern::MAX_LINES {
                 return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
             }
+        }
+        Ok(())
+    }
+
+    fn check_stored(&self, options: &ReadOptions) -> std::result::Result<(), String> {
+        let Self { nrows, ncols, stored, .. } = *self;
+        let unproven = options.max_unproven_lines.max(stored.saturating_mul(16));
+        for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > unproven {
-                return Err(format!("{lines} {what} for {stored} entries, {unproven} at most"));
+                return Err(format!("{lines} {what} for {stored} {}, {unproven} at most", self.items()));
             }
         }
-        // Both sides fit 32 bits, so no product here wraps.
-        let places = match self.symmetry {
-            Symmetry::General => nrows * ncols,
-            Symmetry::Symmetric => (u128::from(nrows) * (u128::from(nrows) + 1) / 2) as u64,
-            Symmetry::SkewSymmetric => nrows * nrows.saturating_sub(1) / 2,
-        };
+        let places = self.places();
         if stored > places && (places == 0 || !options.sum_duplicates) {
             return Err(format!(
                 "{stored} entries, but a {} matrix of {nrows}x{ncols} has {places} at most",
@@ -69,10 +130,26 @@ impl Header {
         }
         Ok(())
     }
+
+    fn check_blocks(&self, shape: BlockShape) -> std::result::Result<(), String> {
+        let (rows, cols) = (shape.rows() as u64, shape.cols() as u64);
+        match self.nrows.is_multiple_of(rows) && self.ncols.is_multiple_of(cols) {
+            true => Ok(()),
+            false => Err(format!(
+                "blocks of {shape} do not fit the {} rows and {} columns of line {}",
+                self.nrows, self.ncols, self.size_line
+            )),
+        }
+    }
+
+    #[cfg(test)]
+    pub fn example(field: Field, symmetry: Symmetry, is_array: bool) -> Self {
+        Self { is_array, field, symmetry, nrows: 12, ncols: 12, stored: 9, size_line: 2, blocks: None }
+    }
 }
 
-fn parse_banner(bytes: &[u8]) -> std::result::Result<(Field, Symmetry), String> {
-    const FORM: &str = "\"%%MatrixMarket matrix coordinate FIELD SYMMETRY\"";
+fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, Field, Symmetry), String> {
+    const FORM: &str = "\"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
     let mut rest = words(&lower);
     if rest.next() != Some(b"%%matrixmarket") {
@@ -85,32 +162,57 @@ fn parse_banner(bytes: &[u8]) -> std::result::Result<(Field, Symmetry), String> 
     if object != b"matrix" {
         return Err(format!("the object is {}, only \"matrix\" is known", quote(object)));
     }
-    match format {
-        b"coordinate" => {}
-        b"array" => return Err("the format \"array\" (a dense matrix) is not supported, only \"coordinate\"".into()),
-        _ => return Err(format!("the format is {}, only \"coordinate\" is supported", quote(format))),
-    }
+    let is_array = match format {
+        b"coordinate" => false,
+        b"array" => true,
+        _ => return Err(format!("the format is {}, not \"coordinate\" or \"array\"", quote(format))),
+    };
     let field = match field {
         b"real" => Field::Real,
         b"integer" => Field::Integer,
+        b"pattern" if is_array => return Err("an array writes every value and cannot be a pattern".into()),
         b"pattern" => Field::Pattern,
         b"complex" => return Err("complex matrices are not supported".into()),
         _ => return Err(format!("the field is {}, not \"real\", \"integer\" or \"pattern\"", quote(field))),
     };
-    match (symmetry, field) {
-        (b"general", _) => Ok((field, Symmetry::General)),
-        (b"symmetric", _) => Ok((field, Symmetry::Symmetric)),
-        (b"skew-symmetric", Field::Pattern) => Err("a pattern has no signs and cannot be skew-symmetric".into()),
-        (b"skew-symmetric", _) => Ok((field, Symmetry::SkewSymmetric)),
-        (b"hermitian", _) => Err("hermitian matrices are not supported".into()),
-        _ => Err(format!("the symmetry is {}, not \"general\", \"symmetric\" or \"skew-symmetric\"", quote(symmetry))),
+    let symmetry = match (symmetry, field) {
+        (b"general", _) => Symmetry::General,
+        (b"symmetric", _) => Symmetry::Symmetric,
+        (b"skew-symmetric", Field::Pattern) => {
+            return Err("a pattern has no signs and cannot be skew-symmetric".into());
+        }
+        (b"skew-symmetric", _) => Symmetry::SkewSymmetric,
+        (b"hermitian", _) => return Err("hermitian matrices are not supported".into()),
+        _ => {
+            let symmetry = quote(symmetry);
+            return Err(format!("the symmetry is {symmetry}, not \"general\", \"symmetric\" or \"skew-symmetric\""));
+        }
+    };
+    Ok((is_array, field, symmetry))
+}
+
+fn size_form(is_array: bool) -> &'static str {
+    if is_array { "rows columns" } else { "rows columns entries" }
+}
+
+fn parse_line(bytes: &[u8], is_array: bool) -> std::result::Result<Line, String> {
+    let found: Vec<_> = words(bytes).take(5).collect();
+    match &found[..] {
+        [first, rest @ ..] if *first == NOTE.as_bytes() => parse_note(rest).map(Line::Note),
+        _ if line::is_comment(bytes) => Ok(Line::Comment),
+        &[nrows, ncols, entries] if !is_array => {
+            Ok(Line::Sizes(count(nrows, "rows")?, count(ncols, "columns")?, Some(count(entries, "entries")?)))
+        }
+        &[nrows, ncols] if is_array => Ok(Line::Sizes(count(nrows, "rows")?, count(ncols, "columns")?, None)),
+        _ => Err(format!("{} numbers where \"{}\" is expected", words(bytes).count(), size_form(is_array))),
     }
 }
 
-fn parse_sizes(bytes: &[u8]) -> std::result::Result<[u64; 3], String> {
-    let found: Vec<_> = words(bytes).collect();
-    let &[nrows, ncols, stored] = &found[..] else {
-        return Err(format!("{} numbers where \"rows columns entries\" is expected", found.len()));
-    };
-    Ok([count(nrows, "rows")?, count(ncols, "columns")?, count(stored, "entries")?])
+/// The rest of a note: `blocks ROWSxCOLUMNS`.
+fn parse_note(rest: &[&[u8]]) -> std::result::Result<BlockShape, String> {
+    let malformed = || format!("not \"{NOTE} blocks ROWSxCOLUMNS\", the one note that {NOTE} may begin");
+    let &[b"blocks", shape] = rest else { return Err(malformed()) };
+    let by = shape.iter().position(|&byte| byte == b'x').ok_or_else(malformed)?;
+    let side = |word| count(word, "the blocks' side").map(|side| usize::try_from(side).unwrap_or(usize::MAX));
+    BlockShape::new(side(&shape[..by])?, side(&shape[by + 1..])?).map_err(|error| error.to_string())
 }

@@ -1,6 +1,6 @@
 //! One line, read with care: what every word must be, and the reason when it is not.
 //!
-//! The authority on what an entry's line may hold. `entries` reads the plain ones faster and leaves the rest to here.
+//! The authority on what an entry's line may hold. `plain` reads the ordinary ones faster and leaves the rest to here.
 use super::header::Header;
 use crate::io::words::{count, quote, words};
 use crate::io::{Field, Symmetry};
@@ -10,14 +10,19 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     words(line).next().is_none_or(|word| word[0] == b'%')
 }
 
-/// Row and column from 0, and value, of an entry's line that is not a comment.
+/// Row and column from 0 (0 in an array), and value, of an entry's line that is not a comment.
 pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), String> {
     let found: Vec<_> = words(line).take(4).collect();
-    let (row, column, value) = match (&found[..], header.field) {
-        (&[row, column], Field::Pattern) => (row, column, None),
-        (&[row, column, value], Field::Real | Field::Integer) => (row, column, Some(value)),
+    let (row, column, value) = match (&found[..], header.field, header.is_array) {
+        (&[value], _, true) => return Ok((0, 0, number(value, header.field)?)),
+        (&[row, column], Field::Pattern, false) => (row, column, None),
+        (&[row, column, value], Field::Real | Field::Integer, false) => (row, column, Some(value)),
         _ => {
-            let form = if header.field == Field::Pattern { "row column" } else { "row column value" };
+            let form = match header.field {
+                _ if header.is_array => "value",
+                Field::Pattern => "row column",
+                _ => "row column value",
+            };
             let (words, field) = (words(line).count(), header.field.name());
             return Err(format!("{words} words where \"{form}\" is expected (the field is {field})"));
         }
@@ -41,12 +46,12 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
         }
         _ => {}
     }
-    let value = match (value, header.field) {
-        (Some(word), Field::Integer) => integer(word)?,
-        (Some(word), _) => real(word)?,
-        (None, _) => 1.0,
-    };
+    let value = value.map_or(Ok(1.0), |word| number(word, header.field))?;
     Ok((row, column, value))
+}
+
+fn number(word: &[u8], field: Field) -> Result<f64, String> {
+    if field == Field::Integer { integer(word) } else { real(word) }
 }
 
 /// An index from 1 to `limit`, made one from 0.

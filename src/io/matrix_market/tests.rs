@@ -1,17 +1,39 @@
 //! The reader and the writer as a whole: what is read, what is refused and how, and both together.
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use flate2::{Compression, write::GzEncoder};
+use nalgebra_sparse::io::load_coo_from_matrix_market_str;
 use proptest::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::*;
 use crate::io::{Field, Symmetry};
-use crate::{Csc, Pattern};
+use crate::{Csc, Error, Pattern};
+
+mod arrays;
+mod blocks;
+mod parallel;
 
 const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 
 fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile> {
     read_from(text.as_ref(), "a.mtx", options)
+}
+
+/// One thread; three, which no power of two divides evenly.
+static POOLS: LazyLock<[ThreadPool; 2]> =
+    LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
+
+/// Read in blocks of about so many bytes, on one of the [`POOLS`].
+fn in_blocks(
+    text: &[u8],
+    block_bytes: usize,
+    pool: usize,
+    options: &ReadOptions,
+) -> std::result::Result<MatrixFile, String> {
+    let source = Source::in_blocks(text, Path::new("a.mtx"), block_bytes).unwrap();
+    POOLS[pool].install(|| read_source(source, options)).map_err(|error| error.to_string())
 }
 
 fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
@@ -82,15 +104,14 @@ fn banners_refused() {
     for text in
         ["\n", "%MatrixMarket matrix coordinate real general\n1 1 0\n", "\u{feff}%%MatrixMarket", "1 1 1\n", "\0\0"]
     {
-        assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix coordinate"), "{text:?}");
+        assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix FORMAT"), "{text:?}");
     }
     let banner = |rest: &str| refused(format!("%%MatrixMarket {rest}\n1 1 1\n1 1 1\n"));
     assert!(banner("matrix coordinate real").starts_with("1: the first line has 4 words"));
     assert!(banner("matrix coordinate real general too").starts_with("1: the first line has 6 words"));
     assert!(banner("vector coordinate real general").starts_with("1: the object is \"vector\""));
-    assert!(
-        banner("matrix array real general").starts_with("1: the format \"array\" (a dense matrix) is not supported")
-    );
+    assert_eq!(banner("matrix array complex general"), "1: complex matrices are not supported");
+    assert_eq!(banner("matrix array pattern general"), "1: an array writes every value and cannot be a pattern");
     assert!(banner("matrix dense real general").starts_with("1: the format is \"dense\""));
     assert_eq!(banner("matrix coordinate complex general"), "1: complex matrices are not supported");
     assert!(banner("matrix coordinate double general").starts_with("1: the field is \"double\""));

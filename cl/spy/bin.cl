@@ -1,0 +1,94 @@
+// bin: how many entries fall on each cell of a raster laid over a matrix, and the largest magnitude.     host: src/spy/bin.rs
+//
+//   one work-item per ITEMS consecutive elements: load is shared by elements, whatever the columns hold
+//
+//   in      col_ptr[ncols + 1]  row_idx[nnz]  values[nnz * stride]
+//   in out  counts[cells]       entries on each cell; zero before
+//   in out  largest[cells]      bits of the largest magnitude, see magnitude(); zero before
+//
+// Counts are sums of integers and magnitudes are compared as integers, so the order of the atomics does not show.
+#if !defined(ITEMS) || !defined(BLOCK_ROWS) || !defined(BLOCK_COLS) || !defined(ELEMENT_IS_DOUBLE)
+#error "ITEMS, BLOCK_ROWS, BLOCK_COLS, ELEMENT_IS_DOUBLE: see src/spy/bin.rs"
+#endif
+
+#define AREA (BLOCK_ROWS * BLOCK_COLS)
+
+// 32 bits that are ordered as magnitudes are and 0 for zero alone: the bits of a float without its sign, the upper half of a double's.
+// A float could not hold what a double does: 1e-50 would show as a zero. Any NaN is the one above infinity.
+uint magnitude(ARITHMETIC value)
+{
+#if ELEMENT_IS_DOUBLE
+    const ulong bits = as_ulong(value) & 0x7fffffffffffffffUL;
+    if (bits > 0x7ff0000000000000UL)
+        return 0x7ff80000u;
+    return max((uint)(bits >> 32), (uint)(bits != 0));
+#else
+    const uint bits = as_uint(value) & 0x7fffffffu;
+    return bits > 0x7f800000u ? 0x7fc00000u : bits;
+#endif
+}
+
+// The column that holds an entry: the last one that starts at it or before, which is never an empty one.
+uint column_of(global const uint* col_ptr, uint ncols, uint entry)
+{
+    uint low = 0, high = ncols - 1;
+    while (low < high) {
+        const uint middle = low + (high - low + 1) / 2;
+        if (col_ptr[middle] <= entry)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+// Division of 64 bits takes several times as long as that of 32, in which nearly all matrices fit.
+ulong cell_of(ulong line, ulong per_cell)
+{
+    return (line | per_cell) >> 32 == 0 ? (uint)line / (uint)per_cell : line / per_cell;
+}
+
+void add(global uint* counts, global uint* largest, ulong cell, uint count, uint most)
+{
+    if (count > 0)
+        atomic_add(&counts[cell], count);
+    if (most > 0)
+        atomic_max(&largest[cell], most);
+}
+
+// A cell is rows_per_cell x cols_per_cell scalars; the next below is row_step cells on, the next to the right col_step. Elements are
+// counted one by one, or, with whole_blocks, the first of each block.
+KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const ELEMENT* values, global uint* counts,
+           global uint* largest, uint ncols, uint nnz, uint stride, ulong rows_per_cell, ulong cols_per_cell, ulong row_step,
+           ulong col_step, uint whole_blocks)
+{
+    const ulong elements = (ulong)nnz * AREA;
+    const ulong begin = min((ulong)get_global_id(0) * ITEMS, elements), end = min(begin + ITEMS, elements);
+    // Neighbours mostly fall on one cell: one pair of atomics serves them all.
+    ulong cell = 0;
+    uint count = 0, most = 0;
+    uint col = 0, col_end = 0;
+    ulong last_col = 0, col_cell = 0;
+    for (ulong element = begin; element < end; ++element) {
+        const uint entry = (uint)(element / AREA), within = (uint)(element % AREA);
+        if (entry >= col_end) {
+            col = column_of(col_ptr, ncols, entry);
+            col_end = col_ptr[col + 1];
+        }
+        const ulong scalar_row = (ulong)row_idx[entry] * BLOCK_ROWS + within % BLOCK_ROWS;
+        const ulong scalar_col = (ulong)col * BLOCK_COLS + within / BLOCK_ROWS;
+        if (scalar_col != last_col) {
+            last_col = scalar_col;
+            col_cell = cell_of(scalar_col, cols_per_cell) * col_step;
+        }
+        const ulong here = col_cell + cell_of(scalar_row, rows_per_cell) * row_step;
+        if (here != cell) {
+            add(counts, largest, cell, count, most);
+            cell = here;
+            count = most = 0;
+        }
+        count += !whole_blocks || within == 0;
+        most = max(most, magnitude(LOAD(values, (ulong)entry * stride + within)));
+    }
+    add(counts, largest, cell, count, most);
+}

@@ -1,0 +1,66 @@
+//! How long the columns are.
+use crate::Pattern;
+use serde::Serialize;
+
+/// Entries of the columns of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ColumnLengths {
+    /// Columns without an entry.
+    pub empty: usize,
+    /// Entries of the shortest column; 0 without columns.
+    pub shortest: usize,
+    /// Entries of the longest column.
+    pub longest: usize,
+    /// Columns of 1, 2 to 3, 4 to 7, ... entries: number `k` counts those of `2^k` to `2^(k + 1) - 1`. Ends with the longest column.
+    pub histogram: Vec<usize>,
+}
+
+/// Counts the entries of every column.
+///
+/// ```
+/// use blockmul::{Pattern, analysis::column_lengths};
+/// let pattern = Pattern::new(3, 4, vec![0, 0, 1, 3, 6], vec![0, 0, 1, 0, 1, 2])?;
+/// let lengths = column_lengths(&pattern);
+/// assert_eq!((lengths.empty, lengths.longest, lengths.histogram), (1, 3, vec![1, 2]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn column_lengths(pattern: &Pattern) -> ColumnLengths {
+    let lengths = || pattern.col_ptr().windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+    let mut histogram = Vec::new();
+    for length in lengths().filter(|&length| length > 0) {
+        let class = length.ilog2() as usize;
+        if histogram.len() <= class {
+            histogram.resize(class + 1, 0);
+        }
+        histogram[class] += 1;
+    }
+    ColumnLengths {
+        empty: lengths().filter(|&length| length == 0).count(),
+        shortest: lengths().min().unwrap_or(0),
+        longest: lengths().max().unwrap_or(0),
+        histogram,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_begin_at_powers_of_two() -> crate::Result<()> {
+        // Lengths either side of 2, 4 and 8.
+        let lengths = [0u32, 1, 2, 3, 4, 7, 8, 9];
+        let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
+        for length in lengths {
+            row_idx.extend(0..length);
+            col_ptr.push(row_idx.len() as u64);
+        }
+        let found = column_lengths(&Pattern::new(9, lengths.len(), col_ptr, row_idx)?);
+        let expected = ColumnLengths { empty: 1, shortest: 0, longest: 9, histogram: vec![1, 2, 2, 2] };
+        assert_eq!(found, expected);
+        let none = column_lengths(&Pattern::new(9, 0, vec![0], vec![])?);
+        assert_eq!((none.shortest, none.longest, none.histogram.len()), (0, 0, 0));
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! How large a product will be, from the patterns of its operands.
+//!
+//! A column of C has at least as many entries as the longest column of A that it is made of, and at most as many as it has products,
+//! or rows. A run has at most as many products as its column of B has entries. So only the columns where these bounds leave room are
+//! counted, those with the longest columns of B first: once a run is found that is longer than the columns of B that are left, their
+//! runs do not matter. Counting goes product by product, over a mark and a count for each row, as long as the budget lasts.
+use crate::{Error, Pattern, Result, error::Dimensions};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::Mutex;
+
+/// A number that lies between two; it is known where they are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// Not below this.
+    pub least: u64,
+    /// Not above this.
+    pub most: u64,
+}
+
+impl Bounds {
+    /// The number, where it is known.
+    pub fn exact(self) -> Option<u64> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// Counts of a product C = A·B, in entries (blocks).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ProductSize {
+    /// Products of entries: the expansion size.
+    pub products: u64,
+    /// Products of the longest column of C.
+    pub longest_segment: u64,
+    /// Entries of C.
+    pub nnz: Bounds,
+    /// Products that sum to one entry of C, at most.
+    pub longest_run: Bounds,
+}
+
+/// Products counted between two looks at what is left to do: enough to keep the threads busy.
+const ROUND: u64 = 1 << 22;
+
+/// A column of C that is not known yet.
+struct Open {
+    col: usize,
+    products: u64,
+    /// Entries of the column of B: no run of this column of C is longer.
+    b_len: u64,
+    nnz: Bounds,
+}
+
+/// Counts C = A·B; no more than `budget` products are looked at one by one, and what they leave open is told as bounds.
+/// The expansion size and the longest segment are always exact.
+///
+/// # Errors
+/// [`Error::Dimensions`] when the inner sizes differ.
+///
+/// ```
+/// use blockmul::{Csc, analysis::product_size};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1.0), (0, 1, 1.0)])?;
+/// let size = product_size(a.pattern(), a.pattern(), 1000)?;
+/// assert_eq!((size.products, size.nnz.exact(), size.longest_run.exact()), (5, Some(4), Some(2)));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize> {
+    if a.ncols() != b.nrows() {
+        let of = |p: &Pattern| Dimensions { nrows: p.nrows(), ncols: p.ncols(), block_rows: 1, block_cols: 1 };
+        return Err(Error::Dimensions { a: of(a), b: of(b) });
+    }
+    let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open(a, b, col)).collect();
+    let products = columns.iter().map(|column| column.products).sum();
+    let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
+    // Some entry of a column has at least the mean of its products.
+    let mean = |column: &Open| column.products.div_ceil(column.nnz.most.max(1));
+    let mut size = ProductSize {
+        products,
+        longest_segment,
+        nnz: Bounds { least: 0, most: 0 },
+        longest_run: Bounds { least: columns.iter().map(mean).max().unwrap_or(0), most: 0 },
+    };
+    columns.sort_by_key(|column| (std::cmp::Reverse(column.b_len), column.col));
+
+    let counter = Counter { a, b, scratch: Mutex::default() };
+    let (mut left, mut longest_skipped, mut next) = (budget, 0, columns.into_iter().peekable());
+    while next.peek().is_some() {
+        let (mut round, mut cost) = (Vec::new(), 0);
+        while cost < ROUND
+            && let Some(column) = next.next()
+        {
+            let nnz_known = column.nnz.exact().is_some();
+            let runs_matter = column.b_len > size.longest_run.least;
+            match (nnz_known, runs_matter) {
+                (true, false) => size.nnz.add(column.nnz),
+                _ if column.products <= left => {
+                    left -= column.products;
+                    cost += column.products;
+                    round.push((column.col, column.products));
+                }
+                _ => {
+                    size.nnz.add(column.nnz);
+                    longest_skipped = longest_skipped.max(column.b_len);
+                }
+            }
+        }
+        let (nnz, longest) = counter.count(&round, cost);
+        size.nnz.add(Bounds { least: nnz, most: nnz });
+        size.longest_run.least = size.longest_run.least.max(longest);
+    }
+    size.longest_run.most = size.longest_run.least.max(longest_skipped);
+    Ok(size)
+}
+
+impl Bounds {
+    fn add(&mut self, other: Self) {
+        self.least += other.least;
+        self.most += other.most;
+    }
+}
+
+fn open(a: &Pattern, b: &Pattern, col: usize) -> Open {
+    let lengths = b.column(col).iter().map(|&k| a.entries(k as usize).len() as u64);
+    let (products, longest) = lengths.fold((0, 0), |(sum, longest), length| (sum + length, longest.max(length)));
+    let nnz = Bounds { least: longest, most: products.min(a.nrows() as u64) };
+    Open { col, products, b_len: b.entries(col).len() as u64, nnz }
+}
+
+struct Counter<'a> {
+    a: &'a Pattern,
+    b: &'a Pattern,
+    /// For each row the column that met it last, plus 1, in the upper half, and how many products it had there in the lower: of threads
+    /// that are done with it. No column is counted twice, so what an earlier part has left says nothing about those of a later one.
+    scratch: Mutex<Vec<Vec<u64>>>,
+}
+
+impl Counter<'_> {
+    /// Entries and the longest run of some columns of C, which have `products` products.
+    fn count(&self, columns: &[(usize, u64)], products: u64) -> (u64, u64) {
+        let share = products.div_ceil(4 * rayon::current_num_threads() as u64).max(1);
+        let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
+        for (i, &(_, products)) in columns.iter().enumerate() {
+            sum += products;
+            if sum >= share || i + 1 == columns.len() {
+                parts.push(&columns[start..=i]);
+                (start, sum) = (i + 1, 0);
+            }
+        }
+        let counts = parts.into_par_iter().map(|part| self.count_part(part));
+        counts.reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1.max(y.1)))
+    }
+
+    fn count_part(&self, columns: &[(usize, u64)]) -> (u64, u64) {
+        let free = || self.scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let scratch = free().pop();
+        let mut rows = scratch.unwrap_or_else(|| vec![0; self.a.nrows()]);
+        let (mut nnz, mut longest) = (0, 0);
+        for &(col, _) in columns {
+            let unmet = (col as u64 + 1) << 32;
+            for &k in self.b.column(col) {
+                for &row in self.a.column(k as usize) {
+                    let row = &mut rows[row as usize];
+                    let met = *row >> 32 == unmet >> 32;
+                    nnz += u64::from(!met);
+                    *row = if met { *row + 1 } else { unmet + 1 };
+                    longest = longest.max(*row - unmet);
+                }
+            }
+        }
+        free().push(rows);
+        (nnz, longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, reference};
+    use proptest::prelude::*;
+
+    /// Everything counted by multiplying matrices of ones: an entry of C is the length of its run.
+    fn model(a: &Csc<f64>, b: &Csc<f64>) -> (u64, u64, u64) {
+        let c = reference::multiply(a, b).unwrap();
+        let longest = c.values().iter().fold(0.0, |x: f64, &y| x.max(y));
+        (reference::products(a, b), c.nnz() as u64, longest as u64)
+    }
+
+    fn ones(nrows: usize, ncols: usize, places: impl IntoIterator<Item = (usize, usize)>) -> Csc<f64> {
+        let places: std::collections::BTreeSet<_> = places.into_iter().collect();
+        Csc::from_triplets(nrows, ncols, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn exact_within_the_budget_and_bounds_beyond(
+            a in prop::collection::vec((0usize..20, 0usize..30), 0..150),
+            b in prop::collection::vec((0usize..30, 0usize..25), 0..150),
+            budget in prop_oneof![Just(0u64), 0..500u64, Just(u64::MAX)],
+        ) {
+            let (a, b) = (ones(20, 30, a), ones(30, 25, b));
+            let size = product_size(a.pattern(), b.pattern(), budget).unwrap();
+            let (products, nnz, longest) = model(&a, &b);
+            prop_assert_eq!(size.products, products);
+            prop_assert!(size.nnz.least <= nnz && nnz <= size.nnz.most);
+            prop_assert!(size.longest_run.least <= longest && longest <= size.longest_run.most);
+            if budget >= products {
+                prop_assert_eq!((size.nnz.exact(), size.longest_run.exact()), (Some(nnz), Some(longest)));
+            }
+        }
+    }
+
+    #[test]
+    fn an_arrow_is_known_without_counting_its_products() -> Result<()> {
+        // First row, first column and diagonal: C is dense, each of its columns holds the first column of A.
+        let n = 1000;
+        let arrow = ones(n, n, (0..n).flat_map(|i| [(i, 0), (0, i), (i, i)]));
+        let size = product_size(arrow.pattern(), arrow.pattern(), 4 * n as u64)?;
+        let (products, nnz, longest) = model(&arrow, &arrow);
+        assert!(products > 1_000_000, "far beyond the budget");
+        assert_eq!((size.products, size.nnz.exact(), size.longest_run.exact()), (products, Some(nnz), Some(longest)));
+        Ok(())
+    }
+
+    #[test]
+    fn inner_sizes_must_meet_and_may_be_nothing() -> Result<()> {
+        let (a, b) = (ones(2, 3, []), ones(2, 3, []));
+        assert!(matches!(product_size(a.pattern(), b.pattern(), 9), Err(Error::Dimensions { .. })));
+        let size = product_size(ones(2, 0, []).pattern(), ones(0, 3, []).pattern(), 0)?;
+        assert_eq!((size.products, size.nnz.exact(), size.longest_run.exact()), (0, Some(0), Some(0)));
+        Ok(())
+    }
+}

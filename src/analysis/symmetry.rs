@@ -1,0 +1,63 @@
+//! Whether a matrix is its own transpose.
+use crate::Csc;
+use serde::Serialize;
+
+/// The symmetry of a matrix, whatever its file declares. An empty square matrix is all three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FoundSymmetry {
+    /// There is an entry at (i, j) where there is one at (j, i).
+    pub pattern: bool,
+    /// A = Aᵀ, entry for entry; NaN mirrors NaN.
+    pub symmetric: bool,
+    /// A = -Aᵀ; a stored diagonal is zero.
+    pub skew_symmetric: bool,
+}
+
+/// Compares a matrix with its transpose.
+///
+/// ```
+/// use blockmul::{Csc, analysis::symmetry};
+/// let found = symmetry(&Csc::from_triplets(2, 2, [(0, 1, 3.0), (1, 0, -3.0)])?);
+/// assert!(found.pattern && found.skew_symmetric && !found.symmetric);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn symmetry(matrix: &Csc<f64>) -> FoundSymmetry {
+    const NONE: FoundSymmetry = FoundSymmetry { pattern: false, symmetric: false, skew_symmetric: false };
+    if matrix.nrows() != matrix.ncols() {
+        return NONE;
+    }
+    let (transposed, source) = matrix.pattern().transpose();
+    if transposed != *matrix.pattern() {
+        return NONE;
+    }
+    let values = matrix.values();
+    let mirrored = |same: fn(f64, f64) -> bool| values.iter().zip(&source).all(|(&x, &from)| same(x, values[from]));
+    FoundSymmetry {
+        pattern: true,
+        symmetric: mirrored(|x, y| x == y || x.is_nan() && y.is_nan()),
+        skew_symmetric: mirrored(|x, y| x == -y || x.is_nan() && y.is_nan()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pattern_and_values_are_told_apart() -> crate::Result<()> {
+        let of = |triplets: &[(usize, usize, f64)]| {
+            let found = symmetry(&Csc::from_triplets(3, 3, triplets.iter().copied())?);
+            Ok::<_, crate::Error>((found.pattern, found.symmetric, found.skew_symmetric))
+        };
+        assert_eq!(of(&[])?, (true, true, true));
+        assert_eq!(of(&[(0, 0, 2.0), (0, 2, 3.0), (2, 0, 3.0)])?, (true, true, false));
+        assert_eq!(of(&[(0, 0, 0.0), (0, 2, 3.0), (2, 0, -3.0)])?, (true, false, true));
+        assert_eq!(of(&[(0, 2, 3.0), (2, 0, 4.0)])?, (true, false, false));
+        assert_eq!(of(&[(0, 2, 3.0)])?, (false, false, false));
+        assert_eq!(of(&[(0, 2, f64::NAN), (2, 0, f64::NAN)])?, (true, true, true));
+        let wide = symmetry(&Csc::from_triplets(2, 3, [(0, 0, 1.0)])?);
+        assert!(!wide.pattern && !wide.symmetric);
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Entries in any order, made compressed columns: counted, placed, each column put in order.
+//!
+//! Placing is stable, so entries at the same place stay in the order of the file and are summed in it.
+use super::{grow, room};
+use crate::{Csc, Pattern, Result};
+
+/// The matrix of `entries` (row, column, value), all of them inside it, gone through twice; or a place (row, column)
+/// where there are two and should be one.
+pub(super) fn compress(
+    nrows: usize,
+    ncols: usize,
+    entries: impl Iterator<Item = (u32, u32, f64)> + Clone,
+    sum_duplicates: bool,
+) -> Result<std::result::Result<Csc<f64>, (u32, u32)>> {
+    let mut col_ptr = room(ncols + 1, "columns")?;
+    col_ptr.resize(ncols + 1, 0u64);
+    entries.clone().for_each(|(_, col, _)| col_ptr[col as usize + 1] += 1);
+    (0..ncols).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
+
+    let nnz = col_ptr[ncols] as usize;
+    let (mut row_idx, mut values) = (room(nnz, "entries")?, room(nnz, "entries")?);
+    row_idx.resize(nnz, 0u32);
+    values.resize(nnz, 0.0);
+    entries.for_each(|(row, col, value)| {
+        let place = &mut col_ptr[col as usize];
+        row_idx[*place as usize] = row;
+        values[*place as usize] = value;
+        *place += 1;
+    });
+    // Each column's start has moved to its end, which is the next one's start.
+    col_ptr.copy_within(..ncols, 1);
+    col_ptr[0] = 0;
+
+    let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
+    for col in 0..ncols {
+        let column = start..col_ptr[col + 1] as usize;
+        start = column.end;
+        sort(&mut row_idx[column.clone()], &mut values[column.clone()], &mut scratch)?;
+        let first = kept;
+        for entry in column {
+            let (row, value) = (row_idx[entry], values[entry]);
+            if kept == first || row_idx[kept - 1] != row {
+                (row_idx[kept], values[kept]) = (row, value);
+                kept += 1;
+            } else if sum_duplicates {
+                values[kept - 1] += value;
+            } else {
+                return Ok(Err((row, col as u32)));
+            }
+        }
+        col_ptr[col + 1] = kept as u64;
+    }
+    row_idx.truncate(kept);
+    values.truncate(kept);
+    Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
+}
+
+/// Sorts a column by row, stably; most files are in order already.
+fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
+    if rows.is_sorted() {
+        return Ok(());
+    }
+    scratch.clear();
+    grow(scratch, rows.len(), "entries")?;
+    scratch.extend(rows.iter().copied().zip(values.iter().copied()));
+    scratch.sort_by_key(|&(row, _)| row);
+    for (entry, &(row, value)) in scratch.iter().enumerate() {
+        (rows[entry], values[entry]) = (row, value);
+    }
+    Ok(())
+}
+
+/// Refuses more lines of a kind (`what`: rows, columns) than indices reach, or than `entries` entries explain.
+pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u64) -> std::result::Result<(), String> {
+    if lines > Pattern::MAX_LINES {
+        return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
+    }
+    match max_unproven.max(entries.saturating_mul(16)) {
+        unproven if lines > unproven => Err(format!("{lines} {what} for {entries} entries, {unproven} at most")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,292 @@
+//! Edge lists, as SNAP's collection has its graphs: a line `from to` or `from to weight` per edge, plain or gzip.
+//!
+//! Node numbers count from 0 and may have gaps; the edge from i to j is the entry in row i and column j. The matrix is
+//! square, as large as the largest number asks for, or as a comment `# Nodes: N` before the first edge does where that is
+//! more (in SNAP's own files it is mostly less, for it counts the nodes that have an edge). Without weights the matrix is
+//! a pattern, every value 1. Lines that begin with `#` or `%` are comments; words stand between blanks or tabs.
+//!
+//! ```
+//! use blockmul::io::{Field, ReadOptions, edge_list::read_from};
+//! let text = "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t2\n7\t0\n";
+//! let file = read_from(text.as_bytes(), "graph.txt", &ReadOptions::default())?;
+//! assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (8, 2, Field::Pattern));
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::assemble::{check_lines, compress};
+use super::matrix_market::append_value;
+use super::source::{Block, Source};
+use super::words::{count, quote, words};
+use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
+use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
+
+/// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
+///
+/// # Errors
+/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
+/// allow; [`Error::Memory`] when the edges do not fit the host.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
+}
+
+/// Reads a file's bytes, plain or gzip, from anywhere, to the end; `name` stands in messages where [`read`] has the path.
+/// Nobody knows the length, so `options.progress` is told nothing.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    read_source(Source::new(reader, name.as_ref())?, options)
+}
+
+fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFile> {
+    let (mut parts, end) = source.map_blocks(|block| {
+        let part = Part::parse(&block);
+        if part.trouble.is_some() { ControlFlow::Break(part) } else { ControlFlow::Continue(part) }
+    });
+    let (words, (nodes, line)) = join(&mut parts, &source)?;
+    end?;
+    let stored = parts.iter().map(|part| part.from.len() as u64).sum();
+    check_lines("nodes", nodes, stored, options.max_unproven_lines).map_err(|reason| source.refuse(line, reason))?;
+    let edges = parts.iter().flat_map(Part::edges);
+    let matrix = match compress(nodes as usize, nodes as usize, edges, options.sum_duplicates)? {
+        Ok(matrix) => matrix,
+        Err(place) => {
+            let mut lines = parts.iter().flat_map(|part| part.lines_at(place));
+            let (first, again) = (lines.next().unwrap_or(0), lines.next().unwrap_or(0));
+            let reason = format!("a second edge from {} to {}, the first is on line {first}", place.0, place.1);
+            return Err(source.refuse(again, reason));
+        }
+    };
+    Ok(MatrixFile {
+        matrix,
+        format: Format::EdgeList,
+        layout: None,
+        field: if words == 3 { Field::Real } else { Field::Pattern },
+        symmetry: Symmetry::General,
+        stored,
+    })
+}
+
+/// Words on every edge's line, the number of nodes, and the line that asks for so many; or the first trouble.
+fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
+    let (mut words, mut nodes) = (0, (0, 0));
+    for part in parts {
+        if words == 0 {
+            nodes = nodes.max(part.announced);
+        }
+        if words != 0 && part.words != 0 && words != part.words {
+            return Err(source.refuse(part.jumps[0].1, wrong_form(part.words, words)));
+        }
+        words = words.max(part.words);
+        // The first of the lines that ask for as many.
+        if part.nodes.0 > nodes.0 {
+            nodes = part.nodes;
+        }
+        match part.trouble.take() {
+            Some(Trouble::Line(line, reason)) => return Err(source.refuse(line, reason)),
+            Some(Trouble::Memory(error)) => return Err(error),
+            None => {}
+        }
+    }
+    Ok((words, nodes))
+}
+
+/// The edges of a block, in the order of the file.
+#[derive(Default)]
+struct Part {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    /// Empty without weights.
+    weights: Vec<f64>,
+    /// Words on an edge's line, once there is one: all have as many.
+    words: usize,
+    /// Nodes that the edges ask for, and the first line that does.
+    nodes: (u64, u64),
+    /// The same of the comments before the first edge.
+    announced: (u64, u64),
+    /// `(edge, line)` wherever an edge is not on the line after the one before it.
+    jumps: Vec<(usize, u64)>,
+    next_line: u64,
+    /// What ended the part early.
+    trouble: Option<Trouble>,
+}
+
+enum Trouble {
+    Line(u64, String),
+    Memory(Error),
+}
+
+impl Part {
+    fn parse(block: &Block<'_>) -> Self {
+        let mut part = Self::default();
+        let lines = block.lines as usize;
+        let room = grow(&mut part.from, lines, "edges").and_then(|()| grow(&mut part.to, lines, "edges"));
+        part.trouble = room.map_err(Trouble::Memory).and_then(|()| part.lines(block)).err();
+        part
+    }
+
+    fn lines(&mut self, block: &Block<'_>) -> std::result::Result<(), Trouble> {
+        let text = block.bytes.strip_suffix(b"\n").unwrap_or(block.bytes);
+        let mut start = 0;
+        for (line, end) in (block.first_line..).zip(memchr::memchr_iter(b'\n', text).chain([text.len()])) {
+            self.line(line, &text[start..end]).map_err(|reason| Trouble::Line(line, reason))?;
+            if self.weights.len() == 1 {
+                grow(&mut self.weights, block.lines as usize, "edges").map_err(Trouble::Memory)?;
+            }
+            start = end + 1;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: u64, text: &[u8]) -> std::result::Result<(), String> {
+        let mut rest = words(text);
+        let Some(first) = rest.next() else { return Ok(()) };
+        if matches!(first[0], b'#' | b'%') {
+            if self.from.is_empty() {
+                self.announced = nodes_in(text).map_or(self.announced, |nodes| self.announced.max((nodes, line)));
+            }
+            return Ok(());
+        }
+        let (second, third, too_many) = (rest.next(), rest.next(), rest.next().is_some());
+        let found = 1 + usize::from(second.is_some()) + usize::from(third.is_some());
+        let Some(second) = second.filter(|_| !too_many && (self.words == 0 || self.words == found)) else {
+            return Err(wrong_form(words(text).count(), self.words));
+        };
+        let (from, to) = (node(first, "from")?, node(second, "to")?);
+        if let Some(third) = third {
+            self.weights.push(weight(third)?);
+        }
+        self.words = found;
+        let nodes = u64::from(from.max(to)) + 1;
+        if nodes > self.nodes.0 {
+            self.nodes = (nodes, line);
+        }
+        if line != self.next_line {
+            self.jumps.push((self.from.len(), line));
+        }
+        self.next_line = line + 1;
+        self.from.push(from);
+        self.to.push(to);
+        Ok(())
+    }
+
+    fn edges(&self) -> impl Iterator<Item = (u32, u32, f64)> + Clone {
+        let edges = self.from.iter().zip(&self.to).enumerate();
+        edges.map(|(edge, (&from, &to))| (from, to, self.weights.get(edge).copied().unwrap_or(1.0)))
+    }
+
+    /// Lines of the edges from one node to another.
+    fn lines_at(&self, place: (u32, u32)) -> impl Iterator<Item = u64> {
+        let found = (0..self.from.len()).filter(move |&edge| (self.from[edge], self.to[edge]) == place);
+        found.map(|edge| {
+            let (first, line) = self.jumps[self.jumps.partition_point(|&(first, _)| first <= edge) - 1];
+            line + (edge - first) as u64
+        })
+    }
+}
+
+/// For a line of `found` words, where those before have `expected`; 0 for a first one.
+fn wrong_form(found: usize, expected: usize) -> String {
+    let form = match expected {
+        0 => "\"from to\" or \"from to weight\" is expected",
+        2 => "\"from to\" is expected, as on the lines before",
+        _ => "\"from to weight\" is expected, as on the lines before",
+    };
+    format!("{found} words where {form}")
+}
+
+/// `N` of a comment with `Nodes: N`.
+fn nodes_in(comment: &[u8]) -> Option<u64> {
+    let mut words = words(comment);
+    words.find(|word| word.eq_ignore_ascii_case(b"nodes:"))?;
+    count(words.next()?, "nodes").ok()
+}
+
+fn node(word: &[u8], what: &str) -> std::result::Result<u32, String> {
+    // Nine digits fit; whatever is longer, or no digits, is looked at with care.
+    if word.len() < 10 && word.iter().all(u8::is_ascii_digit) {
+        return Ok(word.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')));
+    }
+    const LAST: u64 = Pattern::MAX_LINES - 1;
+    match count(word, what)? {
+        node if node <= LAST => Ok(node as u32),
+        node => Err(format!("{what}: node {node} is above {LAST}, the last that is supported")),
+    }
+}
+
+fn weight(word: &[u8]) -> std::result::Result<f64, String> {
+    match std::str::from_utf8(word).ok().and_then(|text| text.parse::<f64>().ok()) {
+        None => Err(format!("weight: {} is not a number", quote(word))),
+        Some(value) if value.is_infinite() && word.iter().any(u8::is_ascii_digit) => {
+            Err(format!("weight: {} is too large for a 64-bit float", quote(word)))
+        }
+        Some(value) => Ok(value),
+    }
+}
+
+/// Writes a square matrix to the file at `path`, gzip when the name ends in `.gz`, in place of what was there once it is
+/// whole. Weights are left out when all are 1, else they have the fewest digits that read back to the same bits.
+///
+/// # Errors
+/// [`Error::Argument`] for a matrix that is not square; [`Error::Io`] with the path. A file that was there is then as it
+/// was.
+pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
+    check_square(matrix)?;
+    write_whole(path.as_ref(), |writer| write_to(writer, matrix, options))
+}
+
+/// Writes `matrix` as [`write()`] does, plain, to anything; a few KiB at a time, so `writer` need not be buffered.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a matrix that is not square.
+pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
+    const BUFFER_BYTES: usize = 1 << 16;
+    let nodes = check_square(matrix).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let cbc = matrix.as_cbc();
+    let (pattern, rows, cols, area) = (cbc.pattern, cbc.shape.rows(), cbc.shape.cols(), cbc.shape.area());
+    let entries = pattern.nnz() * area;
+    let one = M::Element::from_f64(1.0);
+    let weighted = (0..pattern.nnz()).any(|entry| cbc.block(entry).iter().any(|&value| value != one));
+    let mut text = Vec::with_capacity(BUFFER_BYTES + 128);
+    writeln!(text, "# Directed graph: an edge from a row to a column for each entry of a matrix")?;
+    writeln!(text, "# Nodes: {nodes} Edges: {entries}")?;
+    writeln!(text, "# from\tto{}", if weighted { "\tweight" } else { "" })?;
+    let mut written = 0;
+    for (block_col, entry) in (0..pattern.ncols()).flat_map(|col| pattern.entries(col).map(move |entry| (col, entry))) {
+        let first = pattern.row_idx()[entry] as usize * rows;
+        for (i, &value) in cbc.block(entry).iter().enumerate() {
+            let (row, col) = (first + i % rows, block_col * cols + i / rows);
+            let (from, to) = if M::ROW_MAJOR { (col, row) } else { (row, col) };
+            write!(text, "{from}\t{to}")?;
+            if weighted {
+                text.push(b'\t');
+                append_value(&mut text, value)?;
+            }
+            text.push(b'\n');
+        }
+        written += area;
+        if text.len() >= BUFFER_BYTES {
+            writer.write_all(&text)?;
+            text.clear();
+            options.progress.iter().for_each(|progress| progress.tell(written as u64, entries as u64));
+        }
+    }
+    writer.write_all(&text)
+}
+
+/// The number of rows, which is that of the columns.
+fn check_square<M: Matrix>(matrix: &M) -> Result<usize> {
+    let CbcView { pattern, shape, .. } = matrix.as_cbc();
+    let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
+    let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
+    match rows == cols {
+        true => Ok(rows),
+        false => Err(Error::Argument(format!("a list of edges holds a square matrix, this one is {rows}x{cols}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

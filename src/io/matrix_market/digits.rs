@@ -1,0 +1,129 @@
+//! Values in the fewest digits that read back to the same bits.
+use std::any::Any;
+use std::io::{self, Write};
+
+use crate::Element;
+
+/// Appends `value`: plain where that is short, else with an exponent; the shortest digits of both notations are the same.
+pub(in crate::io) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
+    let wide = value.to_f64();
+    if wide.is_nan() {
+        return write!(text, "{}nan", if wide.is_sign_negative() { "-" } else { "" });
+    }
+    if wide.is_infinite() {
+        return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
+    }
+    if (&value as &dyn Any).is::<f64>() {
+        append_shortest(text, wide);
+        return Ok(());
+    }
+    let start = text.len();
+    if let Some(&narrow) = (&value as &dyn Any).downcast_ref::<f32>() {
+        append_shortest(text, narrow);
+        if reads_back(&text[start..], value) {
+            return Ok(());
+        }
+        text.truncate(start);
+    }
+    // Types the standard library does not know: more digits until they are enough; 17 are for any f64.
+    for digits in 0..17 {
+        append_shortest(text, format!("{wide:.digits$e}").parse().unwrap_or(wide));
+        if reads_back(&text[start..], value) {
+            break;
+        }
+        text.truncate(start);
+    }
+    Ok(())
+}
+
+/// `1.0` is `1`: the format's readers take both, and whole numbers are common.
+fn append_shortest(text: &mut Vec<u8>, value: impl zmij::Float) {
+    let mut buffer = zmij::Buffer::new();
+    let digits = buffer.format_finite(value);
+    text.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
+}
+
+/// Whether the digits, read as `f64` and rounded from there to `T`, give `value`. Rounding twice can differ from once.
+fn reads_back<T: Element>(text: &[u8], value: T) -> bool {
+    fast_float2::parse::<f64, _>(text).is_ok_and(|wide| T::from_f64(wide) == value)
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::io::ReadOptions;
+    use crate::io::matrix_market::{read_from, write_to};
+    use crate::{Csc, Matrix, Pattern};
+
+    /// A matrix of one column holding `values`.
+    fn column<T: Element>(values: Vec<T>) -> Csc<T> {
+        let rows = values.len() as u32;
+        let pattern = Pattern::new(rows as usize, 1, vec![0, rows.into()], (0..rows).collect()).unwrap();
+        Csc::new(pattern, values).unwrap()
+    }
+
+    /// The values after writing and reading, in `T`.
+    fn there_and_back<T: Element>(matrix: &Csc<T>) -> Vec<T> {
+        let mut text = Vec::new();
+        write_to(&mut text, matrix, &Default::default()).unwrap();
+        let file = read_from(&text[..], "t", &ReadOptions::default()).unwrap();
+        assert_eq!(file.matrix.pattern(), matrix.as_cbc().pattern);
+        file.matrix.values().iter().map(|&value| T::from_f64(value)).collect()
+    }
+
+    #[test]
+    fn every_f16_comes_back_in_few_digits() {
+        let all: Vec<_> = (0..=u16::MAX).map(f16::from_bits).filter(|value| !value.is_nan()).collect();
+        let back = there_and_back(&column(all.clone()));
+        assert!(all.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let mut text = Vec::new();
+        write_to(&mut text, &column(all), &Default::default()).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let longest = text.lines().skip(2).map(|line| {
+            let mantissa = line.split(' ').nth(2).unwrap().split('e').next().unwrap();
+            mantissa.trim_start_matches(['-', '0', '.']).trim_end_matches('0').replace('.', "").len()
+        });
+        // 11 bits need at most ceil(1 + 11 log10(2)) = 5 digits.
+        assert_eq!(longest.max(), Some(5));
+    }
+
+    #[test]
+    fn digits_are_those_of_the_type() {
+        let digits = |text: Vec<u8>| {
+            String::from_utf8(text).unwrap().lines().skip(2).map(|l| l[4..].to_owned()).collect::<Vec<_>>()
+        };
+        let mut text = Vec::new();
+        let values = vec![0.1, -0.0, 1e16, 12345678.5, f64::MIN_POSITIVE, f64::from_bits(1), f64::NAN, -f64::INFINITY];
+        write_to(&mut text, &column(values), &Default::default()).unwrap();
+        let expected = ["0.1", "-0", "1e+16", "12345678.5", "2.2250738585072014e-308", "5e-324", "nan", "-inf"];
+        assert_eq!(digits(text), expected);
+        let mut text = Vec::new();
+        write_to(&mut text, &column(vec![0.1f32, 16777216.0, f32::from_bits(1), f32::MAX]), &Default::default())
+            .unwrap();
+        assert_eq!(digits(text), ["0.1", "16777216", "1e-45", "3.4028235e+38"]);
+        let mut text = Vec::new();
+        write_to(&mut text, &column(vec![f16::from_f32(0.1), f16::MAX, f16::from_bits(1)]), &Default::default())
+            .unwrap();
+        assert_eq!(digits(text), ["0.1", "65500", "6e-8"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_f64_and_f32_come_back_to_the_bit(
+            wide in prop::collection::vec(prop_oneof![any::<u64>(), 0..1u64 << 53, Just(1 << 63)], 0..40),
+            narrow in prop::collection::vec(any::<u32>(), 0..40),
+        ) {
+            // Text keeps the sign of a NaN, not its other bits.
+            let one_nan = |value: f64| if value.is_nan() { f64::NAN.copysign(value) } else { value };
+            let wide: Vec<_> = wide.into_iter().map(|bits| one_nan(f64::from_bits(bits))).collect();
+            let back = there_and_back(&column(wide.clone()));
+            prop_assert!(wide.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?} {:?}", wide, back);
+            let narrow: Vec<_> = narrow.into_iter().map(f32::from_bits).filter(|value| !value.is_nan()).collect();
+            let back = there_and_back(&column(narrow.clone()));
+            prop_assert!(narrow.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?} {:?}", narrow, back);
+        }
+    }
+}

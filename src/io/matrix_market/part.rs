@@ -1,0 +1,134 @@
+//! The entries of one block of lines, parsed apart from all others.
+use super::header::Header;
+use super::{line, plain};
+use crate::io::source::Block;
+use crate::io::{Field, room};
+use crate::{Error, Result};
+
+/// Entries in the order of the file, as written (a symmetric matrix not expanded), indices from 0.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Rows; of an array first the number of each value that is not 0, from 0, until [`Part::place`].
+    pub rows: Vec<u32>,
+    /// Columns; of an array none before [`Part::place`].
+    pub cols: Vec<u32>,
+    /// Empty for a pattern.
+    pub values: Vec<f64>,
+    /// Entries read; of an array all values, zeros too.
+    pub len: u64,
+    /// `(entry, line)` wherever an entry is not on the line after the one before it: gives every entry's line at
+    /// hardly any memory, which only messages need.
+    jumps: Vec<(u64, u64)>,
+    /// Why not all of the block was read.
+    pub trouble: Option<Trouble>,
+}
+
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The first wrong line and the reason.
+    Line(u64, String),
+    Memory(Error),
+}
+
+impl Part {
+    /// Reads the lines of `block` up to the first that is wrong.
+    pub fn parse(block: &Block<'_>, header: &Header) -> Self {
+        let mut part = Self::default();
+        part.trouble = part.take(block, header).err();
+        part
+    }
+
+    fn take(&mut self, block: &Block<'_>, header: &Header) -> std::result::Result<(), Trouble> {
+        self.reserve(block, header).map_err(Trouble::Memory)?;
+        let (mut rest, mut line, mut next_line) = (block.bytes, block.first_line, 0);
+        while !rest.is_empty() {
+            let (row, col, value, length) = match plain::entry(rest, header) {
+                Some(entry) => entry,
+                None => {
+                    let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+                    let text = rest[..length].strip_suffix(b"\n").unwrap_or(rest);
+                    if line::is_comment(text) {
+                        (rest, line) = (&rest[length..], line + 1);
+                        continue;
+                    }
+                    let careful = line::entry(text, header);
+                    let (row, col, value) = careful.map_err(|reason| Trouble::Line(line, reason))?;
+                    (row, col, value, length)
+                }
+            };
+            if line != next_line {
+                self.jumps.push((self.len, line));
+            }
+            if !header.is_array {
+                self.rows.push(row);
+                self.cols.push(col);
+            } else if value != 0.0 {
+                self.rows.push(self.len as u32); // a block has fewer bytes than 2^32
+            }
+            if header.field != Field::Pattern && (!header.is_array || value != 0.0) {
+                self.values.push(value);
+            }
+            self.len += 1;
+            (rest, line) = (&rest[length..], line + 1);
+            next_line = line;
+        }
+        Ok(())
+    }
+
+    /// Room for the entries that a block's lines and bytes can hold at most.
+    fn reserve(&mut self, block: &Block<'_>, header: &Header) -> Result<()> {
+        // The shortest entry with its line end, which the last may lack: `1 1 1`, `1 1`, `1`.
+        let shortest = match header.field {
+            _ if header.is_array => 2,
+            Field::Pattern => 4,
+            _ => 6,
+        };
+        let most = (block.lines as usize).min(block.bytes.len() / shortest + 1);
+        self.rows = room(most, "entries")?;
+        if !header.is_array {
+            self.cols = room(most, "entries")?;
+        }
+        if header.field != Field::Pattern {
+            self.values = room(most, "entries")?;
+        }
+        Ok(())
+    }
+
+    /// Gives the values of an array their places; `first` values come before this part.
+    pub fn place(&mut self, first: u64, header: &Header) -> Result<()> {
+        self.cols = room(self.rows.len(), "entries")?;
+        let Some(&number) = self.rows.first() else { return Ok(()) };
+        // The last column that starts at or before the first place.
+        let (mut col, mut beyond) = (0, header.ncols);
+        while beyond - col > 1 {
+            let middle = col + (beyond - col) / 2;
+            match header.places_before(middle) <= first + u64::from(number) {
+                true => col = middle,
+                false => beyond = middle,
+            }
+        }
+        let (mut start, mut end) = (header.places_before(col), header.places_before(col + 1));
+        for row in &mut self.rows {
+            let place = first + u64::from(*row);
+            while place >= end {
+                col += 1;
+                (start, end) = (end, header.places_before(col + 1));
+            }
+            *row = (header.first_row(col) + place - start) as u32;
+            self.cols.push(col as u32);
+        }
+        Ok(())
+    }
+
+    /// The line of entry `entry`.
+    pub fn line_of(&self, entry: u64) -> u64 {
+        let (first, line) = self.jumps[self.jumps.partition_point(|&(first, _)| first <= entry) - 1];
+        line + (entry - first)
+    }
+
+    /// Lines of the entries at a place, in the order of the file.
+    pub fn lines_at(&self, (row, col): (u32, u32)) -> impl Iterator<Item = u64> {
+        let here = move |&(_, place): &(u64, (&u32, &u32))| place == (&row, &col);
+        (0..).zip(self.rows.iter().zip(&self.cols)).filter(here).map(|(entry, _)| self.line_of(entry))
+    }
+}

@@ -1,0 +1,101 @@
+//! The zip archive: its members, found by name; what is wrong with it.
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use zip::{ZipArchive, result::ZipError};
+
+use super::member::Member;
+use crate::{Error, Progress, Result};
+
+pub(super) struct Archive<R> {
+    zip: ZipArchive<R>,
+    name: PathBuf,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Reads the list of members.
+    pub fn open(mut reader: R, name: &Path) -> Result<Self> {
+        let mut magic = [0; 2];
+        let gzip = reader.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
+        if gzip {
+            let reason = "this is gzip, and an .npz is packed already: unpack it first";
+            return Err(malformed(name, "the archive", reason));
+        }
+        reader.rewind().map_err(|source| Error::Io { path: name.to_owned(), source })?;
+        let zip = ZipArchive::new(reader).map_err(|error| broken_zip(name, "the archive", error))?;
+        Ok(Self { zip, name: name.to_owned() })
+    }
+
+    pub fn has(&self, array: &str) -> bool {
+        self.zip.index_for_name(&format!("{array}.npy")).is_some()
+    }
+
+    /// The member that holds an array, its header read.
+    pub fn array(&mut self, array: &str) -> Result<Member<impl Read + use<'_, R>>> {
+        let file = format!("{array}.npy");
+        let place = format!("member {file}");
+        if !self.has(array) {
+            return Err(malformed(&self.name, "the archive", format!("there is no {place}")));
+        }
+        let bytes = self.zip.by_name(&file).map_err(|error| broken_zip(&self.name, &place, error))?;
+        Member::open(BufReader::with_capacity(1 << 16, bytes), &self.name, place)
+    }
+
+    /// `path: place: reason`.
+    pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
+        malformed(&self.name, place, reason)
+    }
+}
+
+pub(super) fn malformed(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::Malformed { path: path.to_owned(), place: place.into(), reason: reason.into() }
+}
+
+fn broken_zip(path: &Path, place: &str, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => broken(path, place, error),
+        error => malformed(path, place, error.to_string()),
+    }
+}
+
+/// What is wrong with the packed data is the file's fault, what the system says is the system's.
+pub(super) fn broken(path: &Path, place: &str, error: io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(_) => Error::Io { path: path.to_owned(), source: error },
+        None => malformed(path, place, format!("the data is damaged: {error}")),
+    }
+}
+
+/// Tells how much has been read of a file.
+pub(super) struct Counted<R> {
+    reader: R,
+    total: u64,
+    done: u64,
+    told: u64,
+    progress: Option<Progress>,
+}
+
+impl<R> Counted<R> {
+    pub fn new(reader: R, total: u64, progress: Option<Progress>) -> Self {
+        Self { reader, total, done: 0, told: 0, progress }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        const STEP: u64 = 1 << 20;
+        let bytes = self.reader.read(to)?;
+        self.done = (self.done + bytes as u64).min(self.total);
+        if let Some(progress) = self.progress.as_ref().filter(|_| self.done >= self.told + STEP) {
+            self.told = self.done;
+            progress.tell(self.done, self.total);
+        }
+        Ok(bytes)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(to)
+    }
+}

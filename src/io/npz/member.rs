@@ -1,0 +1,226 @@
+//! One array: its header, looked over before it is believed, and its elements, one after another.
+use std::io::Read;
+use std::path::Path;
+
+use half::f16;
+use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
+
+use super::archive::{broken, malformed};
+use crate::io::{Field, push};
+use crate::{Error, Result};
+
+pub(super) struct Member<R> {
+    bytes: R,
+    header: NpyHeader,
+    path: std::path::PathBuf,
+    place: String,
+}
+
+/// Why an element is not taken.
+pub(super) enum Refused {
+    /// For what it is.
+    Reason(String),
+    /// For something else.
+    Error(Error),
+}
+
+impl From<String> for Refused {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+type Taken = std::result::Result<(), Refused>;
+
+impl<R: Read> Member<R> {
+    pub fn open(mut bytes: R, path: &Path, place: String) -> Result<Self> {
+        let header = read_header(&mut bytes, path, &place)?;
+        Ok(Self { bytes, header, path: path.to_owned(), place })
+    }
+
+    pub fn shape(&self) -> &[u64] {
+        self.header.shape()
+    }
+
+    /// Elements from one index of each axis to the next.
+    pub fn strides(&self) -> &[u64] {
+        self.header.strides()
+    }
+
+    /// Refuses axes laid out last to first.
+    pub fn check_order(&self) -> Result<()> {
+        match self.header.order() {
+            Order::C => Ok(()),
+            Order::Fortran => Err(self.refuse("the array is in Fortran's order")),
+        }
+    }
+
+    /// The length of a list, or a refusal.
+    pub fn len(&self) -> Result<u64> {
+        match *self.shape() {
+            [length] => Ok(length),
+            _ => Err(self.refuse(format!("{} axes where 1 is expected", self.shape().len()))),
+        }
+    }
+
+    /// Refuses a list of another length than `expected`.
+    pub fn check_len(&self, expected: u64, why: impl FnOnce() -> String) -> Result<()> {
+        match self.len()? {
+            length if length == expected => Ok(()),
+            length => Err(self.refuse(format!("{length} elements, {expected} expected ({})", why()))),
+        }
+    }
+
+    pub fn refuse(&self, reason: impl Into<String>) -> Error {
+        malformed(&self.path, self.place.clone(), reason)
+    }
+
+    fn refuse_element(&self, element: u64, reason: impl Into<String>) -> Error {
+        malformed(&self.path, format!("{}, element {element}", self.place), reason)
+    }
+
+    /// Kind and bytes of an element.
+    fn kind(&self) -> Result<(TypeChar, u64)> {
+        match self.header.dtype() {
+            DType::Plain(kind) => Ok((kind.type_char(), kind.size_field())),
+            _ => Err(self.refuse("the elements are records")),
+        }
+    }
+
+    /// The text of an array without axes.
+    pub fn text(mut self) -> Result<String> {
+        let (kind, size) = self.kind()?;
+        if !self.shape().is_empty() || !matches!(kind, TypeChar::ByteStr | TypeChar::UnicodeStr) || size > 64 {
+            return Err(self.refuse(format!("not a short text but {}", self.describe())));
+        }
+        let mut text = String::new();
+        match kind {
+            TypeChar::ByteStr => self.for_each(|_, bytes: Vec<u8>| {
+                text = String::from_utf8_lossy(&bytes).into_owned();
+                Ok(())
+            }),
+            _ => self.for_each(|_, letters: String| {
+                text = letters;
+                Ok(())
+            }),
+        }?;
+        Ok(text)
+    }
+
+    /// The first `used` elements, or all, as numbers that `f64` holds, and what kind they are.
+    pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Field)> {
+        let (kind, size) = self.kind()?;
+        let mut values = Vec::new();
+        let mut take = |at, value: f64| if at < used { Ok(push(&mut values, value, "entries")?) } else { Ok(()) };
+        let field = match (kind, size) {
+            (TypeChar::Float, 2 | 4 | 8) => Field::Real,
+            (TypeChar::Complex, _) => return Err(self.refuse("complex matrices are not supported")),
+            _ => Field::Integer,
+        };
+        match (kind, size) {
+            (TypeChar::Float, 8) => self.for_each(|at, value: f64| take(at, value)),
+            (TypeChar::Float, 4) => self.for_each(|at, value: f32| take(at, value.into())),
+            (TypeChar::Float, 2) => self.for_each(|at, value: f16| take(at, value.into())),
+            (TypeChar::Bool, 1) => self.for_each(|at, value: bool| take(at, value.into())),
+            _ => self.integers(|at, value| match value as f64 {
+                wide if at >= used || wide as i128 == value => take(at, wide),
+                _ => Err(format!("the integer {value} cannot be held exactly in a 64-bit float").into()),
+            }),
+        }?;
+        let all_true = kind == TypeChar::Bool && values.iter().all(|&value| value == 1.0);
+        Ok((values, if all_true { Field::Pattern } else { field }))
+    }
+
+    /// Takes every element, each an integer.
+    pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> Taken) -> Result<()> {
+        match self.kind()? {
+            (TypeChar::Int, 1) => self.for_each(|at, value: i8| take(at, value.into())),
+            (TypeChar::Int, 2) => self.for_each(|at, value: i16| take(at, value.into())),
+            (TypeChar::Int, 4) => self.for_each(|at, value: i32| take(at, value.into())),
+            (TypeChar::Int, 8) => self.for_each(|at, value: i64| take(at, value.into())),
+            (TypeChar::Uint, 1) => self.for_each(|at, value: u8| take(at, value.into())),
+            (TypeChar::Uint, 2) => self.for_each(|at, value: u16| take(at, value.into())),
+            (TypeChar::Uint, 4) => self.for_each(|at, value: u32| take(at, value.into())),
+            (TypeChar::Uint, 8) => self.for_each(|at, value: u64| take(at, value.into())),
+            _ => Err(self.refuse(format!("elements of {} are not supported here", self.describe()))),
+        }
+    }
+
+    /// Takes every element, and sees that the member holds as much as its header says and no more.
+    fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> Taken) -> Result<()> {
+        let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
+        let elements =
+            file.data::<T>().map_err(|error| malformed(&self.path, self.place.clone(), error.to_string()))?;
+        let count = elements.total_len();
+        for (at, element) in (0..count).zip(elements) {
+            let place = || format!("{}, element {at}", self.place);
+            let element = element.map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => {
+                    malformed(&self.path, place(), format!("the data ends here, the header says {count} elements"))
+                }
+                _ => broken(&self.path, &place(), error),
+            })?;
+            take(at, element).map_err(|refused| match refused {
+                Refused::Reason(reason) => malformed(&self.path, place(), reason),
+                Refused::Error(error) => error,
+            })?;
+        }
+        // The end is also where the archive's check sum is compared.
+        match self.bytes.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.refuse_element(count, format!("more data than the {count} elements of the header"))),
+            Err(error) => Err(broken(&self.path, &self.place, error)),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let kind = match self.header.dtype() {
+            DType::Plain(kind) => format!("\"{kind}\""),
+            _ => "records".into(),
+        };
+        format!("type {kind} in {} axes", self.shape().len())
+    }
+}
+
+/// The header, looked over: `npyz` asks for the memory that the header's length says, and multiplies sizes unchecked.
+fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
+    const LONGEST: usize = 1 << 16;
+    let damaged = |error| broken(path, place, error);
+    let mut header = vec![0; 10];
+    bytes.read_exact(&mut header).map_err(damaged)?;
+    // Format 1 counts in 16 bits, those after it in 32.
+    let length = match header[6] {
+        1 => u16::from_le_bytes([header[8], header[9]]).into(),
+        _ => {
+            let mut high = [0; 2];
+            bytes.read_exact(&mut high).map_err(damaged)?;
+            header.extend(high);
+            u32::from_le_bytes([header[8], header[9], high[0], high[1]]) as usize
+        }
+    };
+    if &header[..6] != b"\x93NUMPY" || length > LONGEST {
+        return Err(malformed(path, place, "this is no NumPy array"));
+    }
+    let start = header.len();
+    header.resize(start + length, 0);
+    bytes.read_exact(&mut header[start..]).map_err(damaged)?;
+    let text = &header[start..];
+    let opened = text.iter().filter(|&byte| b"([{".contains(byte)).count();
+    let numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let size = numbers.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok().map(|number| number.max(1)));
+    let size = size.reduce(|product, number| product?.checked_mul(number?)).flatten();
+    if opened > 64 || (size.is_none() && text.iter().any(u8::is_ascii_digit)) {
+        return Err(malformed(path, place, "the header describes no array of any possible size"));
+    }
+    NpyHeader::from_reader(&header[..]).map_err(|error| {
+        let reason = error.to_string();
+        let first_line = reason.lines().next().unwrap_or_default();
+        malformed(path, place, format!("the header is wrong: {}", first_line.split("  -->").next().unwrap_or_default()))
+    })
+}

@@ -1,0 +1,81 @@
+//! SciPy's `.npz`: what `scipy.sparse.save_npz` writes and `load_npz` reads, of matrices in CSR, CSC, BSR and COO.
+//!
+//! An archive (zip, its members stored or deflated) of NumPy arrays: `format`, `shape`, `data`, and `indices` with
+//! `indptr`, or `row` with `col` (or both as `coords`) for COO. Values of any float, integer or boolean type, indices of
+//! any integer type, in any byte order. Integers that `f64` cannot hold exactly are refused, complex numbers too.
+//!
+//! As SciPy has it, entries come in any order, and indices past the end of `indptr` do not count. Blocks of BSR are kept
+//! as the layout of the file, every element of a stored block an entry. A refusal, [`Error::Malformed`], names the member
+//! and the element, from 0.
+//!
+//! ```
+//! use blockmul::{BlockShape, Csc, io::{Layout, ReadOptions, npz::{read_from, write_to}}};
+//! let shape = BlockShape::new(2, 2)?;
+//! let blocks = Csc::from_triplets(4, 4, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
+//! let mut archive = Vec::new();
+//! write_to(&mut archive, &blocks, &Default::default()).unwrap();
+//! let file = read_from(std::io::Cursor::new(archive), "a.npz", &ReadOptions::default())?;
+//! assert_eq!(file.layout, Some(Layout::Uniform(shape)));
+//! assert_eq!(file.matrix, blocks.to_scalars());
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+mod archive;
+mod arrays;
+mod member;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+pub use write::{write, write_to};
+
+use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble};
+use crate::{Error, Result};
+use archive::{Archive, Counted};
+use arrays::Arrays;
+
+/// Reads the file at `path`.
+///
+/// # Errors
+/// [`Error::Io`] when the system refuses the file; [`Error::Malformed`] with the member and the element for anything the
+/// format does not allow; [`Error::Memory`] when the entries do not fit the host.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    let path = path.as_ref();
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    let bytes = file.metadata().map_err(io)?.len();
+    read_from(Counted::new(file, bytes, options.progress.clone()), path, options)
+}
+
+/// Reads an archive's bytes from anywhere; `name` stands in messages where [`read`] has the path.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    let mut archive = Archive::open(reader, name.as_ref())?;
+    let arrays = Arrays::read(&mut archive, options)?;
+    let [nrows, ncols] = arrays.shape.map(|size| size as usize);
+    let compressed = match arrays.is_scalar() {
+        true => assemble::compress(nrows, ncols, arrays.scalars(), options.sum_duplicates),
+        false => assemble::compress(nrows, ncols, arrays.elements_of_blocks(), options.sum_duplicates),
+    }?;
+    let matrix = compressed.map_err(|place| {
+        let (place, reason) = arrays.duplicate_at(place);
+        archive.refuse(place, reason)
+    })?;
+    let [block_rows, block_cols] = arrays.block;
+    let ends = |size: u64, side: u64| (1..=size / side).map(|block| block * side).collect();
+    Ok(MatrixFile {
+        matrix,
+        format: Format::Npz,
+        layout: arrays
+            .in_blocks
+            .then(|| Layout::of_ends(ends(arrays.shape[0], block_rows), ends(arrays.shape[1], block_cols))),
+        field: arrays.field,
+        symmetry: Symmetry::General,
+        stored: arrays.len() as u64 * block_rows * block_cols,
+    })
+}

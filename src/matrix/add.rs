@@ -1,0 +1,178 @@
+//! Sums of two matrices.
+use super::{Cbc, CbcView, Matrix, Pattern};
+use crate::{Element, Error, Result, host_memory};
+use rayon::prelude::*;
+use std::ops::Range;
+
+type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
+
+/// C = alpha·A + beta·B, with an entry (block) wherever A or B has one: the pattern does not depend on values, and zeros that come
+/// out are kept. Products and sums are formed in the arithmetic type and rounded once; an entry of one matrix only is its product.
+///
+/// # Errors
+/// [`Error::Argument`] when the matrices or their blocks differ in size; [`Error::Memory`] when C does not fit the host.
+///
+/// ```
+/// use blockmul::{Csc, matrix::add};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0)])?;
+/// let b = Csc::from_triplets(2, 2, [(1, 0, 3.0), (1, 1, 4.0)])?;
+/// let c = add(2.0, &a, -1.0, &b)?;
+/// assert_eq!((c.pattern().row_idx(), c.values()), (&[0, 1, 1][..], &[2.0, -3.0, 0.0][..]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result<M> {
+    M::from_cbc(add_cbc::<M::Element>((alpha, a.as_cbc()), (beta, b.as_cbc()), M::ROW_MAJOR)?)
+}
+
+type Term<'a, T> = (<T as Element>::Arithmetic, CbcView<'a, T>);
+
+fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -> Result<Cbc<T>> {
+    let (a, b) = (left.1, right.1);
+    check_sizes(a, b, row_major)?;
+    let (ncols, area) = (a.pattern.ncols(), a.shape.area());
+    let count = |col| union(a.pattern.column(col), b.pattern.column(col)).count() as u64;
+    let counts: Vec<u64> = (0..ncols).into_par_iter().map(count).collect();
+    let mut col_ptr = vec![0];
+    col_ptr.extend(counts.iter().scan(0, |end, count| {
+        *end += count;
+        Some(*end)
+    }));
+    let nnz = col_ptr[ncols];
+    host_memory::check("the sum", nnz.saturating_mul((4 + area * size_of::<T>()) as u64))?;
+    let (mut row_idx, mut values) = (vec![0; nnz as usize], vec![T::zeroed(); nnz as usize * area]);
+
+    let (mut parts, mut rows_left, mut values_left) = (Vec::new(), &mut row_idx[..], &mut values[..]);
+    let step = ncols.div_ceil(4 * rayon::current_num_threads()).max(1);
+    for start in (0..ncols).step_by(step) {
+        let cols = start..ncols.min(start + step);
+        let entries = (col_ptr[cols.end] - col_ptr[cols.start]) as usize;
+        let (rows, other_rows) = rows_left.split_at_mut(entries);
+        let (sums, other_values) = values_left.split_at_mut(entries * area);
+        (rows_left, values_left) = (other_rows, other_values);
+        parts.push((cols, rows, sums));
+    }
+    parts.into_par_iter().for_each(|(cols, rows, sums)| add_columns(left, right, cols, rows, sums));
+    Cbc::new(Pattern::trusted(a.pattern.nrows(), ncols, col_ptr, row_idx), a.shape, values)
+}
+
+fn add_columns<T: Element>(
+    (alpha, a): Term<'_, T>,
+    (beta, b): Term<'_, T>,
+    cols: Range<usize>,
+    rows: &mut [u32],
+    sums: &mut [T],
+) {
+    let mut places = rows.iter_mut().zip(sums.chunks_exact_mut(a.shape.area()));
+    for col in cols {
+        let (a_start, b_start) = (a.pattern.entries(col).start, b.pattern.entries(col).start);
+        for (row, in_a, in_b) in union(a.pattern.column(col), b.pattern.column(col)) {
+            let Some((place, sum)) = places.next() else { return };
+            *place = row;
+            let of_a = in_a.map(|entry| a.block(a_start + entry));
+            let of_b = in_b.map(|entry| b.block(b_start + entry));
+            for (i, sum) in sum.iter_mut().enumerate() {
+                let terms = (of_a.map(|block| alpha * block[i].widen()), of_b.map(|block| beta * block[i].widen()));
+                *sum = match terms {
+                    (Some(x), Some(y)) => T::narrow(x + y),
+                    (Some(x), None) | (None, Some(x)) => T::narrow(x),
+                    (None, None) => continue,
+                };
+            }
+        }
+    }
+}
+
+fn check_sizes<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, row_major: bool) -> Result<()> {
+    let size = |view: CbcView<'_, T>| (view.pattern.nrows(), view.pattern.ncols(), view.shape);
+    if size(a) == size(b) {
+        return Ok(());
+    }
+    let told = |view: CbcView<'_, T>| {
+        let (nrows, ncols, shape) = size(view);
+        let (nrows, ncols, shape) = if row_major { (ncols, nrows, shape.transpose()) } else { (nrows, ncols, shape) };
+        format!("{nrows}x{ncols} blocks of {shape}")
+    };
+    Err(Error::Argument(format!("cannot add: A is {}, B is {}", told(a), told(b))))
+}
+
+/// The rows of two columns, ascending, each once, and which entry it is of either.
+pub(crate) fn union<'a>(
+    a: &'a [u32],
+    b: &'a [u32],
+) -> impl Iterator<Item = (u32, Option<usize>, Option<usize>)> + use<'a> {
+    let (mut i, mut j) = (0, 0);
+    std::iter::from_fn(move || {
+        let (in_a, in_b) = (a.get(i).copied(), b.get(j).copied());
+        let row = match (in_a, in_b) {
+            (Some(x), Some(y)) => x.min(y),
+            (x, y) => x.or(y)?,
+        };
+        let of = |found: Option<u32>, at: &mut usize| {
+            (found == Some(row)).then(|| {
+                *at += 1;
+                *at - 1
+            })
+        };
+        Some((row, of(in_a, &mut i), of(in_b, &mut j)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockShape, Csc, Csr};
+    use half::f16;
+    use proptest::prelude::*;
+
+    fn matrix(entries: &[((usize, usize), i8)]) -> Csc<f64> {
+        let entries: std::collections::BTreeMap<_, _> = entries.iter().copied().collect();
+        Csc::from_triplets(6, 8, entries.into_iter().map(|((i, j), x)| (i, j, x.into()))).unwrap()
+    }
+
+    prop_compose! {
+        fn entries()(list in prop::collection::vec(((0usize..6, 0usize..8), -4i8..5), 0..40)) -> Csc<f64> { matrix(&list) }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_the_dense_ones_over_the_union(a in entries(), b in entries(), alpha in -3i8..4, beta in -3i8..4) {
+            let (alpha, beta) = (f64::from(alpha), f64::from(beta));
+            let c = add(alpha, &a, beta, &b).unwrap();
+            prop_assert_eq!(c.to_dense(), a.to_dense() * alpha + b.to_dense() * beta);
+            let places = |m: &Csc<f64>| {
+                let of = |j| m.pattern().column(j).iter().map(move |&i| (j, i)).collect::<Vec<_>>();
+                (0..m.ncols()).flat_map(of).collect::<std::collections::BTreeSet<_>>()
+            };
+            prop_assert_eq!(places(&c), &places(&a) | &places(&b), "zeros stay, nothing else comes");
+            let shape = BlockShape::new(3, 2).unwrap();
+            let (a, b) = (a.to_blocks(shape).unwrap(), b.to_blocks(shape).unwrap());
+            let blocks = add(alpha, &a.with_alignment(64).unwrap(), beta, &b).unwrap();
+            prop_assert_eq!(blocks.shape(), shape);
+            prop_assert_eq!(blocks.to_dense(), c.to_dense());
+        }
+    }
+
+    #[test]
+    fn sizes_must_agree() -> Result<()> {
+        let (a, b) = (Csc::<f64>::from_triplets(2, 3, [])?, Csc::from_triplets(3, 2, [])?);
+        let error = add(1.0, &a, 1.0, &b).unwrap_err().to_string();
+        assert!(error.contains("A is 2x3 blocks of 1x1, B is 3x2 blocks of 1x1"), "{error}");
+        let rows = |nrows: usize| Csr::<f64>::new(nrows, 1, vec![0; nrows + 1], vec![], vec![]);
+        let error = add(1.0, &rows(2)?, 1.0, &rows(4)?).unwrap_err().to_string();
+        assert!(error.contains("A is 2x1 blocks of 1x1, B is 4x1"), "{error}");
+        let blocks = |rows, cols| Csc::<f64>::from_triplets(6, 6, [])?.to_blocks(BlockShape::new(rows, cols)?);
+        assert!(matches!(add(1.0, &blocks(2, 3)?, 1.0, &blocks(3, 2)?), Err(Error::Argument(_))));
+        Ok(())
+    }
+
+    #[test]
+    fn halves_are_rounded_once_and_lone_entries_keep_the_sign_of_zero() -> Result<()> {
+        let one = |x: f32| Csc::from_triplets(1, 1, [(0, 0, f16::from_f32(x))]);
+        // 0.001 · 1000 + 2048 in f32, then to f16: in steps of 2 from 2048 on.
+        let c = add(0.001, &one(1000.0)?, 1.0, &one(2048.0)?)?;
+        assert_eq!(c.values(), [f16::from_f32(0.001 * 1000.0 + 2048.0)]);
+        let c = add(1.0, &Csc::from_triplets(1, 1, [(0, 0, -0.0f64)])?, 1.0, &Csc::from_triplets(1, 1, [])?)?;
+        assert_eq!(c.values()[0].to_bits(), (-0.0f64).to_bits());
+        Ok(())
+    }
+}

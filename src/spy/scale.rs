@@ -1,0 +1,121 @@
+//! [`Scale`]: how finely a raster shows a matrix.
+use crate::{BlockShape, Error, Result};
+
+/// The rows or the columns of a matrix, shared out to the cells of a raster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// Rows or columns, counted in scalars.
+    pub lines: u64,
+    /// Of them, those that a cell shows; the last cell may have fewer.
+    pub per_cell: u64,
+}
+
+/// A raster's cells: each shows as many rows and columns, so that a regular pattern stays one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// From top to bottom.
+    pub rows: Side,
+    /// From left to right.
+    pub cols: Side,
+    /// Blocks of the matrix.
+    pub shape: BlockShape,
+    /// Whether entries are counted as blocks, no block being on two cells; else the elements of blocks are counted.
+    pub whole_blocks: bool,
+}
+
+impl Side {
+    /// Cells along this side.
+    pub fn cells(&self) -> usize {
+        self.lines.div_ceil(self.per_cell) as usize
+    }
+}
+
+impl Scale {
+    /// Most cells of a side.
+    pub const MAX_SIZE: usize = 8192;
+
+    /// The finest of at most `size` cells a side. Rows and columns have the same scale, unless one side were then shorter than a quarter
+    /// of `size`: that one is shown as much more finely as it has lines for.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `size` is 0 or above [`Scale::MAX_SIZE`].
+    pub fn fit(scalar_rows: u64, scalar_cols: u64, shape: BlockShape, size: usize) -> Result<Self> {
+        if size == 0 || size > Self::MAX_SIZE {
+            return Err(Error::Argument(format!("a raster has sides of 1 to {} cells, not {size}", Self::MAX_SIZE)));
+        }
+        let per_cell = |lines: u64, cells: usize| lines.div_ceil(cells.max(1) as u64).max(1);
+        let common = per_cell(scalar_rows.max(scalar_cols), size);
+        let side = |lines| Side { lines, per_cell: common.min(per_cell(lines, size / 4)) };
+        let (mut rows, mut cols) = (side(scalar_rows), side(scalar_cols));
+        // Blocks are whole where they fit a cell, and where the elements of a cell could be too many to count in 32 bits.
+        let fit = rows.per_cell >= shape.rows() as u64 && cols.per_cell >= shape.cols() as u64;
+        let whole_blocks = fit || rows.per_cell.saturating_mul(cols.per_cell) > u32::MAX.into();
+        if whole_blocks {
+            rows.per_cell = rows.per_cell.next_multiple_of(shape.rows() as u64);
+            cols.per_cell = cols.per_cell.next_multiple_of(shape.cols() as u64);
+        }
+        Ok(Self { rows, cols, shape, whole_blocks })
+    }
+
+    /// Cells from top to bottom.
+    pub fn height(&self) -> usize {
+        self.rows.cells()
+    }
+
+    /// Cells from left to right.
+    pub fn width(&self) -> usize {
+        self.cols.cells()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fit(rows: u64, cols: u64, shape: (usize, usize), size: usize) -> (u64, u64, bool) {
+        let scale = Scale::fit(rows, cols, BlockShape::new(shape.0, shape.1).unwrap(), size).unwrap();
+        (scale.rows.per_cell, scale.cols.per_cell, scale.whole_blocks)
+    }
+
+    #[test]
+    fn the_scale_follows_the_longer_side_and_the_blocks() {
+        assert_eq!(fit(20, 20, (1, 1), 100), (1, 1, true), "a small matrix is shown line by line");
+        assert_eq!(fit(100, 100, (1, 1), 100), (1, 1, true));
+        assert_eq!(fit(101, 101, (1, 1), 100), (2, 2, true));
+        assert_eq!(fit(100, 50, (5, 5), 100), (1, 1, false), "a block is larger than a cell");
+        assert_eq!(fit(400, 400, (5, 5), 100), (4, 4, false));
+        assert_eq!(fit(600, 600, (5, 5), 100), (10, 10, true), "6 would cut blocks");
+        assert_eq!(fit(1000, 100, (1, 1), 100), (10, 4, true), "the short side has 25 cells");
+        assert_eq!(fit(1000, 7, (1, 1), 100), (10, 1, true));
+        assert_eq!(fit(0, 1000, (1, 1), 100), (1, 10, true));
+        assert_eq!(fit(0, 0, (1, 1), 1), (1, 1, true));
+        let lines = u32::MAX as u64 * 32;
+        let (rows, cols, whole) = fit(32, lines, (32, 32), 50);
+        assert!(whole && rows == 32 && cols >= lines / 50, "{rows} {cols}");
+        for size in [0, Scale::MAX_SIZE + 1] {
+            let error = Scale::fit(1, 1, BlockShape::SCALAR, size).unwrap_err();
+            assert!(error.to_string().contains(&size.to_string()), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_raster_keeps_to_its_size_and_counts_in_32_bits(
+            rows in prop_oneof![0..3000u64, 0..u64::from(u32::MAX)],
+            cols in prop_oneof![0..3000u64, 0..u64::from(u32::MAX)],
+            (r, c) in (1..=32usize, 1..=32usize),
+            size in 1..=Scale::MAX_SIZE,
+        ) {
+            let shape = BlockShape::new(r, c).unwrap();
+            let scale = Scale::fit(rows * r as u64, cols * c as u64, shape, size).unwrap();
+            prop_assert!(scale.height() <= size && scale.width() <= size);
+            prop_assert_eq!((scale.height() == 0, scale.width() == 0), (rows == 0, cols == 0));
+            let (per_row, per_col) = (scale.rows.per_cell, scale.cols.per_cell);
+            match scale.whole_blocks {
+                true => prop_assert!(per_row % r as u64 == 0 && per_col % c as u64 == 0),
+                false => prop_assert!(per_row * per_col <= u32::MAX.into()),
+            }
+        }
+    }
+}

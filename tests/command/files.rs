@@ -1,0 +1,70 @@
+//! `convert`, `transpose`, `add`: matrices into other matrices.
+use super::*;
+use blockmul::matrix;
+
+#[test]
+fn converting_keeps_the_matrix() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --nodes 60 --edges 300 -o p.mtx");
+    let said = desk.ok("convert p.mtx -o p.mtx.gz");
+    assert!(said.stdout.is_empty() && said.stderr.starts_with("p.mtx.gz: 60 x 60, "), "{}", said.stderr);
+    assert!(std::fs::read(desk.path("p.mtx.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
+    assert_eq!(desk.read::<f64>("p.mtx.gz"), desk.read("p.mtx"));
+    let copy = desk.ok("convert p.mtx.gz -o - -q");
+    assert_eq!((copy.stdout, copy.stderr), (std::fs::read_to_string(desk.path("p.mtx")).unwrap(), String::new()));
+}
+
+#[test]
+fn converting_cuts_drops_sums_and_rounds_as_asked() {
+    let desk = Desk::new();
+    desk.put("z.mtx", "%%MatrixMarket matrix coordinate real general\n2 4 3\n1 1 0\n2 1 0.1\n1 4 -0\n");
+    let text = |line: &str| desk.ok(&format!("convert z.mtx -o - -q {line}")).stdout;
+    let body = |text: String| {
+        text.lines().filter(|line| !line.starts_with('%')).fold(String::new(), |all, line| all + line + ";")
+    };
+    assert_eq!(body(text("--drop-zeros")), "2 4 1;2 1 0.1;");
+    assert_eq!(body(text("--block 2")), "2 4 8;1 1 0;2 1 0.1;1 2 0;2 2 0;1 3 0;2 3 0;1 4 -0;2 4 0;");
+    assert_eq!(body(text("--block 2 --drop-zeros")), "2 4 4;1 1 0;2 1 0.1;1 2 0;2 2 0;");
+    // 0.1 in half precision is 0.0999755859375, which 0.1 stands for.
+    assert_eq!(body(text("--drop-zeros --element f16")), "2 4 1;2 1 0.1;");
+    assert_eq!(desk.read::<f64>("z.mtx").values()[1], 0.1);
+    desk.put("t.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-30\n1 1 1e30\n");
+    desk.fails("convert t.mtx -o c.mtx", 2, &["t.mtx:4: "]);
+    assert_eq!(body(desk.ok("convert t.mtx -o - -q --sum-duplicates").stdout), "2 2 1;1 1 1e30;");
+    let warned = desk.ok("convert t.mtx -o - --sum-duplicates --element f16").stderr;
+    assert!(warned.contains("warning: 1 of 1 values of t.mtx are too large for f16"), "{warned}");
+    // What rounding makes zero is dropped.
+    desk.put("s.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-30\n");
+    assert_eq!(body(desk.ok("convert s.mtx -o - -q --element f16 --drop-zeros").stdout), "1 1 0;");
+    desk.fails("convert z.mtx -o c.mtx --block 3", 2, &["cannot be cut", "fits: 2", "hint: ", "info"]);
+    desk.fails("convert z.mtx -o nowhere/c.mtx", 5, &["nowhere/c.mtx"]);
+    desk.fails("convert z.mtx", 2, &["--output"]);
+}
+
+#[test]
+fn the_transpose_of_the_transpose_is_the_matrix() {
+    let desk = Desk::new();
+    desk.put("w.mtx", WIDE);
+    desk.ok("transpose w.mtx -o t.mtx");
+    assert_eq!(desk.read::<f64>("t.mtx"), desk.read::<f64>("w.mtx").transpose());
+    desk.ok("transpose t.mtx -o back.mtx");
+    desk.ok("compare w.mtx back.mtx");
+}
+
+#[test]
+fn sums_are_the_librarys() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("p.mtx", SYMMETRIC);
+    desk.put("w.mtx", WIDE);
+    let (s, p) = (desk.read::<f64>("s.mtx"), desk.read("p.mtx"));
+    desk.ok("add s.mtx p.mtx -o c.mtx");
+    assert_eq!(desk.read::<f64>("c.mtx"), matrix::add(1.0, &s, 1.0, &p).unwrap());
+    desk.ok("add s.mtx p.mtx --alpha 0.5 --beta -2e-1 -o c.mtx");
+    assert_eq!(desk.read::<f64>("c.mtx"), matrix::add(0.5, &s, -0.2, &p).unwrap());
+    let zeros = desk.ok("add s.mtx s.mtx --beta -1 -o -").stdout;
+    assert!(zeros.contains("3 3 4\n1 1 0\n3 1 0\n"), "structural zeros stay: {zeros}");
+    desk.fails("add s.mtx w.mtx -o d.mtx", 2, &["A is 3x3", "B is 2x4"]);
+    desk.fails("add s.mtx p.mtx --alpha x -o d.mtx", 2, &["--alpha"]);
+    assert_eq!(desk.files(), ["c.mtx", "p.mtx", "s.mtx", "w.mtx"]);
+}

@@ -1,0 +1,57 @@
+//! `blockmul add`: a sum of two matrices.
+use crate::failure::Failure;
+use crate::input::{self, Shaped};
+use crate::messages::Messages;
+use crate::output;
+use blockmul::matrix;
+use std::path::PathBuf;
+
+/// Add two matrices: C = alpha·A + beta·B.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul add A.mtx B.mtx -o C.mtx
+  blockmul add A.mtx B.mtx --beta -1 -o -       the difference, to stdout
+  blockmul add H.mtx I.mtx --beta 1e-4 -o D.mtx
+
+C has an entry wherever A or B has one, also where the sum is 0; `convert --drop-zeros` leaves those out. Where both files say that
+they are made of blocks of one shape, so is C.")]
+pub struct Args {
+    /// A; - for Matrix Market on stdin.
+    a: PathBuf,
+    /// B, of the same size.
+    b: PathBuf,
+    /// Where to write C, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What A is multiplied by.
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "NUMBER")]
+    alpha: f64,
+    /// What B is multiplied by.
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "NUMBER")]
+    beta: f64,
+    /// Add up entries that stand twice in a file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Do not say on stderr what was written.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    output::check_place(&args.output)?;
+    let messages = Messages::new(args.quiet);
+    let a = input::read(&args.a, args.sum_duplicates, &messages)?;
+    let b = input::read(&args.b, args.sum_duplicates, &messages)?;
+    let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));
+    messages.step("adding");
+    let c = match layout {
+        // Blocks first: a block of C is stored where A or B stores one.
+        Some(shape) => {
+            let (a, b) = (a.matrix.to_blocks(shape)?, b.matrix.to_blocks(shape)?);
+            Shaped::Blocks(matrix::add(args.alpha, &a, args.beta, &b)?)
+        }
+        None => Shaped::Scalars(matrix::add(args.alpha, &a.matrix, args.beta, &b.matrix)?),
+    };
+    c.write(&args.output, &messages)
+}

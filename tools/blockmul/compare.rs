@@ -1,0 +1,159 @@
+//! `blockmul compare`: whether two matrices are equal, and where they are not.
+use crate::failure::Failure;
+use crate::input::{self, ElementName};
+use crate::messages::Messages;
+use crate::output;
+use blockmul::{
+    Csc, Element,
+    analysis::{Difference, Disagreement, Tolerance, difference},
+};
+use comfy_table::{CellAlignment, Table, presets};
+use half::f16;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Counts the changes of these fields that a reader must know of.
+const SCHEMA: u32 = 1;
+
+/// Compare two matrices: exit status 0 where they are equal, 1 where they differ.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul compare A.mtx B.mtx                        bit for bit
+  blockmul compare A.mtx B.mtx.gz --tolerance 1e-12   up to a relative difference
+  blockmul compare A.mtx B.mtx --element f32 --ulps 1 --missing-as-zero
+  blockmul compare A.mtx B.mtx --quiet && echo same
+
+Equal are the same bits, and two NaN; formats and blocks do not matter. Rows and columns are told as in a Matrix Market file, from 1;
+\"first\" is by columns.
+Exit status: 0 equal; 1 different; 2 wrong usage, or an input that cannot be read.")]
+pub struct Args {
+    /// One matrix; - for Matrix Market on stdin.
+    a: PathBuf,
+    /// The other.
+    b: PathBuf,
+    /// Let values differ by up to R times the larger of the two.
+    #[arg(long, value_name = "R", value_parser = tolerance)]
+    tolerance: Option<f64>,
+    /// Let values differ by up to N steps from one number of the element type to the next.
+    #[arg(long, value_name = "N")]
+    ulps: Option<u64>,
+    /// Compare values rounded to this type.
+    #[arg(long, value_enum, default_value = "f64")]
+    element: ElementName,
+    /// Take an entry that only one matrix stores as 0 in the other.
+    #[arg(long)]
+    missing_as_zero: bool,
+    /// Add up entries that stand twice in a file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Print a JSON object; in it rows and columns count from 0.
+    #[arg(long)]
+    json: bool,
+    /// Print nothing: the exit status tells.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!("a tolerance is a number from 0, as in 1e-12, not \"{text}\"")),
+    }
+}
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema: u32,
+    a: String,
+    b: String,
+    /// Rows and columns.
+    a_size: [usize; 2],
+    b_size: [usize; 2],
+    equal: bool,
+    /// Absent where the sizes differ.
+    #[serde(flatten)]
+    difference: Option<&'a Difference>,
+}
+
+/// The sizes of A and B, and how they differ if those are the same.
+struct Found {
+    sizes: [[usize; 2]; 2],
+    difference: Option<Difference>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let found = match args.element {
+        ElementName::F64 => find::<f64>(args)?,
+        ElementName::F32 => find::<f32>(args)?,
+        ElementName::F16 => find::<f16>(args)?,
+    };
+    let equal = found.difference.is_some_and(|difference| difference.is_none());
+    if args.json {
+        let ([a, b], [a_size, b_size]) = ([&args.a, &args.b].map(|path| path.display().to_string()), found.sizes);
+        let comparison =
+            Comparison { schema: SCHEMA, a, b, a_size, b_size, equal, difference: found.difference.as_ref() };
+        output::print(&serde_json::to_string_pretty(&comparison).expect("plain data"))?;
+    } else if !args.quiet {
+        let [[rows, cols], [b_rows, b_cols]] = found.sizes;
+        let sizes = || format!("different sizes: A is {rows} x {cols}, B is {b_rows} x {b_cols}");
+        output::print(&found.difference.as_ref().map_or_else(sizes, text))?;
+    }
+    if equal { Ok(()) } else { Err(Failure::Different) }
+}
+
+fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
+    let messages = Messages::new(args.quiet);
+    let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
+        let file = input::read(path, args.sum_duplicates, &messages)?;
+        Ok(input::cast(&file.matrix, name, &messages))
+    };
+    let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
+    messages.step("comparing");
+    let tolerance = Tolerance { relative: args.tolerance, ulps: args.ulps, missing_is_zero: args.missing_as_zero };
+    let sizes = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
+    let difference = if sizes[0] == sizes[1] { Some(difference(&a, &b, tolerance)?) } else { None };
+    Ok(Found { sizes, difference })
+}
+
+fn text(found: &Difference) -> String {
+    let total = found.common + found.only_a + found.only_b;
+    let mut lines = vec![match (found.is_none(), found.largest_abs.is_none() && found.only_a + found.only_b == 0) {
+        (true, true) => format!("equal: {total} entries"),
+        (true, false) => format!("equal within what is allowed: {total} entries"),
+        (false, _) => format!("different: {} of {total} entries", found.different),
+    }];
+    for (count, name, other) in [(found.only_a, "A", "B"), (found.only_b, "B", "A")] {
+        if count > 0 {
+            lines.push(format!("{count} in {name} that {other} does not store"));
+        }
+    }
+    if found.max_abs > 0.0 {
+        lines.push(format!("largest difference {:e}, largest relative difference {:e}", found.max_abs, found.max_rel));
+    }
+    let places = [("first", found.first), ("largest", found.largest_abs), ("largest relative", found.largest_rel)];
+    if places.iter().any(|(_, place)| place.is_some()) {
+        lines.push(format!("\n{}", table(&places)));
+    }
+    lines.join("\n")
+}
+
+fn table(places: &[(&str, Option<Disagreement>)]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(["", "row", "column", "A", "B", "difference", "relative"]);
+    for &(name, place) in places {
+        let Some(place) = place else { continue };
+        let value = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:?}"));
+        table.add_row([
+            name.into(),
+            (place.row + 1).to_string(),
+            (place.col + 1).to_string(),
+            value(place.a),
+            value(place.b),
+            format!("{:.2e}", place.abs),
+            format!("{:.2e}", place.rel),
+        ]);
+    }
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt()
+}

@@ -1,0 +1,208 @@
+//! `blockmul info`: what a matrix is like, and what its product with itself will take.
+mod needs;
+mod text;
+
+use crate::failure::Failure;
+use crate::input;
+use crate::messages::Messages;
+use crate::operands::default_b_shape;
+use crate::output;
+use blockmul::{
+    BlockShape, Csc, DeviceInfo, Pattern, Result,
+    analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
+    io::{Layout, MatrixFile},
+};
+use needs::{DeviceNeeds, Devices};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Counts the changes of these fields that a reader must know of.
+const SCHEMA: u32 = 1;
+
+/// Products that are looked at one by one to count the entries of the product: about half a second on two cores.
+const BUDGET: u64 = 1 << 28;
+
+/// Tell what matrices are like: size, symmetry, blocks that fit, and what their products will take.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul info A.mtx
+  blockmul info *.mtx.gz | less
+  blockmul info W.mtx --block 6x3                       the product in blocks of 6x3
+  blockmul info *.mtx --json | jq .product.products     one JSON object a line for each file
+
+The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact; where counting its entries would take long,
+bounds are told (\"at least\", \"at most\"). The best block is the one whose row indices and f64 elements take the fewest bytes.")]
+pub struct Args {
+    /// Matrices; - for Matrix Market on stdin.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Look at the product in dense blocks of R rows and K columns [default: those the file says it is made of, else scalars].
+    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    block: Option<BlockShape>,
+    /// Add up entries that stand twice in a file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Print a JSON object a line for each file.
+    #[arg(long)]
+    json: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is told of a file. `rows` and `cols` count scalars; `nnz` here entries, in the product blocks.
+#[derive(Serialize)]
+struct Info {
+    schema: u32,
+    file: String,
+    format: &'static str,
+    field: &'static str,
+    declared_symmetry: &'static str,
+    /// Entries written in the file.
+    stored: u64,
+    /// The blocks the file says it is made of: `[rows, cols]`, or `mixed`.
+    layout: Option<Blocks>,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    explicit_zeros: usize,
+    not_finite: usize,
+    symmetry: FoundSymmetry,
+    columns: ColumnLengths,
+    blocks: Fits,
+    product: Product,
+    devices: Vec<DeviceNeeds>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Blocks {
+    Uniform([usize; 2]),
+    Mixed(&'static str),
+}
+
+#[derive(Serialize)]
+struct Fits {
+    best: [usize; 2],
+    /// By area.
+    fits: Vec<BlockFit>,
+}
+
+#[derive(Serialize)]
+struct Product {
+    of: &'static str,
+    a_block: [usize; 2],
+    b_block: [usize; 2],
+    #[serde(flatten)]
+    size: ProductSize,
+    /// Products for each entry of C.
+    compression: Option<Compression>,
+}
+
+#[derive(Serialize)]
+struct Compression {
+    least: f64,
+    most: f64,
+}
+
+pub fn run(args: &Args) -> std::result::Result<(), Failure> {
+    let messages = Messages::new(args.quiet);
+    let devices = Devices::new();
+    let mut status = None;
+    for (number, path) in args.files.iter().enumerate() {
+        let info = match tell(path, args, &devices, &messages) {
+            Ok(info) => info,
+            // The other files are no worse for it.
+            Err(error) => {
+                let failure = Failure::from(error);
+                messages.pause(|| failure.report());
+                status.get_or_insert(failure.status());
+                continue;
+            }
+        };
+        let text = match (args.json, number) {
+            (true, _) => serde_json::to_string(&info).expect("plain data"),
+            (false, 0) => text::text(&info, &devices),
+            (false, _) => format!("\n{}", text::text(&info, &devices)),
+        };
+        messages.pause(|| output::print(&text))?;
+    }
+    status.map_or(Ok(()), |status| Err(Failure::Reported(status)))
+}
+
+fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Result<Info> {
+    let file = input::read(path, args.sum_duplicates, messages)?;
+    messages.step(format!("looking at {}", path.display()));
+    let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
+    let (product, needs) = product(&file.matrix, shape, devices.found())?;
+    let matrix = &file.matrix;
+    let count = |is: fn(f64) -> bool| matrix.values().iter().filter(|&&value| is(value)).count();
+    Ok(Info {
+        schema: SCHEMA,
+        file: path.display().to_string(),
+        format: file.format.name(),
+        field: file.field.name(),
+        declared_symmetry: file.symmetry.name(),
+        stored: file.stored,
+        layout: layout(&file),
+        rows: matrix.nrows(),
+        cols: matrix.ncols(),
+        nnz: matrix.nnz(),
+        explicit_zeros: count(|value| value == 0.0),
+        not_finite: count(|value| !value.is_finite()),
+        symmetry: analysis::symmetry(matrix),
+        columns: analysis::column_lengths(matrix.pattern()),
+        blocks: fits(matrix.pattern(), shape),
+        product,
+        devices: needs,
+    })
+}
+
+fn layout(file: &MatrixFile) -> Option<Blocks> {
+    Some(match file.layout.as_ref()? {
+        Layout::Uniform(shape) => Blocks::Uniform(sides(*shape)),
+        _ => Blocks::Mixed("mixed"),
+    })
+}
+
+fn sides(shape: BlockShape) -> [usize; 2] {
+    [shape.rows(), shape.cols()]
+}
+
+/// The shapes worth a look, and the one asked for.
+fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
+    let mut fits = analysis::block_fits(pattern);
+    let best = analysis::tightest(&fits).map_or([1, 1], |fit| [fit.rows, fit.cols]);
+    if !fits.iter().any(|fit| fit.shape() == asked) {
+        fits.extend(analysis::block_fit(pattern, asked));
+        fits.sort_by_key(|fit| (fit.area(), fit.rows));
+    }
+    Fits { best, fits }
+}
+
+/// The product of the matrix with itself, or with its transpose if it is not square, in blocks; and what that takes of each device.
+fn product(a: &Csc<f64>, shape: BlockShape, devices: &[DeviceInfo]) -> Result<(Product, Vec<DeviceNeeds>)> {
+    let square = a.nrows() == a.ncols();
+    let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.transpose()) };
+    let b_shape = default_b_shape(shape, b.nrows(), b.ncols());
+    let (size, needs) = match (shape, b_shape) {
+        (BlockShape::SCALAR, BlockShape::SCALAR) => {
+            let b = if square { a } else { &*b };
+            (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, needs::scalars(devices, a, b))
+        }
+        _ => {
+            let a_blocks = a.to_blocks(shape)?;
+            let b_blocks = if square && shape == b_shape { None } else { Some(b.to_blocks(b_shape)?) };
+            let b_blocks = b_blocks.as_ref().unwrap_or(&a_blocks);
+            let size = analysis::product_size(a_blocks.pattern(), b_blocks.pattern(), BUDGET)?;
+            (size, needs::blocks(devices, &a_blocks, b_blocks))
+        }
+    };
+    let each = |nnz: u64| size.products as f64 / nnz as f64;
+    let compression =
+        (size.nnz.least > 0).then(|| Compression { least: each(size.nnz.most), most: each(size.nnz.least) });
+    let of = if square { "A·A" } else { "A·Aᵀ" };
+    Ok((Product { of, a_block: sides(shape), b_block: sides(b_shape), size, compression }, needs))
+}

@@ -1,0 +1,93 @@
+//! Matrices from files, or from stdin.
+use crate::failure::Failure;
+use crate::messages::{Messages, Unit};
+use crate::output::is_standard;
+use blockmul::{
+    BlockShape, Cbc, Csc, Element, Matrix, Result,
+    io::{self, MatrixFile, ReadOptions, matrix_market},
+};
+use std::path::Path;
+
+/// The matrix of the file `path`; for `-` of stdin, in Matrix Market form.
+pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<MatrixFile> {
+    let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
+    let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
+    match is_standard(path) {
+        true => matrix_market::read_from(std::io::stdin(), "stdin", &options),
+        false => io::read(path, &options),
+    }
+}
+
+/// The shape of the blocks that a file says its matrix is made of; scalars are none.
+pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
+    file.layout.as_ref().and_then(io::Layout::uniform).filter(|&shape| shape != BlockShape::SCALAR)
+}
+
+/// The types of elements, as options name them.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ElementName {
+    F64,
+    F32,
+    F16,
+}
+
+/// To the element type, saying what no longer fits it.
+pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> Csc<T> {
+    let converted = matrix.cast::<T>();
+    let pairs = matrix.values().iter().zip(converted.values());
+    let lost = pairs.filter(|(before, after)| before.is_finite() && !after.to_f64().is_finite()).count();
+    if lost > 0 {
+        messages.warn(&format!("{lost} of {} values of {name} are too large for {}", matrix.values().len(), T::NAME));
+    }
+    converted
+}
+
+/// A matrix on its way to a file: in blocks where it has a layout.
+pub enum Shaped<T: Element> {
+    Scalars(Csc<T>),
+    Blocks(Cbc<T>),
+}
+
+impl<T: Element> Shaped<T> {
+    pub fn cut(matrix: Csc<T>, layout: Option<BlockShape>) -> Result<Self> {
+        Ok(match layout.filter(|&shape| shape != BlockShape::SCALAR) {
+            Some(shape) => Self::Blocks(matrix.to_blocks(shape)?),
+            None => Self::Scalars(matrix),
+        })
+    }
+
+    pub fn transpose(&self) -> Self {
+        match self {
+            Self::Scalars(matrix) => Self::Scalars(matrix.transpose()),
+            Self::Blocks(matrix) => Self::Blocks(matrix.transpose()),
+        }
+    }
+
+    /// To its file, and one line about it.
+    pub fn write(&self, path: &Path, messages: &Messages) -> std::result::Result<(), Failure> {
+        match self {
+            Self::Scalars(matrix) => crate::output::write_matrix(path, matrix, messages)?,
+            Self::Blocks(matrix) => crate::output::write_matrix(path, matrix, messages)?,
+        }
+        messages.say(&format!("{}: {}", path.display(), self.describe()));
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Scalars(matrix) => describe(matrix),
+            Self::Blocks(matrix) => describe(matrix),
+        }
+    }
+}
+
+/// `4 x 6, 3 blocks of 2x3`.
+pub fn describe<M: Matrix>(matrix: &M) -> String {
+    let view = matrix.as_cbc();
+    let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+    let nnz = view.pattern.nnz();
+    match view.shape {
+        BlockShape::SCALAR => format!("{rows} x {cols}, {nnz} entries"),
+        shape => format!("{rows} x {cols}, {nnz} blocks of {shape}"),
+    }
+}

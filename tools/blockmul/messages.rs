@@ -1,0 +1,153 @@
+//! What the person who watches is told, on stderr: messages, and on a terminal a bar or a spinner. Colours only where they are wanted.
+use blockmul::Progress;
+use clap::builder::styling::{AnsiColor, Color, Effects, Style};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
+use std::sync::Once;
+use std::time::Duration;
+
+/// What a message is.
+#[derive(Clone, Copy)]
+pub enum Tone {
+    Error,
+    Warning,
+    Hint,
+}
+
+impl Tone {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Hint => "hint",
+        }
+    }
+
+    fn style(self) -> Style {
+        let color = match self {
+            Self::Error => AnsiColor::Red,
+            Self::Warning => AnsiColor::Yellow,
+            Self::Hint => AnsiColor::Cyan,
+        };
+        Style::new().fg_color(Some(Color::Ansi(color))).effects(Effects::BOLD)
+    }
+}
+
+/// `error: text`, in colour on a terminal unless NO_COLOR is set. Unlike `eprintln!`, this does not panic when stderr is closed.
+pub fn tell(tone: Tone, text: &str) {
+    let style = tone.style();
+    line(&format!("{style}{}:{style:#} {text}", tone.name()));
+}
+
+fn line(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// What a bar counts.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    Bytes,
+    Entries,
+    Columns,
+    Runs,
+}
+
+impl Unit {
+    fn template(self) -> &'static str {
+        match self {
+            Self::Bytes => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} [{elapsed}, {eta} left]",
+            Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
+            Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
+            Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
+        }
+    }
+}
+
+/// Messages for the person who watches: none under `--quiet`; a bar only on a terminal, gone when all is done.
+pub struct Messages {
+    quiet: bool,
+    bar: ProgressBar,
+}
+
+impl Messages {
+    pub fn new(quiet: bool) -> Self {
+        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        bar.set_style(spinner());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { quiet, bar }
+    }
+
+    /// What is going on now, for who knows how long.
+    pub fn step(&self, text: impl Into<String>) {
+        self.bar.unset_length();
+        self.bar.set_style(spinner());
+        self.bar.set_message(text.into());
+        self.bar.reset();
+    }
+
+    /// What is going on now: a spinner until the first word of how much is done of how much, a bar from then on.
+    pub fn measured(&self, text: impl Into<String>, unit: Unit) -> Progress {
+        self.step(text);
+        let (bar, first) = (self.bar.clone(), Once::new());
+        Progress::new(move |done, total| {
+            if total > 0 {
+                first.call_once(|| bar.set_style(style(unit.template())));
+                bar.set_length(total);
+                bar.set_position(done);
+            }
+        })
+    }
+
+    /// One line that stays.
+    pub fn say(&self, text: &str) {
+        self.above_the_bar(|| line(text));
+    }
+
+    /// Something that may not be what the user wants.
+    pub fn warn(&self, text: &str) {
+        self.above_the_bar(|| tell(Tone::Warning, text));
+    }
+
+    /// Where to go from here.
+    pub fn hint(&self, text: &str) {
+        self.above_the_bar(|| tell(Tone::Hint, text));
+    }
+
+    /// Does something that writes to the terminal while the bar is away.
+    pub fn pause<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
+    fn above_the_bar(&self, write: impl FnOnce()) {
+        if !self.quiet {
+            self.bar.suspend(write);
+        }
+    }
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn spinner() -> ProgressStyle {
+    style("{spinner} {msg} [{elapsed}]")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a template that parses")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_parses() {
+        spinner();
+        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs] {
+            style(unit.template());
+        }
+    }
+}

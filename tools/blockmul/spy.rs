@@ -1,0 +1,205 @@
+//! `blockmul spy`: a picture of where the entries of a matrix are, as a PNG file or in the terminal.
+mod legend;
+mod picture;
+mod shade;
+mod term;
+
+use crate::failure::Failure;
+use crate::input;
+use crate::messages::Messages;
+use crate::output;
+use crate::target::Target;
+use anstream::{AutoStream, ColorChoice};
+use blockmul::spy::{Overlap, Raster, Scale};
+use blockmul::{BlockShape, Cbc, Csc, DeviceMatrix, Element, Method, Pattern};
+use half::f16;
+use shade::{Shade, Shaded};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Draw where the entries of a matrix are and how large.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul spy A.mtx                                   in the terminal
+  blockmul spy A.mtx --block 3 -o A.png                blocks of 3x3, coloured by their largest magnitude
+  blockmul spy C.mtx --diff A.mtx -o fill.png          what C has that A has not: the fill of a product
+  blockmul spy A.mtx.gz --shade density --size 512 -o - > A.png
+
+Row 0 is on top. A small matrix is enlarged until each element is seen; of a large one, each pixel shows as many rows and columns as
+every other. White: nothing stored. Grey: zeros that are stored. Vermilion: NaN or infinity.
+magnitude: the largest |x| of a pixel on a logarithmic scale, yellow for small, violet for large; density: entries of a pixel, darker
+for more; pattern: black where there is an entry. With --diff: blue what both have, orange the fill, purple what only the other file
+has, mixed where a pixel shows several; in the terminal o, + and -, and * where o and + come together.")]
+pub struct Args {
+    /// The matrix; - for Matrix Market on stdin.
+    file: PathBuf,
+    /// Write a PNG picture here; - for stdout.
+    #[arg(short, long, value_name = "PICTURE.png")]
+    output: Option<PathBuf>,
+    /// Show the picture in the terminal, as is done without --output.
+    #[arg(long)]
+    term: bool,
+    /// Show what FILE has that this one has not (the fill, where FILE is a product of it), and the reverse.
+    #[arg(long, value_name = "OTHER", conflicts_with = "shade")]
+    diff: Option<PathBuf>,
+    /// What the colour of a pixel says.
+    #[arg(long, value_enum, default_value = "magnitude")]
+    shade: Shade,
+    /// Cut into blocks of R rows and K columns, one number for square ones [default: those the file names, else 1x1].
+    #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
+    block: Option<BlockShape>,
+    /// Most pixels of the longer side of the PNG picture, frame and legend apart.
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]
+    size: u32,
+    /// Most columns in the terminal [default: as many as it has, 80 elsewhere].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=2048))]
+    width: Option<u32>,
+    /// auto (a GPU, else a CPU, else the host), reference (the host), gpu, cpu, an index or part of a name from `blockmul devices`.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    device: String,
+    /// Add up entries that stand twice in a file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Print no messages.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let in_terminal = args.term || args.output.is_none();
+    if let Some(path) = &args.output {
+        check_output(path, in_terminal)?;
+    }
+    let messages = Messages::new(args.quiet);
+    let target = Target::choose::<f64>(&args.device, Method::Auto, &messages)?;
+    let subject = Subject::read(args, &target, &messages)?;
+    messages.step("drawing");
+    if let Some(path) = &args.output {
+        write(path, &subject.shaded(args.size as usize)?, args.size as usize, &messages)?;
+    }
+    if in_terminal {
+        let width = args.width.map_or_else(term::width, |width| width as usize);
+        let dots = if args.diff.is_some() { term::LETTERS } else { term::BRAILLE };
+        let shaded = subject.shaded(dots.size(width))?;
+        let coloured = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        messages.pause(|| output::print(&term::draw(&shaded, dots, width, coloured)))?;
+        if args.output.is_none() {
+            messages.say(&shaded.description);
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, shaded: &Shaded, size: usize, messages: &Messages) -> Result<(), Failure> {
+    let picture = picture::Picture::draw(shaded, size);
+    let png = picture.encode().map_err(|error| Failure::Output(path.display().to_string(), error))?;
+    output::write_bytes(path, &png)?;
+    let (width, height) = (picture.width(), picture.height());
+    messages.say(&format!("{}: {width} x {height} pixels; {}", path.display(), shaded.description));
+    Ok(())
+}
+
+fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
+    match output::is_standard(path) {
+        true if in_terminal => Err(Failure::Usage("-o - and --term cannot both have stdout".into())),
+        true if std::io::stdout().is_terminal() => {
+            Err(Failure::Usage("stdout is a terminal, which is no place for a PNG file; --term draws there".into()))
+        }
+        false if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) => {
+            Err(Failure::Usage(format!("{}: pictures are PNG files; the name must end in .png", path.display())))
+        }
+        _ => output::check_place(path),
+    }
+}
+
+/// What is drawn, at whatever size.
+enum Subject {
+    Matrix {
+        matrix: Place<f64>,
+        shade: Shade,
+    },
+    /// Parts in both files, in the first only, in the second only: matrices of ones.
+    Overlap(Box<[Place<f16>; 3]>),
+}
+
+/// A matrix where it is binned.
+enum Place<T: Element> {
+    Device(DeviceMatrix<Cbc<T>>),
+    Host(Cbc<T>),
+}
+
+impl<T: Element> Place<T> {
+    fn new(matrix: Cbc<T>, target: &Target) -> Result<Self, Failure> {
+        Ok(match target {
+            Target::Device(device) => Self::Device(device.upload(&matrix)?),
+            Target::Reference => Self::Host(matrix),
+        })
+    }
+
+    fn raster(&self, size: usize) -> Result<Raster, Failure> {
+        Ok(match self {
+            Self::Device(matrix) => Raster::of(matrix, size)?,
+            Self::Host(matrix) => Raster::on_host(matrix, size)?,
+        })
+    }
+}
+
+impl Subject {
+    fn read(args: &Args, target: &Target, messages: &Messages) -> Result<Self, Failure> {
+        let (matrix, shape) = read(args, &args.file, args.block, messages)?;
+        let Some(other) = &args.diff else {
+            messages.step("binning");
+            return Ok(Self::Matrix { matrix: Place::new(matrix, target)?, shade: args.shade });
+        };
+        let (other, _) = read(args, other, Some(shape), messages)?;
+        messages.step("comparing");
+        let Overlap { both, first_only, second_only } = Overlap::of(matrix.pattern(), other.pattern())?;
+        messages.say(&format!(
+            "fill: {} {}; in both: {}; only in the other: {}",
+            first_only.nnz(),
+            entries(shape),
+            both.nnz(),
+            second_only.nnz()
+        ));
+        let place = |part: Pattern| {
+            let ones = vec![f16::ONE; part.nnz() * shape.area()];
+            Place::new(Cbc::new(part, shape, ones)?, target)
+        };
+        Ok(Self::Overlap(Box::new([place(both)?, place(first_only)?, place(second_only)?])))
+    }
+
+    fn shaded(&self, size: usize) -> Result<Shaded, Failure> {
+        Ok(match self {
+            Self::Matrix { matrix, shade } => Shaded::of(&matrix.raster(size)?, *shade),
+            Self::Overlap(parts) => {
+                let [both, first, second] = &**parts;
+                Shaded::overlap([&both.raster(size)?, &first.raster(size)?, &second.raster(size)?])
+            }
+        })
+    }
+}
+
+fn entries(shape: BlockShape) -> String {
+    if shape == BlockShape::SCALAR { "entries".into() } else { format!("blocks of {shape}") }
+}
+
+/// The matrix of a file, cut into blocks of `shape`, or of those that the file names.
+fn read(
+    args: &Args,
+    path: &Path,
+    shape: Option<BlockShape>,
+    messages: &Messages,
+) -> Result<(Cbc<f64>, BlockShape), Failure> {
+    let file = input::read(path, args.sum_duplicates, messages)?;
+    let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
+    Ok((cut(file.matrix, shape)?, shape))
+}
+
+fn cut(matrix: Csc<f64>, shape: BlockShape) -> blockmul::Result<Cbc<f64>> {
+    if shape == BlockShape::SCALAR {
+        let (pattern, values) = matrix.into_parts();
+        return Cbc::new(pattern, shape, values);
+    }
+    matrix.to_blocks(shape)
+}

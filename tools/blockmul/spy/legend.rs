@@ -1,0 +1,70 @@
+//! The legend of a picture: the ramp of colours, and below it what its ends stand for.
+use super::picture::Picture;
+use super::shade::{FRAME, INK, STEPS, step_index};
+
+/// Pixels from the cells' frame down to the lower end of the picture.
+pub const HEIGHT: usize = GAP + BAR + 2 + LINES * DOT + 2;
+/// Pixels that the bar and the longest labels need.
+pub const LEAST_WIDTH: usize = 3 * STEPS as usize + 2;
+const GAP: usize = 8;
+const BAR: usize = 12;
+
+/// Rows and columns of a glyph, and pixels of the side of its dots.
+const LINES: usize = 5;
+const COLUMNS: usize = 3;
+const DOT: usize = 2;
+/// From one glyph to the next, in pixels.
+const ADVANCE: usize = COLUMNS * DOT + SPACE;
+const SPACE: usize = 3;
+
+/// What numbers are written with, each of five rows of three dots; an octal digit is a row.
+const GLYPHS: [(char, u16); 13] = [
+    ('0', 0o75557),
+    ('1', 0o26227),
+    ('2', 0o71747),
+    ('3', 0o71717),
+    ('4', 0o55711),
+    ('5', 0o74717),
+    ('6', 0o74757),
+    ('7', 0o71122),
+    ('8', 0o75757),
+    ('9', 0o75717),
+    ('e', 0o75747),
+    ('-', 0o00700),
+    ('.', 0o00002),
+];
+
+/// Draws below row `top`, where a picture has [`HEIGHT`] rows and at least [`LEAST_WIDTH`] columns left.
+pub fn draw(picture: &mut Picture, top: usize, ends: &[String; 2]) {
+    let step = (picture.width() / usize::from(STEPS)).min(4);
+    let bar = usize::from(STEPS) * step;
+    if ends[0] == ends[1] {
+        // One colour for all: a swatch.
+        picture.fill((top + GAP, 0), (BAR, BAR), FRAME);
+        picture.fill((top + GAP + 1, 1), (BAR - 2, BAR - 2), step_index(STEPS - 1));
+        return write(picture, (top + GAP + 1, BAR + 4), &ends[0]);
+    }
+    picture.fill((top + GAP, 0), (BAR, bar), FRAME);
+    for index in 0..STEPS {
+        let (begin, end) = ((usize::from(index) * step).max(1), ((usize::from(index) + 1) * step).min(bar - 1));
+        picture.fill((top + GAP + 1, begin), (BAR - 2, end - begin), step_index(index));
+    }
+    let line = top + GAP + BAR + 2;
+    write(picture, (line, 0), &ends[0]);
+    write(picture, (line, bar - text_width(&ends[1])), &ends[1]);
+}
+
+fn text_width(text: &str) -> usize {
+    (text.len() * ADVANCE).saturating_sub(SPACE)
+}
+
+/// A number from the place of its upper left corner on.
+fn write(picture: &mut Picture, (row, col): (usize, usize), text: &str) {
+    for (place, char) in text.chars().enumerate() {
+        let Some((_, dots)) = GLYPHS.iter().find(|(glyph, _)| *glyph == char) else { continue };
+        for dot in (0..LINES * COLUMNS).filter(|dot| dots >> (LINES * COLUMNS - 1 - dot) & 1 == 1) {
+            let place = (row + dot / COLUMNS * DOT, col + place * ADVANCE + dot % COLUMNS * DOT);
+            picture.fill(place, (DOT, DOT), INK);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `blockmul transpose`: rows become columns.
+use crate::failure::Failure;
+use crate::input::{self, Shaped};
+use crate::messages::Messages;
+use crate::output;
+use std::path::PathBuf;
+
+/// Write the transpose of a matrix.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul transpose A.mtx -o T.mtx
+  blockmul transpose A.mtx.gz -o - | head
+
+Blocks that the input says it is made of are transposed with it. Every entry stays what it was to the bit.")]
+pub struct Args {
+    /// The matrix; - for Matrix Market on stdin.
+    input: PathBuf,
+    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Add up entries that stand twice in the file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    /// Do not say on stderr what was written.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    output::check_place(&args.output)?;
+    let messages = Messages::new(args.quiet);
+    let file = input::read(&args.input, args.sum_duplicates, &messages)?;
+    let layout = input::layout(&file);
+    messages.step("transposing");
+    Shaped::cut(file.matrix, layout)?.transpose().write(&args.output, &messages)
+}
