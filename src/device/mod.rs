@@ -18,6 +18,7 @@ mod pool;
 mod program;
 mod queue;
 mod validate;
+mod vector;
 mod work;
 
 pub(crate) use buffer::Buffer;
@@ -32,6 +33,7 @@ pub use pattern::DevicePattern;
 pub(crate) use pattern::PatternArrays;
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use program::{Options, Source, source};
+pub use vector::DeviceVector;
 pub use work::StageTime;
 pub(crate) use work::Work;
 
@@ -184,6 +186,7 @@ const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Device>();
     shared::<DeviceMatrix<crate::Csc<f64>>>();
+    shared::<DeviceVector<f64>>();
 };
 
 /// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.

@@ -1,0 +1,107 @@
+//! Vectors on a device.
+use super::{Buffer, Device, Work};
+use crate::{Element, Error, Result};
+
+/// A vector that lives on a device: what matrices are multiplied by, right-hand sides, solutions.
+///
+/// Counted in elements: a matrix of blocks 6x3 with 10 block columns takes one of 30.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// let device = blockmul::Device::auto()?;
+/// let mut x = device.upload_vector(&[1.0, 2.0, 3.0])?;
+/// x.write(&[4.0, 5.0, 6.0])?;
+/// assert_eq!(x.download()?, [4.0, 5.0, 6.0]);
+/// assert_eq!(device.zero_vector::<f64>(2)?.download()?, [0.0, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct DeviceVector<T> {
+    pub(crate) values: Buffer<T>,
+    pub(crate) device: Device,
+}
+
+impl Device {
+    /// Copies `values` to the device.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
+    pub fn upload_vector<T: Element>(&self, values: &[T]) -> Result<DeviceVector<T>> {
+        self.require::<T>()?;
+        Ok(DeviceVector { values: Work::new(self, None).upload(values)?, device: self.clone() })
+    }
+
+    /// A vector of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`Device::upload_vector`].
+    pub fn zero_vector<T: Element>(&self, len: usize) -> Result<DeviceVector<T>> {
+        self.require::<T>()?;
+        let work = Work::new(self, None);
+        let mut values = work.buffer(len)?;
+        work.fill_zero(&mut values)?;
+        Ok(DeviceVector { values, device: self.clone() })
+    }
+}
+
+impl<T: Element> DeviceVector<T> {
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The device the vector lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Replaces all elements; waits until they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::OpenCl`].
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        let expected = self.len();
+        if values.len() != expected {
+            let why = "the elements of the vector".into();
+            return Err(Error::Length { array: "vector", found: values.len(), expected, why });
+        }
+        Work::new(&self.device, None).write(values, &mut self.values)
+    }
+
+    /// Copies the vector to the host; waits for the commands that make it.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] or [`Error::Memory`] when one of those commands failed.
+    pub fn download(&self) -> Result<Vec<T>> {
+        self.values.download(&Work::new(&self.device, None))
+    }
+}
+
+impl<T: Element> std::fmt::Debug for DeviceVector<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DeviceVector({} x {} on {})", self.len(), T::NAME, self.device.info().name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, device::test_device};
+
+    #[test]
+    fn vectors_go_there_and_back() -> crate::Result<()> {
+        let device = test_device();
+        let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let values = [1.0f32, -0.0, f32::NAN];
+        let mut x = device.upload_vector(&values)?;
+        assert_eq!(bits(&x.download()?), bits(&values));
+        assert!(matches!(x.write(&[1.0]), Err(Error::Length { found: 1, expected: 3, .. })));
+        assert!(device.upload_vector::<f64>(&[])?.download()?.is_empty());
+        assert_eq!(device.zero_vector::<f32>(5)?.download()?, [0.0; 5]);
+        Ok(())
+    }
+}
