@@ -1,5 +1,6 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
 mod estimate;
+mod masked;
 
 use crate::{
     BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
