@@ -197,6 +197,7 @@ impl<M: Matrix> Plan<M> {
             method: Method::Esc,
             products: self.products,
             c_nnz: c.nnz() as u64,
+            dropped: 0,
             longest_run: self.longest_run,
             bands: 1,
             peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),

@@ -1,4 +1,5 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod drop;
 mod estimate;
 mod masked;
 
@@ -7,7 +8,7 @@ use crate::{
     device::{DeviceCbc, StageTime, Work},
     esc::{self, Done, Esc, Operands},
     host_memory,
-    matrix::{Cbc, Pattern, aligned_stride},
+    matrix::{Cbc, Pattern, Threshold, aligned_stride},
     reference,
 };
 use std::time::{Duration, Instant};
@@ -80,6 +81,8 @@ pub struct Report {
     pub products: u64,
     /// Entries (blocks) of C.
     pub c_nnz: u64,
+    /// Entries (blocks) left out of it: see [`Spgemm::drop_below`].
+    pub dropped: u64,
     /// Products that sum to one entry (block) of C, at most.
     pub longest_run: u32,
     /// Bands of columns the product was cut into.
@@ -112,6 +115,7 @@ pub struct Spgemm {
     memory_limit: Option<u64>,
     alignment: Option<usize>,
     progress: Option<Progress>,
+    threshold: Option<Threshold>,
 }
 
 impl Spgemm {
@@ -164,8 +168,8 @@ impl Spgemm {
         b: &DeviceMatrix<M>,
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, start, done) = self.on_device(&work, a, b)?;
-        let report = self.report(&work, start, done, c.nnz() as u64)?;
+        let (c, start, done, dropped) = self.on_device(&work, a, b)?;
+        let report = self.report(&work, start, done, (c.nnz() as u64, dropped))?;
         Ok((c, report))
     }
 
@@ -185,7 +189,9 @@ impl Spgemm {
         count_operands(&work, x, y);
         let start = Instant::now();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
+        let mut thinning = self.thinning(device, &operands)?;
         let done = esc.multiply(&work, &operands, |band| {
+            let band = thinning.thin(&work, band)?;
             work.wait()?;
             let transfer = Instant::now();
             columns.check_fits(&band)?;
@@ -197,29 +203,29 @@ impl Spgemm {
             Ok(())
         })?;
         let c = columns.finish()?;
-        let mut report = self.report(&work, start, done, c.pattern().nnz() as u64)?;
+        let mut report = self.report(&work, start, done, (c.nnz() as u64, thinning.dropped))?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report))
     }
 
-    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done.
+    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done, entries dropped.
     fn on_device<M: Matrix>(
         &self,
         work: &Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Instant, Done)> {
+    ) -> Result<(DeviceMatrix<M>, Instant, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
         let esc = Esc::new(work.device(), x.shape, y.shape)?;
         count_operands(work, x, y);
         let start = Instant::now();
-        let mut bands = Vec::new();
+        let (mut bands, mut thinning) = (Vec::new(), self.thinning(work.device(), &operands)?);
         let done = esc.multiply(work, &operands, |band| {
-            bands.push(band);
+            bands.push(thinning.thin(work, band)?);
             Ok(())
         })?;
-        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done))
+        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done, thinning.dropped))
     }
 
     fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
@@ -231,15 +237,19 @@ impl Spgemm {
         }
         let shape = a.shape.product(b.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-        Ok(Operands { a, b, c_stride })
+        Ok(Operands { a, b, c_stride, taker_bytes: self.taker_bytes::<T>(c_stride) })
     }
 
-    fn report(&self, work: &Work, start: Instant, done: Done, c_nnz: u64) -> Result<Report> {
-        let stages = work.stage_times(&esc::STAGES)?;
+    fn report(&self, work: &Work, start: Instant, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
+        let mut stages = work.stage_times(&esc::STAGES)?;
+        if self.threshold.is_some() {
+            stages.extend(work.stage_times(&["drop"])?);
+        }
         Ok(Report {
             method: Method::Esc,
             products: done.products,
             c_nnz,
+            dropped,
             longest_run: done.longest_run,
             bands: done.bands,
             peak_device_bytes: work.peak_bytes(),

@@ -2,8 +2,8 @@
 mod common;
 
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Pattern, Plan, Spgemm, generate,
-    generate::Values, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Pattern, Plan, Spgemm, Threshold,
+    Triple, generate, generate::Values, matrix::drop_below, reference,
 };
 use common::{FAMILIES, Family, device, places};
 use half::f16;
@@ -225,4 +225,156 @@ fn alpha_and_beta_reach_the_places_without_products() {
     plan.execute(&da, &da, &mut c).unwrap();
     let found: Vec<u64> = c.download().unwrap().values().iter().map(|x| x.to_bits()).collect();
     assert_eq!(found, [9.0f64, 0.0, 0.0].map(f64::to_bits), "what was there is not read, and the zeros are positive");
+}
+
+/// The product without its small entries is the reference's, whichever way it is made.
+fn check_dropped<M: Matrix + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold, limit: u64) -> u64 {
+    let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
+    let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
+    for limit in [u64::MAX, limit] {
+        let spgemm = Spgemm::new().drop_below(threshold).memory_limit(limit);
+        let (c, report) = spgemm.multiply_host(&device(), a, b).unwrap();
+        assert_eq!(c, want, "{threshold:?}");
+        let told = spgemm.estimate(device().info(), a, b).unwrap();
+        assert_eq!(report.bands, told.bands);
+        assert!(report.peak_device_bytes <= told.peak_device_bytes, "{report:?} within {told:?}");
+        assert!((limit == u64::MAX) == (report.bands == 1), "{} bands within {limit}", report.bands);
+        assert_eq!(report.stages.last().unwrap().name, "drop");
+    }
+    let (c, report) = Spgemm::new().drop_below(threshold).multiply_with_report(&da, &db).unwrap();
+    assert_eq!(c.download().unwrap(), want, "{threshold:?}, on the device");
+    assert_eq!(Spgemm::new().multiply(&da, &db).unwrap().drop_below(threshold).unwrap().download().unwrap(), want);
+    report.dropped
+}
+
+#[test]
+fn products_without_their_small_entries() {
+    let a = generate::uniform(900, 800, 12, shape(1, 1), Values::Real, 4).unwrap();
+    let b = generate::uniform(800, 1000, 12, shape(1, 1), Values::Real, 5).unwrap();
+    for threshold in [
+        Threshold::absolute(0.3),
+        Threshold::relative(0.2),
+        Threshold::absolute(0.3).keep_diagonal(),
+        Threshold::relative(0.9).keep_diagonal(),
+    ] {
+        assert!(check_dropped(&a, &b, threshold, 3 << 20) > 1000);
+        assert!(check_dropped(&a.cast::<f32>(), &b.cast(), threshold, 3 << 20) > 1000);
+    }
+    let (a, b) = (generate::uniform(300, 200, 6, shape(3, 6), Values::Real, 4), uniform(200, 300, shape(6, 3), 5));
+    let a = a.unwrap();
+    assert!(check_dropped(&a, &b, Threshold::absolute(5.0), 3 << 20) > 100);
+    let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
+    assert!(check_dropped(&by_rows(&a), &by_rows(&b), Threshold::relative(0.3), 3 << 20) > 100);
+}
+
+#[test]
+fn the_diagonal_stays_in_every_band_and_nan_everywhere() {
+    let n = 3000;
+    let band = (0..n).flat_map(|j| (j..n.min(j + 3)).map(move |i| (i, j, if i == j { 1e-3 } else { 2e-3 })));
+    let mut a = Csc::from_triplets(n, n, band).unwrap();
+    let values: Vec<f64> =
+        a.values().iter().enumerate().map(|(i, &x)| if i % 500 == 7 { f64::NAN } else { x }).collect();
+    a = Csc::new(a.pattern().clone(), values).unwrap();
+    let spgemm = Spgemm::new().drop_below(Threshold::absolute(1.0).keep_diagonal()).memory_limit(3 << 20);
+    let (c, report) = spgemm.multiply_host(&device(), &a, &a).unwrap();
+    let whole = reference::multiply(&a, &a).unwrap();
+    let nan = (0..whole.nnz()).filter(|&e| whole.values()[e].is_nan()).count();
+    let entry = |j: usize, i: usize| c.pattern().column(j).iter().position(|&row| row as usize == i);
+    assert!((0..n).all(|j| entry(j, j).is_some()) && report.bands > 1, "{} bands", report.bands);
+    assert_eq!(c.values().iter().filter(|x| x.is_nan()).count(), nan);
+    assert!(nan > 0 && c.nnz() < n + nan);
+}
+
+#[test]
+fn tolerances_that_are_none_and_masks_with_tolerances_are_refused() {
+    let a = common::scalars::<f64>(Family::Uniform, 9, 9, 3, 1);
+    let da = device().upload(&a).unwrap();
+    for wrong in [-1e-300, f64::NAN, f64::INFINITY] {
+        let message = Spgemm::new().drop_below(wrong).multiply(&da, &da).unwrap_err().to_string();
+        assert_eq!(message, format!("a tolerance must be 0 or more, and finite: it is {wrong}"));
+        assert!(matches!(da.drop_below(Threshold::relative(wrong)), Err(Error::Argument(_))));
+        assert!(matches!(drop_below(&a, wrong), Err(Error::Argument(_))));
+    }
+    let message = Spgemm::new().drop_below(1.0).multiply_masked(&da, &da, &da.pattern()).unwrap_err().to_string();
+    assert!(message.starts_with("a masked product has the mask's pattern"), "{message}");
+}
+
+fn triple_of<T: Element>(b: usize, m: usize) {
+    let a = uniform::<T>(40, 40, shape(b, b), 1);
+    let r = generate::uniform(40, 12, 3, shape(b, m), Values::Integer, 2).unwrap().cast::<T>();
+    let right = reference::multiply(&a, &r).unwrap();
+    let want = reference::multiply(&r.transpose(), &right).unwrap();
+    let (da, dr) = (device().upload(&a).unwrap(), device().upload(&r).unwrap());
+    let plan = Triple::<Cbc<T>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
+    let mut c = plan.output().unwrap();
+    plan.execute(&dr, &da, &dr, &mut c).unwrap();
+    assert_eq!(bits(&c.download().unwrap()), bits(&want), "{b}x{b}, {b}x{m} of {}", T::NAME);
+    assert_eq!(plan.products(), reference::products(&a, &r) + reference::products(&r.transpose(), &right));
+    let flops = 2 * (reference::products(&a, &r) * b as u64 + reference::products(&r.transpose(), &right) * m as u64);
+    assert_eq!(plan.flops(), flops * (b * m) as u64);
+
+    // R stored the other way, and another P.
+    let drt = device().upload(&r.transpose()).unwrap();
+    let p = uniform::<T>(40, 9, shape(b, 2), 3);
+    let dp = device().upload(&p).unwrap();
+    let plan = Triple::<Cbc<T>>::multiply(&drt.pattern(), &da.pattern(), &dp.pattern()).unwrap();
+    let mut c = plan.output().unwrap();
+    plan.execute(&drt, &da, &dp, &mut c).unwrap();
+    let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &p).unwrap()).unwrap();
+    assert_eq!(bits(&c.download().unwrap()), bits(&want), "R·A·P of {}", T::NAME);
+}
+
+#[test]
+fn triple_products_are_two_products_of_the_reference() {
+    for (b, m) in [(1, 1), (6, 3), (3, 6), (5, 4)] {
+        triple_of::<f64>(b, m);
+        triple_of::<f32>(b, m);
+        triple_of::<f16>(b, m);
+    }
+    let (a, r) = (uniform::<f64>(30, 30, shape(3, 3), 1), uniform::<f64>(30, 8, shape(3, 2), 2));
+    let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
+    let (da, dr) = (device().upload(&by_rows(&a)).unwrap(), device().upload(&by_rows(&r)).unwrap());
+    let plan = Triple::<Bsr<f64>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
+    let mut c = plan.output().unwrap();
+    plan.execute(&dr, &da, &dr, &mut c).unwrap();
+    let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &r).unwrap()).unwrap();
+    assert_eq!(c.download().unwrap(), by_rows(&want));
+}
+
+#[test]
+fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let a = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
+    let r = generate::uniform(60, 20, 2, shape(3, 2), Values::Real, 3).unwrap();
+    let (mut da, dr) = (device.upload(&a).unwrap(), device.upload(&r).unwrap());
+    let triple = Triple::<Cbc<f64>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
+    let masked = Plan::<Cbc<f64>>::masked(&da.pattern(), &da.pattern(), &da.pattern()).unwrap();
+    let (mut c, mut m) = (triple.output().unwrap(), masked.output().unwrap());
+    for step in 1..4 {
+        let values: Vec<f64> = a.values().iter().map(|x| x * (step as f64 + 0.1)).collect();
+        let now = Cbc::new(a.pattern().clone(), a.shape(), values).unwrap();
+        da.write_values(now.values()).unwrap();
+        let before = device.counters();
+        triple.execute(&dr, &da, &dr, &mut c).unwrap();
+        masked.execute(&da, &da, &mut m).unwrap();
+        device.finish().unwrap();
+        let after = device.counters();
+        assert_eq!((after.buffers_taken, after.read_backs), (before.buffers_taken, before.read_backs));
+        assert!(after.commands >= before.commands + 3);
+        let want = reference::multiply(&r.transpose(), &reference::multiply(&now, &r).unwrap()).unwrap();
+        assert_eq!(bits(&c.download().unwrap()), bits(&want));
+        let want = selected(&reference::multiply(&now, &now).unwrap(), a.pattern());
+        assert_eq!(bits(&m.download().unwrap()), bits(&want));
+    }
+    // alpha and beta, and who is refused.
+    let before = c.download().unwrap();
+    triple.execute_scaled(2.0, (&dr, &da, &dr), -1.0, &mut c).unwrap();
+    assert_eq!(bits(&c.download().unwrap()), bits(&before), "2C - C");
+    for (x, y, z, name) in [(&da, &da, &dr, "R"), (&dr, &dr, &dr, "A"), (&dr, &da, &da, "P")] {
+        let message = triple.execute(x, y, z, &mut c).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
+    }
+    assert!(triple.device_bytes() > 0);
+    let mismatch = Triple::<Cbc<f64>>::galerkin(&da.pattern(), &dr.pattern());
+    assert!(matches!(mismatch, Err(Error::Dimensions { .. })));
 }

@@ -133,7 +133,8 @@ impl Masked {
         let (nnz, group_size) = (mask.nnz(), self.tiles.group_size);
         let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
         let (a_ptr, b_ptr) = (&a.pattern().col_ptr, &b.pattern().col_ptr);
-        let args = (a_ptr, b_ptr, &mask.col_ptr, &mask.row_idx, &mut col, &mut probe_ptr, mask.ncols as u32, nnz as u32);
+        let args =
+            (a_ptr, b_ptr, &mask.col_ptr, &mask.row_idx, &mut col, &mut probe_ptr, mask.ncols as u32, nnz as u32);
         self.probes.launch(work, Grid::items(nnz + 1, group_size), args)?;
         self.sum_probes.run(work, &mut probe_ptr)?;
         let mut done = Done::default();
@@ -164,7 +165,11 @@ impl Masked {
         for ends in cuts.download(work)?.windows(4).step_by(2) {
             let (places, probes) = (ends[2] - ends[0], ends[3] - ends[1]);
             if probes > most.max(share + 1) {
-                return Err(Error::TooLarge { what: "number of entries that one place of the mask looks at", value: probes, limit: most });
+                return Err(Error::TooLarge {
+                    what: "number of entries that one place of the mask looks at",
+                    value: probes,
+                    limit: most,
+                });
             }
             if places > 0 {
                 cut.push(Band { first: ends[0] as u32, places: places as u32, probes: probes as u32 });

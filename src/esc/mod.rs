@@ -109,7 +109,7 @@ impl<T: Element> Esc<T> {
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Done> {
-        let entry_bytes = operands.c_stride * size_of::<T>();
+        let entry_bytes = operands.c_stride * size_of::<T>() + operands.taker_bytes;
         self.in_bands(work, operands.factors(), entry_bytes, |counted, band| {
             if band.sizes.products == 0 {
                 return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);

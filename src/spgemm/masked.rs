@@ -51,7 +51,7 @@ impl Spgemm {
         let work = Work::new(&a.cbc.device, self.memory_limit);
         let start = Instant::now();
         let (c, done) = self.on_mask(&work, (a, b), mask)?;
-        let report = self.report(&work, start, done, c.nnz() as u64)?;
+        let report = self.report(&work, start, done, (c.nnz() as u64, 0))?;
         Ok((c, report))
     }
 
@@ -62,7 +62,9 @@ impl Spgemm {
         mask: &DevicePattern,
     ) -> Result<(DeviceMatrix<M>, Done)> {
         if self.threshold.is_some() {
-            return Err(Error::Argument("a masked product has the mask's pattern: no entry of it can be dropped".into()));
+            return Err(Error::Argument(
+                "a masked product has the mask's pattern: no entry of it can be dropped".into(),
+            ));
         }
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let stride = self.operands(x, y)?.c_stride;
