@@ -6,7 +6,7 @@
 //! the order of the probes, which is that of C and of ascending k, so nothing is sorted. Memory follows the mask and the hits, time the probes:
 //! for each place the shorter of row and column.
 use super::{
-    Done, Kind, Part, Side, Tuning,
+    Done, Side, Tuning,
     block_sums::{BlockSums, Places, Scaling, Transposed},
     plan::{PlannedBand, PlannedProduct},
     tuning::TileTuning,
@@ -146,7 +146,8 @@ impl Masked {
         Ok(done)
     }
 
-    /// The places of the mask in bands of at most so many probes; one read, one more where there are several.
+    /// The places of the mask in bands of so many probes, more only where a place alone has half as many; one read, one more where there
+    /// are several.
     fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, nnz: u32, most: u64) -> Result<Vec<Band>> {
         let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
         if nnz == 0 {
@@ -164,12 +165,9 @@ impl Masked {
         let mut cut = Vec::new();
         for ends in cuts.download(work)?.windows(4).step_by(2) {
             let (places, probes) = (ends[2] - ends[0], ends[3] - ends[1]);
-            if probes > most.max(share + 1) {
-                return Err(Error::TooLarge {
-                    what: "number of entries that one place of the mask looks at",
-                    value: probes,
-                    limit: most,
-                });
+            if probes > MAX_PROBES {
+                let what = "number of entries looked up for one place of the mask and those before it in its band";
+                return Err(Error::TooLarge { what, value: probes, limit: MAX_PROBES });
             }
             if places > 0 {
                 cut.push(Band { first: ends[0] as u32, places: places as u32, probes: probes as u32 });
@@ -236,23 +234,32 @@ impl Masked {
     }
 }
 
+fn tuned(device: &Device, a: &Side, b: &Side) -> Tuning {
+    Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs()
+}
+
 /// What is compiled for two operands and a mask.
-fn compiled<T: Element>(device: &Device, a: &Side, b: &Side) -> Result<(Masked, BlockSums<T>)> {
-    let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
-    let tuning = Tuning::new(device.info(), a_shape, b_shape).keeping_pairs();
-    let kind = Kind { part: Part::Full, transposed: Transposed { a: a.transposed, b: b.transposed } };
-    let sums = BlockSums::new(device, &tuning, a_shape, b_shape, kind.transposed)?;
-    Ok((Masked::new(device, &tuning, (a, b))?, sums))
+fn compiled<T: Element>(device: &Device, tuning: &Tuning, a: &Side, b: &Side) -> Result<(Masked, BlockSums<T>)> {
+    let transposed = Transposed { a: a.transposed, b: b.transposed };
+    let sums = BlockSums::new(device, tuning, a.op_shape(), b.op_shape(), transposed)?;
+    Ok((Masked::new(device, tuning, (a, b))?, sums))
 }
 
 impl<T: Element> PlannedProduct<T> {
     /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
     pub fn masked(work: &Work, a: &Side, b: &Side, mask: &Arc<PatternArrays>) -> Result<Self> {
-        Self::masked_in_bands(work, (a, b), mask, most_probes(work.device().info().max_alloc_bytes))
+        let most = most_probes(work.device().info().max_alloc_bytes);
+        Self::masked_in_bands(work, (a, b), mask, &tuned(work.device(), a, b), most)
     }
 
-    fn masked_in_bands(work: &Work, (a, b): (&Side, &Side), mask: &Arc<PatternArrays>, most: u64) -> Result<Self> {
-        let (masked, sums) = compiled(work.device(), a, b)?;
+    fn masked_in_bands(
+        work: &Work,
+        (a, b): (&Side, &Side),
+        mask: &Arc<PatternArrays>,
+        tuning: &Tuning,
+        most: u64,
+    ) -> Result<Self> {
+        let (masked, sums) = compiled(work.device(), tuning, a, b)?;
         let (rows, columns) = (Lines::new(work, a, true)?, Lines::new(work, b, false)?);
         let mut bands = Vec::new();
         let done = masked.runs(work, (&rows, &columns), mask, &sums, most, |band| {
@@ -279,7 +286,8 @@ pub(crate) fn multiply_masked<T: Element>(
 ) -> Result<(DeviceCbc<T>, Done)> {
     let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let (a_side, b_side) = (side(a), side(b));
-    let (masked, sums) = compiled::<T>(work.device(), &a_side, &b_side)?;
+    let tuning = tuned(work.device(), &a_side, &b_side);
+    let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
     let shape = a.shape.product(b.shape);
     let mut values = work.buffer(mask.nnz() * stride)?;
     if stride > shape.area() {
@@ -299,3 +307,6 @@ pub(crate) fn multiply_masked<T: Element>(
     })?;
     Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, done))
 }
+
+#[cfg(test)]
+mod tests;
