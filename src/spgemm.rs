@@ -1,16 +1,17 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod columns;
 mod drop;
 mod estimate;
 mod masked;
 
 use crate::{
-    BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
+    Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
     device::{DeviceCbc, StageTime, Work},
     esc::{self, Done, Esc, Operands},
-    host_memory,
-    matrix::{Cbc, Pattern, Threshold, aligned_stride},
+    matrix::{Threshold, aligned_stride},
     reference,
 };
+use columns::Columns;
 use std::time::{Duration, Instant};
 
 /// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C r x c.
@@ -184,12 +185,11 @@ impl Spgemm {
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let esc = Esc::new(device, x.shape, y.shape)?;
+        let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let start = Instant::now();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
-        let mut thinning = self.thinning(device, &operands)?;
         let done = esc.multiply(&work, &operands, |band| {
             let band = thinning.thin(&work, band)?;
             work.wait()?;
@@ -198,7 +198,7 @@ impl Spgemm {
             columns.append(band.download(&Work::new(device, None))?);
             transfers += transfer.elapsed();
             if let Some(progress) = &self.progress {
-                progress.tell(columns.col_ptr.len() as u64 - 1, y.ncols as u64);
+                progress.tell(columns.count(), y.ncols as u64);
             }
             Ok(())
         })?;
@@ -217,10 +217,11 @@ impl Spgemm {
     ) -> Result<(DeviceMatrix<M>, Instant, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let esc = Esc::new(work.device(), x.shape, y.shape)?;
+        let (esc, mut thinning) =
+            (Esc::new(work.device(), x.shape, y.shape)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
         let start = Instant::now();
-        let (mut bands, mut thinning) = (Vec::new(), self.thinning(work.device(), &operands)?);
+        let mut bands = Vec::new();
         let done = esc.multiply(work, &operands, |band| {
             bands.push(thinning.thin(work, band)?);
             Ok(())
@@ -272,51 +273,5 @@ fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
     work.count_operand(a.bytes());
     if !std::ptr::eq(a, b) {
         work.count_operand(b.bytes());
-    }
-}
-
-/// The columns of C that have reached the host.
-struct Columns<T> {
-    nrows: usize,
-    shape: BlockShape,
-    stride: usize,
-    bands: usize,
-    col_ptr: Vec<u64>,
-    row_idx: Vec<u32>,
-    values: Vec<T>,
-}
-
-impl<T: Element> Columns<T> {
-    fn new(operands: &Operands<'_, T>) -> Self {
-        let shape = operands.a.shape.product(operands.b.shape);
-        let (nrows, stride) = (operands.a.nrows, operands.c_stride);
-        Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
-    }
-
-    /// Refuses a band the host has no memory for; with others before it, twice: while they move to a larger allocation.
-    fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
-        let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
-        let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
-        host_memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
-    }
-
-    fn append(&mut self, band: Cbc<T>) {
-        let before = self.row_idx.len() as u64;
-        let (pattern, values) = band.into_parts();
-        let (col_ptr, row_idx) = pattern.into_parts();
-        self.col_ptr.extend(col_ptr[1..].iter().map(|&end| before + end));
-        match self.bands {
-            0 => (self.row_idx, self.values) = (row_idx, values),
-            _ => {
-                self.row_idx.extend_from_slice(&row_idx);
-                self.values.extend_from_slice(&values);
-            }
-        }
-        self.bands += 1;
-    }
-
-    fn finish(self) -> Result<Cbc<T>> {
-        let pattern = Pattern::trusted(self.nrows, self.col_ptr.len() - 1, self.col_ptr, self.row_idx);
-        Cbc::with_stride(pattern, self.shape, self.stride, self.values)
     }
 }

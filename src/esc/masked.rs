@@ -21,7 +21,7 @@ use crate::{
         transpose::{self, Transpose},
     },
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 type ProbesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u64>, u32, u32);
 type BandsSignature = (In<u64>, Out<u64>, u64, u32, u32);
@@ -59,6 +59,7 @@ pub(crate) struct Masked {
     long_pieces: Kernel<PiecesSignature>,
     sum_probes: Scan<u64>,
     sum_hits: Scan<u32>,
+    transpose: Transpose,
     tiles: TileTuning,
 }
 
@@ -79,10 +80,10 @@ struct Band {
 
 impl<'a> Lines<'a> {
     /// The rows, or the columns, of the operand.
-    fn new(work: &Work, side: &'a Side, rows: bool) -> Result<Self> {
+    fn new(work: &Work, transpose: &Transpose, side: &'a Side, rows: bool) -> Result<Self> {
         let moved = match side.transposed == rows {
             true => None,
-            false => Some(Transpose::new(work.device())?.run(work, &side.pattern)?),
+            false => Some(transpose.run(work, &side.pattern)?),
         };
         Ok(Self { side, moved })
     }
@@ -113,10 +114,19 @@ impl Masked {
             write: device.kernel(masked, &options, "write_hits")?,
             record: device.kernel(masked, &options, "mask_record")?,
             long_pieces,
+            transpose: Transpose::new(device)?,
             sum_probes: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
             sum_hits: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
             tiles: tuning.tiles,
         })
+    }
+
+    fn rows<'a>(&self, work: &Work, a: &'a Side) -> Result<Lines<'a>> {
+        Lines::new(work, &self.transpose, a, true)
+    }
+
+    fn columns<'a>(&self, work: &Work, b: &'a Side) -> Result<Lines<'a>> {
+        Lines::new(work, &self.transpose, b, false)
     }
 
     /// Finds the runs of all places of `mask`, band after band; `take` gets the products of each.
@@ -260,7 +270,7 @@ impl<T: Element> PlannedProduct<T> {
         most: u64,
     ) -> Result<Self> {
         let (masked, sums) = compiled(work.device(), tuning, a, b)?;
-        let (rows, columns) = (Lines::new(work, a, true)?, Lines::new(work, b, false)?);
+        let (rows, columns) = (masked.rows(work, a)?, masked.columns(work, b)?);
         let mut bands = Vec::new();
         let done = masked.runs(work, (&rows, &columns), mask, &sums, most, |band| {
             bands.push(band);
@@ -277,23 +287,24 @@ fn most_probes(bytes: u64) -> u64 {
     (bytes / size_of::<OperandPair>() as u64).clamp(1, MAX_PROBES)
 }
 
-/// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements apart.
+/// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements
+/// apart. Tells when the kernels were compiled and the clock was started.
 pub(crate) fn multiply_masked<T: Element>(
     work: &Work,
     (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
     mask: &Arc<PatternArrays>,
     stride: usize,
-) -> Result<(DeviceCbc<T>, Done)> {
+) -> Result<(DeviceCbc<T>, Instant, Done)> {
     let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let (a_side, b_side) = (side(a), side(b));
     let tuning = tuned(work.device(), &a_side, &b_side);
     let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
-    let shape = a.shape.product(b.shape);
+    let (start, shape) = (Instant::now(), a.shape.product(b.shape));
     let mut values = work.buffer(mask.nnz() * stride)?;
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // the padding between blocks
     }
-    let (rows, columns) = (Lines::new(work, &a_side, true)?, Lines::new(work, &b_side, false)?);
+    let (rows, columns) = (masked.rows(work, &a_side)?, masked.columns(work, &b_side)?);
     // Half of what is left: places and probes take their part, and pieces.
     let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
     let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |mut band| {
@@ -305,7 +316,7 @@ pub(crate) fn multiply_masked<T: Element>(
         };
         sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
     })?;
-    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, done))
+    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, start, done))
 }
 
 #[cfg(test)]

@@ -90,15 +90,16 @@ pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
 /// The entries that stay, in ascending order.
 pub(crate) fn kept_entries<T: Element>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
     let zero = T::Arithmetic::zero();
+    let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
     // The largest magnitude; NaN where there is one.
-    let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || x != x { x } else { y };
+    let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };
     let size = |entry: usize| of.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
     let tolerance = threshold.tolerance::<T>();
     let mut kept = Vec::new();
     for col in 0..of.pattern.ncols() {
         let limit = match threshold.relative {
             true => {
-                let norm = of.pattern.entries(col).map(size).filter(|x| x == x).fold(zero, larger);
+                let norm = of.pattern.entries(col).map(size).filter(|x| !is_nan(x)).fold(zero, larger);
                 if norm.is_finite() { tolerance * norm } else { zero }
             }
             false => tolerance,

@@ -35,7 +35,7 @@ impl Spgemm {
         mask: &DevicePattern,
     ) -> Result<DeviceMatrix<M>> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        self.on_mask(&work, (a, b), mask).map(|(c, _)| c)
+        self.on_mask(&work, (a, b), mask).map(|(c, ..)| c)
     }
 
     /// As [`Spgemm::multiply_masked`], waits for C and tells what it took: the products are those within the mask.
@@ -49,8 +49,7 @@ impl Spgemm {
         mask: &DevicePattern,
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let start = Instant::now();
-        let (c, done) = self.on_mask(&work, (a, b), mask)?;
+        let (c, start, done) = self.on_mask(&work, (a, b), mask)?;
         let report = self.report(&work, start, done, (c.nnz() as u64, 0))?;
         Ok((c, report))
     }
@@ -60,7 +59,7 @@ impl Spgemm {
         work: &Work,
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         mask: &DevicePattern,
-    ) -> Result<(DeviceMatrix<M>, Done)> {
+    ) -> Result<(DeviceMatrix<M>, Instant, Done)> {
         if self.threshold.is_some() {
             return Err(Error::Argument(
                 "a masked product has the mask's pattern: no entry of it can be dropped".into(),
@@ -71,7 +70,7 @@ impl Spgemm {
         check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
         count_operands(work, x, y);
         work.count_operand(mask.device_bytes());
-        let (c, done) = esc::multiply_masked(work, (x, y), &mask.arrays, stride)?;
-        Ok((DeviceMatrix::new(c), done))
+        let (c, start, done) = esc::multiply_masked(work, (x, y), &mask.arrays, stride)?;
+        Ok((DeviceMatrix::new(c), start, done))
     }
 }
