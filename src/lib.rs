@@ -82,6 +82,7 @@ mod progress;
 pub mod reference;
 mod spgemm;
 pub mod spy;
+mod triple;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
@@ -91,10 +92,11 @@ pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, 
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
 pub use esc::{Estimate, Part};
-pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
+pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
+pub use triple::Triple;
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -11,6 +11,9 @@ use crate::{
 };
 use std::{sync::Mutex, sync::PoisonError, time::Instant};
 
+mod masked;
+pub(crate) use masked::check_mask;
+
 /// A product of two matrices whose patterns stay the same, prepared.
 ///
 /// ```
@@ -45,6 +48,9 @@ pub struct Plan<M: Matrix> {
     longest_run: u32,
     bytes: u64,
 }
+
+/// The pattern of an operand, and whether its transpose is multiplied.
+type Stored<'a> = (&'a DevicePattern, bool);
 
 impl<M: Matrix> Plan<M> {
     /// C = A·B.
@@ -89,10 +95,23 @@ impl<M: Matrix> Plan<M> {
         Self::new((j, true), (j, false), part)
     }
 
-    fn new(
-        (a, a_transposed): (&DevicePattern, bool),
-        (b, b_transposed): (&DevicePattern, bool),
-        part: Part,
+    fn new(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<Self> {
+        Self::prepared(a, b, |work, first, second| {
+            // In the arrays of row-major matrices what is above becomes what is below.
+            let part = match (M::ROW_MAJOR, part) {
+                (false, part) | (true, part @ Part::Full) => part,
+                (true, Part::Lower) => Part::Upper,
+                (true, Part::Upper) => Part::Lower,
+            };
+            PlannedProduct::new(work, first, second, part)
+        })
+    }
+
+    /// The plan of what `prepare` makes of the operands as their arrays are: those of row-major matrices are the transposes', Cᵀ = op(B)ᵀ·op(A)ᵀ.
+    fn prepared(
+        (a, a_transposed): Stored<'_>,
+        (b, b_transposed): Stored<'_>,
+        prepare: impl FnOnce(&Work, &Side, &Side) -> Result<PlannedProduct<M::Element>>,
     ) -> Result<Self> {
         let device = a.device();
         if !device.same_as(b.device()) {
@@ -104,19 +123,12 @@ impl<M: Matrix> Plan<M> {
             shape: pattern.array_shape,
             transposed,
         };
-        // The arrays of row-major matrices are those of the transposes: Cᵀ = op(B)ᵀ·op(A)ᵀ, and what is above becomes what is below.
         let (a_side, b_side) = (side(a, a_transposed), side(b, b_transposed));
-        let (first, second, part) = match (M::ROW_MAJOR, part) {
-            (false, part) => (a_side, b_side, part),
-            (true, Part::Full) => (b_side, a_side, Part::Full),
-            (true, Part::Lower) => (b_side, a_side, Part::Upper),
-            (true, Part::Upper) => (b_side, a_side, Part::Lower),
-        };
+        let (first, second) = if M::ROW_MAJOR { (b_side, a_side) } else { (a_side, b_side) };
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
-        let work = Work::new(device, None);
-        let product = PlannedProduct::new(&work, &first, &second, part)?;
+        let product = prepare(&Work::new(device, None), &first, &second)?;
         let c = DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR };
         Ok(Self {
             device: device.clone(),
@@ -185,6 +197,7 @@ impl<M: Matrix> Plan<M> {
             method: Method::Esc,
             products: self.products,
             c_nnz: c.nnz() as u64,
+            dropped: 0,
             longest_run: self.longest_run,
             bands: 1,
             peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),

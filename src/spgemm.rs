@@ -1,14 +1,17 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod columns;
+mod drop;
 mod estimate;
+mod masked;
 
 use crate::{
-    BlockShape, Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
+    Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
     device::{DeviceCbc, StageTime, Work},
     esc::{self, Done, Esc, Operands},
-    host_memory,
-    matrix::{Cbc, Pattern, aligned_stride},
+    matrix::{Threshold, aligned_stride},
     reference,
 };
+use columns::Columns;
 use std::time::{Duration, Instant};
 
 /// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C r x c.
@@ -79,6 +82,8 @@ pub struct Report {
     pub products: u64,
     /// Entries (blocks) of C.
     pub c_nnz: u64,
+    /// Entries (blocks) left out of it: see [`Spgemm::drop_below`].
+    pub dropped: u64,
     /// Products that sum to one entry (block) of C, at most.
     pub longest_run: u32,
     /// Bands of columns the product was cut into.
@@ -111,6 +116,7 @@ pub struct Spgemm {
     memory_limit: Option<u64>,
     alignment: Option<usize>,
     progress: Option<Progress>,
+    threshold: Option<Threshold>,
 }
 
 impl Spgemm {
@@ -163,8 +169,8 @@ impl Spgemm {
         b: &DeviceMatrix<M>,
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, start, done) = self.on_device(&work, a, b)?;
-        let report = self.report(&work, start, done, c.nnz() as u64)?;
+        let (c, start, done, dropped) = self.on_device(&work, a, b)?;
+        let report = self.report(&work, start, done, (c.nnz() as u64, dropped))?;
         Ok((c, report))
     }
 
@@ -179,46 +185,48 @@ impl Spgemm {
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let esc = Esc::new(device, x.shape, y.shape)?;
+        let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let start = Instant::now();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
         let done = esc.multiply(&work, &operands, |band| {
+            let band = thinning.thin(&work, band)?;
             work.wait()?;
             let transfer = Instant::now();
             columns.check_fits(&band)?;
             columns.append(band.download(&Work::new(device, None))?);
             transfers += transfer.elapsed();
             if let Some(progress) = &self.progress {
-                progress.tell(columns.col_ptr.len() as u64 - 1, y.ncols as u64);
+                progress.tell(columns.count(), y.ncols as u64);
             }
             Ok(())
         })?;
         let c = columns.finish()?;
-        let mut report = self.report(&work, start, done, c.pattern().nnz() as u64)?;
+        let mut report = self.report(&work, start, done, (c.nnz() as u64, thinning.dropped))?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report))
     }
 
-    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done.
+    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done, entries dropped.
     fn on_device<M: Matrix>(
         &self,
         work: &Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Instant, Done)> {
+    ) -> Result<(DeviceMatrix<M>, Instant, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let esc = Esc::new(work.device(), x.shape, y.shape)?;
+        let (esc, mut thinning) =
+            (Esc::new(work.device(), x.shape, y.shape)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
         let start = Instant::now();
         let mut bands = Vec::new();
         let done = esc.multiply(work, &operands, |band| {
-            bands.push(band);
+            bands.push(thinning.thin(work, band)?);
             Ok(())
         })?;
-        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done))
+        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done, thinning.dropped))
     }
 
     fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
@@ -230,15 +238,19 @@ impl Spgemm {
         }
         let shape = a.shape.product(b.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-        Ok(Operands { a, b, c_stride })
+        Ok(Operands { a, b, c_stride, taker_bytes: self.taker_bytes::<T>(c_stride) })
     }
 
-    fn report(&self, work: &Work, start: Instant, done: Done, c_nnz: u64) -> Result<Report> {
-        let stages = work.stage_times(&esc::STAGES)?;
+    fn report(&self, work: &Work, start: Instant, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
+        let mut stages = work.stage_times(&esc::STAGES)?;
+        if self.threshold.is_some() {
+            stages.extend(work.stage_times(&["drop"])?);
+        }
         Ok(Report {
             method: Method::Esc,
             products: done.products,
             c_nnz,
+            dropped,
             longest_run: done.longest_run,
             bands: done.bands,
             peak_device_bytes: work.peak_bytes(),
@@ -261,51 +273,5 @@ fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
     work.count_operand(a.bytes());
     if !std::ptr::eq(a, b) {
         work.count_operand(b.bytes());
-    }
-}
-
-/// The columns of C that have reached the host.
-struct Columns<T> {
-    nrows: usize,
-    shape: BlockShape,
-    stride: usize,
-    bands: usize,
-    col_ptr: Vec<u64>,
-    row_idx: Vec<u32>,
-    values: Vec<T>,
-}
-
-impl<T: Element> Columns<T> {
-    fn new(operands: &Operands<'_, T>) -> Self {
-        let shape = operands.a.shape.product(operands.b.shape);
-        let (nrows, stride) = (operands.a.nrows, operands.c_stride);
-        Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
-    }
-
-    /// Refuses a band the host has no memory for; with others before it, twice: while they move to a larger allocation.
-    fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
-        let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
-        let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
-        host_memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
-    }
-
-    fn append(&mut self, band: Cbc<T>) {
-        let before = self.row_idx.len() as u64;
-        let (pattern, values) = band.into_parts();
-        let (col_ptr, row_idx) = pattern.into_parts();
-        self.col_ptr.extend(col_ptr[1..].iter().map(|&end| before + end));
-        match self.bands {
-            0 => (self.row_idx, self.values) = (row_idx, values),
-            _ => {
-                self.row_idx.extend_from_slice(&row_idx);
-                self.values.extend_from_slice(&values);
-            }
-        }
-        self.bands += 1;
-    }
-
-    fn finish(self) -> Result<Cbc<T>> {
-        let pattern = Pattern::trusted(self.nrows, self.col_ptr.len() - 1, self.col_ptr, self.row_idx);
-        Cbc::with_stride(pattern, self.shape, self.stride, self.values)
     }
 }

@@ -1,6 +1,11 @@
 //! Comparing a product with the reference.
-use crate::{Cbc, Element, Matrix, Result, matrix::CbcView, reference};
+use crate::{
+    Cbc, Element, Matrix, Result, Threshold,
+    matrix::{CbcView, kept_entries, pattern_of},
+    reference,
+};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// How far a product is from the reference.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -39,10 +44,20 @@ pub struct Verification {
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
+    verify_dropped(a, b, c, None)
+}
+
+/// The same for a product without its entries below a threshold: the reference's are dropped by the same rule.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_dropped<M: Matrix>(a: &M, b: &M, c: &M, threshold: Option<Threshold>) -> Result<Verification> {
     let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
     let (c, r) = (c.as_cbc(), reference::multiply(a, b)?);
     let r = r.as_cbc();
-    if c.pattern != r.pattern || c.shape != r.shape {
+    let kept = threshold.map(|threshold| kept_entries(r, threshold));
+    let pattern = kept.as_ref().map_or(Cow::Borrowed(r.pattern), |kept| Cow::Owned(pattern_of(r.pattern, kept)));
+    if c.pattern != &*pattern || c.shape != r.shape {
         let infinite = f64::INFINITY;
         let (max_abs_error, max_rel_error) = (infinite, infinite);
         return Ok(Verification {
@@ -58,9 +73,10 @@ pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
     let inner = x.shape.cols() as f64;
 
     let entry = |e: usize| {
-        let n = terms.values()[e] * inner;
+        let whole = kept.as_ref().map_or(e, |kept| kept[e]);
+        let n = terms.values()[whole] * inner;
         let bound = 2.0 * n * M::Element::ARITHMETIC_ROUNDOFF;
-        let elements = c.block(e).iter().zip(r.block(e)).zip(magnitude.as_cbc().block(e));
+        let elements = c.block(e).iter().zip(r.block(whole)).zip(magnitude.as_cbc().block(whole));
         elements.fold(Errors::NONE, |errors, ((&c, &r), &magnitude)| errors.and(Errors::of(c, r, magnitude, bound)))
     };
     let errors =

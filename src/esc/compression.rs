@@ -40,6 +40,8 @@ pub(crate) struct Operands<'a, T> {
     pub b: &'a DeviceCbc<T>,
     /// Elements from one block of C to the next.
     pub c_stride: usize,
+    /// Bytes that whoever takes a band of C allocates for each of its entries while it has the band.
+    pub taker_bytes: usize,
 }
 
 impl<T: Element> Operands<'_, T> {

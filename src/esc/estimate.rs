@@ -24,13 +24,14 @@ pub struct Estimate {
     pub operand_bytes: u64,
 }
 
-/// A·B in column order, C leaving the device band by band; `b` is `None` where it is A. `limit`: bytes that may be used.
+/// A·B in column order, C leaving the device band by band, an entry of it taking `entry_bytes`; `b` is `None` where it is A. `limit`: bytes that may be
+/// used.
 pub(crate) fn estimate<T: Element>(
     info: &DeviceInfo,
     limit: u64,
     a: CbcView<'_, T>,
     b: Option<CbcView<'_, T>>,
-    c_stride: usize,
+    entry_bytes: usize,
 ) -> Result<Estimate> {
     let right = b.unwrap_or(a);
     for operand in [a, right] {
@@ -51,7 +52,7 @@ pub(crate) fn estimate<T: Element>(
         free_bytes: limit.saturating_sub(used),
         max_alloc_bytes: info.max_alloc_bytes,
         payload_bytes: tuning.payload.bytes::<T>(),
-        entry_bytes: (c_stride * size_of::<T>()) as u64,
+        entry_bytes: entry_bytes as u64,
         long_run: tuning.long_run() as u64,
         part_bytes: (a.shape.product(right.shape).area() * size_of::<T::Arithmetic>()) as u64,
         rows: a.pattern.nrows() as u64,

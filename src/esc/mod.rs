@@ -10,6 +10,7 @@ mod estimate;
 mod expansion;
 mod gather;
 mod join;
+mod masked;
 mod plan;
 mod segmented_sort;
 mod setup;
@@ -30,6 +31,7 @@ pub(crate) use estimate::estimate;
 use expansion::{Expanded, Expansion, Factors};
 use gather::Gather;
 pub(crate) use join::join;
+pub(crate) use masked::multiply_masked;
 pub(crate) use plan::{PlannedProduct, Side};
 use segmented_sort::SortStage;
 use setup::{Counted, Setup};
@@ -108,7 +110,7 @@ impl<T: Element> Esc<T> {
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Done> {
         let area = operands.a.shape.product(operands.b.shape).area();
-        let entry_bytes = operands.c_stride * size_of::<T>();
+        let entry_bytes = operands.c_stride * size_of::<T>() + operands.taker_bytes;
         self.in_bands(work, operands.factors(), (entry_bytes, area), |counted, band| {
             if band.sizes.products == 0 {
                 return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);

@@ -30,23 +30,23 @@ pub(crate) struct Side {
 
 /// op(A)·op(B), sorted out.
 pub(crate) struct PlannedProduct<T: Element> {
-    sums: BlockSums<T>,
-    bands: Vec<PlannedBand<T>>,
+    pub(super) sums: BlockSums<T>,
+    pub(super) bands: Vec<PlannedBand<T>>,
     pub c: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: u32,
 }
 
-/// The runs of some columns of C.
-struct PlannedBand<T: Element> {
-    pairs: Buffer<OperandPair>,
-    run_end: Buffer<u32>,
-    pieces: Buffer<Piece>,
+/// The runs of some columns of C, or of some places of its mask.
+pub(super) struct PlannedBand<T: Element> {
+    pub pairs: Buffer<OperandPair>,
+    pub run_end: Buffer<u32>,
+    pub pieces: Buffer<Piece>,
     /// Room for the sums of the pieces of runs that are cut.
-    parts: Buffer<T::Arithmetic>,
+    pub parts: Buffer<T::Arithmetic>,
     /// Entry of C that the first run makes.
-    first: u32,
+    pub first: u32,
 }
 
 impl Side {
@@ -64,7 +64,7 @@ impl Side {
     }
 
     /// Shape of the blocks that are multiplied.
-    fn op_shape(&self) -> BlockShape {
+    pub fn op_shape(&self) -> BlockShape {
         if self.transposed { self.shape.transpose() } else { self.shape }
     }
 

@@ -59,7 +59,7 @@ impl Case {
     }
 
     pub fn operands(&self) -> Operands<'_, f64> {
-        Operands { a: &self.a, b: &self.b, c_stride: 1 }
+        Operands { a: &self.a, b: &self.b, c_stride: 1, taker_bytes: 0 }
     }
 
     /// Whether a run ends at each product of the sorted expansion.
@@ -115,7 +115,8 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
     let esc = Esc::tuned(&device, da.shape, db.shape, tuning, Kind::default())?;
-    let operands = Operands { a: &da, b: &db, c_stride: da.shape.product(db.shape).area() };
+    let c_stride = da.shape.product(db.shape).area();
+    let operands = Operands { a: &da, b: &db, c_stride, taker_bytes: 0 };
     let mut bands = Vec::new();
     esc.multiply(&work, &operands, |band| {
         bands.push(band);

@@ -9,6 +9,7 @@ mod csc;
 mod near;
 mod pattern;
 mod row_major;
+mod threshold;
 mod triplets;
 
 pub use add::add;
@@ -18,6 +19,8 @@ pub use cbc::{BlockShape, Cbc};
 pub use csc::Csc;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};
+pub use threshold::{Threshold, drop_below};
+pub(crate) use threshold::{kept_entries, pattern_of};
 
 use crate::Element;
 

@@ -32,7 +32,8 @@ impl Spgemm {
         let shape = x.shape.product(y.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
         let limit = self.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
-        esc::estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), c_stride)
+        let entry_bytes = c_stride * size_of::<M::Element>() + self.taker_bytes::<M::Element>(c_stride);
+        esc::estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry_bytes)
     }
 }
 

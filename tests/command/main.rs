@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
+mod drop;
 mod failures;
 mod files;
 mod info;
@@ -13,7 +14,7 @@ mod shell;
 mod spy;
 
 use assert_cmd::Command;
-use blockmul::{BlockShape, Csc, Element, Matrix, Method, io::matrix_market, reference};
+use blockmul::{BlockShape, Csc, Element, Matrix, Method, Threshold, io::matrix_market, matrix, reference};
 use half::f16;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

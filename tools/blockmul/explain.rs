@@ -20,6 +20,7 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         true => "the values with equal rows are added up, in ascending k".into(),
         false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
     };
+    let runs = c.pattern.nnz() as u64 + run.dropped.unwrap_or(0);
     let mut lines = vec![
         format!(
             "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
@@ -29,10 +30,13 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         ),
         format!("expansion      each product's row (4 bytes) and {payload}"),
         format!("segmented_sort {} columns sorted by row, stably", segments.len() - empty),
-        format!("tail_counts    {} runs of equal rows: the entries of C", c.pattern.nnz()),
+        format!("tail_counts    {} runs of equal rows: the entries of C", runs),
         format!("compression    {sums}"),
         format!("gather         rows of C; C takes {}", show_bytes(c_bytes(&c))),
     ];
+    if let Some(dropped) = run.dropped {
+        lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
+    }
     if run.stages.is_empty() {
         lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
     } else if run.bands > 1 {

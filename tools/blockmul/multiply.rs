@@ -7,7 +7,7 @@ use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
 use crate::report::Report;
 use crate::target::{Run, Target};
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, verify};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
 use half::f16;
 use std::{num::NonZero, path::PathBuf};
 
@@ -18,6 +18,7 @@ Examples:
   blockmul multiply A.mtx B.mtx -o C.mtx               C = A·B in f64 on the best device
   blockmul multiply W.mtx.gz --block 6x3 --verify      W·Wᵀ in blocks of 6x3 and 3x6, checked against the reference
   blockmul multiply A.mtx --transpose-a -o -           Aᵀ·A, written to stdout
+  blockmul multiply A.mtx --drop 1e-6 --drop-relative -o C.mtx   without what is small beside the largest of its column
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
 
 Without --report - and -o -, stdout shows the sizes and the time of each stage.
@@ -37,6 +38,15 @@ pub struct Args {
     /// How to multiply.
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
+    /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never left out.
+    #[arg(long, value_name = "TOL", value_parser = tolerance)]
+    drop: Option<f64>,
+    /// With --drop: TOL times the largest magnitude in the entry's column (of blocks).
+    #[arg(long, requires = "drop")]
+    drop_relative: bool,
+    /// With --drop: keep the entries (blocks) on the diagonal whatever their size.
+    #[arg(long, requires = "drop")]
+    keep_diagonal: bool,
     /// Check C against the reference; exit status 1, and no output file, if it is not the product.
     #[arg(long)]
     verify: bool,
@@ -61,6 +71,24 @@ fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if tolerance >= 0.0 && tolerance.is_finite() => Ok(tolerance),
+        _ => Err("not a number that is 0 or more".into()),
+    }
+}
+
+impl Args {
+    fn threshold(&self) -> Option<Threshold> {
+        let of = |tolerance| match self.drop_relative {
+            true => Threshold::relative(tolerance),
+            false => Threshold::absolute(tolerance),
+        };
+        let threshold = of(self.drop?);
+        Some(if self.keep_diagonal { threshold.keep_diagonal() } else { threshold })
+    }
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -111,7 +139,7 @@ impl Job<'_> {
         let verification = match self.args.verify {
             true => {
                 self.messages.step("verifying");
-                Some(verify::verify(&a, b, &c)?)
+                Some(verify::verify_dropped(&a, b, &c, self.args.threshold())?)
             }
             false => None,
         };
@@ -135,6 +163,9 @@ impl Job<'_> {
         let mut options = Spgemm::new().method(self.args.method);
         if let Some(bytes) = self.args.memory_limit {
             options = options.memory_limit(bytes);
+        }
+        if let Some(threshold) = self.args.threshold() {
+            options = options.drop_below(threshold);
         }
         let Some(repeat) = self.args.repeat else {
             let options = options.progress(self.messages.measured("multiplying", Unit::Columns));
@@ -183,7 +214,7 @@ mod tests {
     fn the_median_run() {
         let run = |total_ms| {
             let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
-            Run { method, products: 0, bands: 1, peak_device_bytes: 0, stages, total_ms }
+            Run { method, products: 0, dropped: None, bands: 1, peak_device_bytes: 0, stages, total_ms }
         };
         for (times, expected) in
             [(vec![3.0], 3.0), (vec![4.0, 2.0], 2.0), (vec![9.0, 1.0, 5.0], 5.0), (vec![4.0, 3.0, 2.0, 1.0], 2.0)]

@@ -20,6 +20,9 @@ pub struct Report {
     b: Size,
     c: Size,
     products: u64,
+    /// Entries (blocks) left out of C by --drop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<u64>,
     /// 2 x products x block_rows x inner x block_cols, as other libraries count.
     flops: u64,
     /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to anything.
@@ -75,7 +78,8 @@ impl Report {
     ) -> Self {
         let (name, platform, driver) = target.describe();
         let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
-        let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64);
+        // Entries that are dropped were made.
+        let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64 + run.dropped.unwrap_or(0));
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
         Self {
             schema: SCHEMA,
@@ -87,6 +91,7 @@ impl Report {
             b: Size::of(b),
             c: Size::of(c),
             products: run.products,
+            dropped: run.dropped,
             flops,
             flops_paper: flops - c_nnz * c_area,
             expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
@@ -115,7 +120,8 @@ impl Report {
                 [1, 1] => "entries".into(),
                 [rows, cols] => format!("blocks of {rows}x{cols}"),
             };
-            lines.push(format!("  {name}  {} x {}, {} {entries}", size.rows, size.cols, size.nnz));
+            let dropped = self.dropped.filter(|_| name == "C").map(|n| format!(", {n} dropped")).unwrap_or_default();
+            lines.push(format!("  {name}  {} x {}, {} {entries}{dropped}", size.rows, size.cols, size.nnz));
         }
         let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
         lines.push(format!("  {} products{factor}; {} floating-point operations\n", self.products, self.flops));

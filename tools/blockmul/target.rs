@@ -1,7 +1,7 @@
 //! What computes the product: an OpenCL device, or the reference on the CPU.
 use crate::failure::Failure;
 use crate::messages::Messages;
-use blockmul::{Device, DeviceInfo, DeviceKind, Element, Error, Matrix, Method, Spgemm, reference};
+use blockmul::{Device, DeviceInfo, DeviceKind, Element, Error, Matrix, Method, Spgemm, matrix, reference};
 use std::{num::NonZero, time::Instant};
 
 /// `--device reference`, and what `auto` falls back to.
@@ -16,6 +16,8 @@ pub enum Target {
 pub struct Run {
     pub method: &'static str,
     pub products: u64,
+    /// Entries left out of C, where some were to be.
+    pub dropped: Option<u64>,
     pub bands: usize,
     pub peak_device_bytes: u64,
     pub stages: Vec<(&'static str, Option<f64>)>,
@@ -70,9 +72,9 @@ impl Target {
 
     /// C = A·B from host to host, and what it took; C need not fit the device.
     pub fn multiply<M: Matrix>(&self, options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), Failure> {
-        let Self::Device(device) = self else { return by_reference(a, b) };
+        let Self::Device(device) = self else { return by_reference(options, a, b) };
         let (c, report) = options.multiply_host(device, a, b)?;
-        Ok((c, Run::on_device(&report)))
+        Ok((c, Run::on_device(options, &report)))
     }
 
     /// C = A·B `repeat` times after a warm-up, and what each took; `step` is told the number of each. Operands go to the device
@@ -84,22 +86,23 @@ impl Target {
         repeat: NonZero<u32>,
         step: impl Fn(u32),
     ) -> Result<(M, Vec<Run>), Failure> {
-        let Self::Device(device) = self else { return repeatedly(repeat, step, || by_reference(a, b)) };
+        let Self::Device(device) = self else { return repeatedly(repeat, step, || by_reference(options, a, b)) };
         let on_device = device.upload(a)?;
         let other = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (c, runs) = repeatedly(repeat, step, || {
             let (c, report) = options.multiply_with_report(&on_device, other.as_ref().unwrap_or(&on_device))?;
-            Ok((c, Run::on_device(&report)))
+            Ok((c, Run::on_device(options, &report)))
         })?;
         Ok((c.download()?, runs))
     }
 }
 
 impl Run {
-    fn on_device(report: &blockmul::Report) -> Self {
+    fn on_device(options: &Spgemm, report: &blockmul::Report) -> Self {
         Self {
             method: report.method.name(),
             products: report.products,
+            dropped: options.threshold().map(|_| report.dropped),
             bands: report.bands,
             peak_device_bytes: report.peak_device_bytes,
             stages: report.stages.iter().map(|stage| (stage.name, stage.ms)).collect(),
@@ -127,12 +130,19 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix>(a: &M, b: &M) -> Result<(M, Run), Failure> {
+fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), Failure> {
     let start = Instant::now();
-    let c = reference::multiply(a, b)?;
+    let mut c = reference::multiply(a, b)?;
+    let mut dropped = None;
+    if let Some(threshold) = options.threshold() {
+        let whole = c.as_cbc().pattern.nnz();
+        c = matrix::drop_below(&c, threshold)?;
+        dropped = Some((whole - c.as_cbc().pattern.nnz()) as u64);
+    }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let products = reference::products(a, b);
-    Ok((c, Run { method: REFERENCE, products, bands: 1, peak_device_bytes: 0, stages: Vec::new(), total_ms }))
+    let (bands, peak_device_bytes, stages) = (1, 0, Vec::new());
+    Ok((c, Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, stages, total_ms }))
 }
 
 /// A GPU, else a CPU, else whatever there is, that can compute with `T`.

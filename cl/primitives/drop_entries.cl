@@ -1,0 +1,117 @@
+// drop_entries: the entries (blocks) of a matrix that are not small, in their order.                 host: src/primitives/drop_entries.rs
+//
+//   entry_sizes    LANES work-items per entry
+//   column_norms   one work-item per entry, where the limit is relative; for 64-bit numbers once for their upper words, once for the lower
+//   keep_entries   one work-item per entry, and one more
+//   move_entries   LANES work-items per entry
+//   move_columns   one work-item per column, and one more
+//
+//   in      values[nnz * stride]  row_idx[nnz]  col_ptr[cols + 1]
+//   out     size[nnz]             largest magnitude of each entry's elements, NaN where there is one
+//   in out  norm[2 * cols]        largest size in each column but NaN: upper words (the only ones of 32-bit numbers), then lower words; zero before
+//   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, those before it
+//   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[cols + 1]
+#if !defined(LANES) || !defined(WIDE)
+#error "LANES, WIDE: see src/primitives/drop_entries.rs"
+#endif
+// A NaN wins against everything.
+#define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
+
+KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint nnz, uint area, uint stride)
+{
+    local ARITHMETIC shared[GROUP_SIZE];
+    const uint item = get_local_id(0), lane = item % LANES;
+    const ulong entry = (ulong)get_group_id(0) * (GROUP_SIZE / LANES) + item / LANES;
+    ARITHMETIC largest = 0;
+    if (entry < nnz)
+        for (uint i = lane; i < area; i += LANES) {
+            const ARITHMETIC magnitude = fabs((ARITHMETIC)LOAD(values + entry * stride, i));
+            largest = LARGER(largest, magnitude);
+        }
+    shared[item] = largest;
+    for (uint distance = LANES / 2; distance > 0; distance /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < distance)
+            shared[item] = LARGER(shared[item], shared[item + distance]);
+    }
+    if (lane == 0 && entry < nnz)
+        size[entry] = shared[item];
+}
+
+// The last column that begins at or before the entry.
+uint column_of(global const uint* col_ptr, uint cols, uint entry)
+{
+    uint first = 0, end = cols;
+    while (end - first > 1) {
+        const uint middle = first + (end - first) / 2;
+        if (col_ptr[middle] <= entry)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+// Magnitudes order as their bits do, so that their maximum is one of integers.
+KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint cols, uint lower)
+{
+    const uint entry = get_global_id(0);
+    if (entry >= nnz || size[entry] != size[entry])
+        return;
+    const uint col = column_of(col_ptr, cols, entry);
+#if WIDE
+    const ulong bits = as_ulong(size[entry]);
+    const uint upper = (uint)(bits >> 32);
+    if (!lower)
+        atomic_max(&norm[col], upper);
+    else if (norm[col] == upper)
+        atomic_max(&norm[cols + col], (uint)bits);
+#else
+    atomic_max(&norm[col], as_uint(size[entry]));
+#endif
+}
+
+KERNEL keep_entries(global const ARITHMETIC* size, global const uint* row_idx, global const uint* col_ptr, global const uint* norm,
+                    global uint* place, uint nnz, uint cols, uint first_col, uint relative, uint diagonal, ARITHMETIC tolerance)
+{
+    const uint entry = get_global_id(0);
+    if (entry > nnz)
+        return;
+    if (entry == nnz) {
+        place[entry] = 0; // becomes their number
+        return;
+    }
+    const uint col = relative || diagonal ? column_of(col_ptr, cols, entry) : 0;
+    ARITHMETIC limit = tolerance;
+    if (relative) {
+#if WIDE
+        const ARITHMETIC largest = as_double((ulong)norm[col] << 32 | norm[cols + col]);
+#else
+        const ARITHMETIC largest = as_float(norm[col]);
+#endif
+        limit = isinf(largest) ? 0 : tolerance * largest;
+    }
+    const bool below = size[entry] < limit;
+    place[entry] = !below || (diagonal && row_idx[entry] == first_col + col);
+}
+
+KERNEL move_entries(global const ELEMENT* values, global const uint* row_idx, global const uint* place, global ELEMENT* kept_values,
+                    global uint* kept_row_idx, uint nnz, uint stride)
+{
+    const uint item = get_local_id(0), lane = item % LANES;
+    const ulong entry = (ulong)get_group_id(0) * (GROUP_SIZE / LANES) + item / LANES;
+    if (entry >= nnz || place[entry] == place[entry + 1])
+        return;
+    const uint to = place[entry];
+    for (uint i = lane; i < stride; i += LANES)
+        STORE(LOAD(values + entry * stride, i), kept_values + (ulong)to * stride, i);
+    if (lane == 0)
+        kept_row_idx[to] = row_idx[entry];
+}
+
+KERNEL move_columns(global const uint* col_ptr, global const uint* place, global uint* kept_col_ptr, uint cols)
+{
+    const uint col = get_global_id(0);
+    if (col <= cols)
+        kept_col_ptr[col] = place[col_ptr[col]];
+}

@@ -1,0 +1,114 @@
+//! Leaving out small entries, on the host: the rule that devices follow.
+use super::{Cbc, CbcView, Matrix, Pattern};
+use crate::{Element, Error, Result};
+use nalgebra::ComplexField;
+use num_traits::Zero;
+
+/// Which entries (blocks) of a matrix are too small to keep.
+///
+/// An entry counts by the largest magnitude of its elements, which is exact in every element type and on every device: an entry is dropped
+/// when each of its elements is below the limit (so that the Frobenius norm of a dropped r x c block is below √(r·c) times the limit). One that
+/// is equal to the limit stays, and so does one with a NaN. Numbers are rounded to the element's arithmetic type.
+///
+/// ```
+/// use blockmul::{Csc, Threshold, matrix::drop_below};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 1e-9), (1, 0, 4.0), (0, 1, 1e-9), (1, 1, 1e-9)])?;
+/// assert_eq!(drop_below(&a, 1e-8)?.values(), [4.0]);
+/// // Below 1e-8 times the largest of its column:
+/// assert_eq!(drop_below(&a, Threshold::relative(1e-8))?.values(), [4.0, 1e-9, 1e-9]);
+/// assert_eq!(drop_below(&a, Threshold::absolute(1e-8).keep_diagonal())?.values(), [1e-9, 4.0, 1e-9]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Threshold {
+    pub(crate) tolerance: f64,
+    pub(crate) relative: bool,
+    pub(crate) diagonal: bool,
+}
+
+impl Threshold {
+    /// The limit is `tolerance`, 0 or more. 0 drops nothing; the least positive number drops what is 0.
+    pub fn absolute(tolerance: f64) -> Self {
+        Self { tolerance, relative: false, diagonal: false }
+    }
+
+    /// The limit is `tolerance` times the largest magnitude in the entry's (block) column, in its (block) row for row-major matrices. NaN does
+    /// not count; where the largest is infinite nothing is dropped.
+    pub fn relative(tolerance: f64) -> Self {
+        Self { relative: true, ..Self::absolute(tolerance) }
+    }
+
+    /// Keeps the entries (blocks) on the diagonal whatever their size.
+    pub fn keep_diagonal(self) -> Self {
+        Self { diagonal: true, ..self }
+    }
+
+    /// Refuses what is no limit.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.tolerance >= 0.0 && self.tolerance.is_finite() {
+            true => Ok(()),
+            false => {
+                Err(Error::Argument(format!("a tolerance must be 0 or more, and finite: it is {}", self.tolerance)))
+            }
+        }
+    }
+
+    /// The tolerance as elements are compared with it.
+    pub(crate) fn tolerance<T: Element>(&self) -> T::Arithmetic {
+        nalgebra::convert(self.tolerance)
+    }
+}
+
+impl From<f64> for Threshold {
+    /// An absolute one.
+    fn from(tolerance: f64) -> Self {
+        Self::absolute(tolerance)
+    }
+}
+
+/// The matrix without its entries (blocks) below a [`Threshold`], an absolute one for a number.
+///
+/// # Errors
+/// [`Error::Argument`] for a tolerance that is negative or not finite.
+pub fn drop_below<M: Matrix>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
+    let threshold = threshold.into();
+    threshold.check()?;
+    let of = matrix.as_cbc();
+    let kept = kept_entries(of, threshold);
+    let mut values = Vec::with_capacity(kept.len() * of.stride);
+    kept.iter().for_each(|&entry| values.extend_from_slice(&of.values[entry * of.stride..][..of.stride]));
+    M::from_cbc(Cbc::with_stride(pattern_of(of.pattern, &kept), of.shape, of.stride, values)?)
+}
+
+/// The pattern of some entries, in ascending order.
+pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
+    let before = |&offset: &u64| kept.partition_point(|&entry| (entry as u64) < offset) as u64;
+    let rows = kept.iter().map(|&entry| pattern.row_idx()[entry]).collect();
+    Pattern::trusted(pattern.nrows(), pattern.ncols(), pattern.col_ptr().iter().map(before).collect(), rows)
+}
+
+/// The entries that stay, in ascending order.
+pub(crate) fn kept_entries<T: Element>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
+    let zero = T::Arithmetic::zero();
+    let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
+    // The largest magnitude; NaN where there is one.
+    let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };
+    let size = |entry: usize| of.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
+    let tolerance = threshold.tolerance::<T>();
+    let mut kept = Vec::new();
+    for col in 0..of.pattern.ncols() {
+        let limit = match threshold.relative {
+            true => {
+                let norm = of.pattern.entries(col).map(size).filter(|x| !is_nan(x)).fold(zero, larger);
+                if norm.is_finite() { tolerance * norm } else { zero }
+            }
+            false => tolerance,
+        };
+        let stays = |&entry: &usize| {
+            let below = size(entry) < limit;
+            !below || (threshold.diagonal && of.pattern.row_idx()[entry] as usize == col)
+        };
+        kept.extend(of.pattern.entries(col).filter(stays));
+    }
+    kept
+}

@@ -1,0 +1,205 @@
+//! The entries (blocks) of a matrix that are not small, in their order, on the device: flags, a scan, one copy, and one small read of how
+//! many stay. Kernels: `cl/primitives/drop_entries.cl`; the rule is [`Threshold`]'s, the model [`crate::matrix::drop_below`].
+use super::scan::{Operation, Scan, ScanTuning};
+use crate::{
+    DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
+    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, source},
+};
+
+type SizesSignature<T, V> = (In<T>, Out<V>, u32, u32, u32);
+type NormsSignature<V> = (In<V>, In<u32>, InOut<u32>, u32, u32, u32);
+type KeepSignature<V> = (In<V>, In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32, u32, u32, u32, Scalar<V>);
+type EntriesSignature<T> = (In<T>, In<u32>, In<u32>, Out<T>, Out<u32>, u32, u32);
+type ColumnsSignature = (In<u32>, In<u32>, Out<u32>, u32);
+
+pub(crate) struct DropEntries<T: Element> {
+    sizes: Kernel<SizesSignature<T, T::Arithmetic>>,
+    norms: Kernel<NormsSignature<T::Arithmetic>>,
+    keep: Kernel<KeepSignature<T::Arithmetic>>,
+    entries: Kernel<EntriesSignature<T>>,
+    columns: Kernel<ColumnsSignature>,
+    scan: Scan<u32>,
+    threshold: Threshold,
+    group_size: usize,
+    /// Work-items of a group that share an entry: as many as it has elements, so that neighbours load neighbours; one on a CPU.
+    lanes: usize,
+}
+
+impl<T: Element> DropEntries<T> {
+    /// For entries of `area` elements.
+    pub fn new(device: &Device, area: usize, threshold: Threshold) -> Result<Self> {
+        threshold.check()?;
+        let info = device.info();
+        let cpu = info.kind == DeviceKind::Cpu;
+        let group_size = if cpu { 64 } else { 256 }.min(1 << info.max_group_size.ilog2());
+        let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
+        Self::tuned(device, threshold, group_size, lanes)
+    }
+
+    fn tuned(device: &Device, threshold: Threshold, group_size: usize, lanes: usize) -> Result<Self> {
+        let options = Options::group_size(group_size)
+            .element::<T>()
+            .define("LANES", lanes)
+            .define("WIDE", u8::from(size_of::<T::Arithmetic>() == 8));
+        let source = source!("primitives/drop_entries.cl");
+        let items = if device.info().kind == DeviceKind::Cpu { 256 } else { 8 };
+        Ok(Self {
+            sizes: device.kernel(source, &options, "entry_sizes")?,
+            norms: device.kernel(source, &options, "column_norms")?,
+            keep: device.kernel(source, &options, "keep_entries")?,
+            entries: device.kernel(source, &options, "move_entries")?,
+            columns: device.kernel(source, &options, "move_columns")?,
+            scan: Scan::new(device, ScanTuning { group_size, items }, Operation::ExclusiveSum)?,
+            threshold,
+            group_size,
+            lanes,
+        })
+    }
+
+    /// Most bytes it allocates for an entry of C, for entries `stride` elements apart: its copy, its size, its place.
+    pub fn entry_bytes(stride: usize) -> usize {
+        4 + stride * size_of::<T>() + size_of::<T::Arithmetic>() + 4
+    }
+
+    /// What stays of `matrix`, the columns from `first_col` on of a larger one; `None` where that is all.
+    pub fn run(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Option<DeviceCbc<T>>> {
+        work.stage("drop");
+        let (nnz, cols) = (matrix.nnz(), matrix.ncols);
+        let place = self.places(work, matrix, first_col)?;
+        let kept = work.read(&place, nnz, 1)?[0] as usize;
+        if kept == nnz {
+            return Ok(None);
+        }
+        let (mut values, mut row_idx) = (work.buffer(kept * matrix.stride)?, work.buffer(kept)?);
+        let mut col_ptr = work.buffer(cols + 1)?;
+        let (n, stride) = (nnz as u32, matrix.stride as u32);
+        let args = (&matrix.values, &matrix.row_idx, &place, &mut values, &mut row_idx, n, stride);
+        self.entries.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
+        let args = (&matrix.col_ptr, &place, &mut col_ptr, cols as u32);
+        self.columns.launch(work, Grid::items(cols + 1, self.group_size), args)?;
+        let pattern = PatternArrays::new(&matrix.device, matrix.nrows, cols, col_ptr, row_idx);
+        Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values }))
+    }
+
+    /// Where each entry goes: the number of those that stay before it; one more, of all.
+    fn places(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Buffer<u32>> {
+        let (nnz, cols, threshold) = (matrix.nnz(), matrix.ncols, self.threshold);
+        let (n, cols32, area, stride) = (nnz as u32, cols as u32, matrix.shape.area() as u32, matrix.stride as u32);
+        let mut size = work.buffer(nnz)?;
+        let args = (&matrix.values, &mut size, n, area, stride);
+        self.sizes.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
+        let mut norm = work.buffer(if threshold.relative { 2 * cols } else { 0 })?;
+        if threshold.relative {
+            work.fill_zero(&mut norm)?;
+            for lower in 0..(size_of::<T::Arithmetic>() / 4) as u32 {
+                let args = (&size, &matrix.col_ptr, &mut norm, n, cols32, lower);
+                self.norms.launch(work, Grid::items(nnz, self.group_size), args)?;
+            }
+        }
+        let mut place = work.buffer(nnz + 1)?;
+        let (relative, diagonal) = (u32::from(threshold.relative), u32::from(threshold.diagonal));
+        let (first, tolerance) = (first_col as u32, threshold.tolerance::<T>());
+        let (rows, ptr) = (&matrix.row_idx, &matrix.col_ptr);
+        let args = (&size, rows, ptr, &norm, &mut place, n, cols32, first, relative, diagonal, tolerance);
+        self.keep.launch(work, Grid::items(nnz + 1, self.group_size), args)?;
+        self.scan.run(work, &mut place)?;
+        Ok(place)
+    }
+}
+
+impl<M: Matrix> DeviceMatrix<M> {
+    /// The matrix without its entries (blocks) below a [`Threshold`] (an absolute one for a number), on the device: a new matrix of a new
+    /// pattern, the one that [`matrix::drop_below`](crate::matrix::drop_below) makes on the host. Reads one number back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for a tolerance that is negative or not finite, [`Error::Memory`](crate::Error::Memory).
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device};
+    /// let a = Device::auto()?.upload(&Csc::from_triplets(2, 2, [(0, 0, 1e-9), (1, 0, 4.0), (1, 1, f64::NAN)])?)?;
+    /// assert_eq!(a.drop_below(1e-8)?.nnz(), 2); // NaN stays
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
+        let (of, work) = (&self.cbc, Work::new(self.device(), None));
+        let drop = DropEntries::<M::Element>::new(self.device(), of.shape.area(), threshold.into())?;
+        if let Some(kept) = drop.run(&work, of, 0)? {
+            return Ok(Self::new(kept));
+        }
+        let mut values = work.buffer(of.values.len())?;
+        work.copy(&of.values, 0, &mut values, 0, of.values.len())?;
+        Ok(Self::new(DeviceCbc { pattern: of.pattern.clone(), shape: of.shape, stride: of.stride, values }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockShape, Cbc, device::test_device, generate, matrix::drop_below};
+    use half::f16;
+
+    /// The device's entries are the host's, to the bit, whatever lanes an entry is shared by.
+    fn agrees<T: Element>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
+        let (device, work) = (test_device(), Work::new(&test_device(), None));
+        let want = drop_below(matrix, threshold)?;
+        let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;
+        for lanes in [1, 4, 16] {
+            let found = DropEntries::<T>::tuned(&device, threshold, 16, lanes)?.run(&work, &on_device, 0)?;
+            let found = found.as_ref().unwrap_or(&on_device).download(&work)?;
+            assert_eq!(found.pattern(), want.pattern(), "{threshold:?}, {lanes} lanes of {}", T::NAME);
+            let bytes = |of: &Cbc<T>| bytemuck::cast_slice::<_, u8>(of.values()).to_vec();
+            assert!(bytes(&found) == bytes(&want), "{threshold:?}, {lanes} lanes of {}", T::NAME);
+        }
+        Ok(want.nnz() < matrix.nnz())
+    }
+
+    /// Magnitudes from 2^-20 to 2^20, zeros of both signs, infinities, NaN.
+    fn odd(matrix: &Cbc<f64>) -> Result<Cbc<f64>> {
+        let area = matrix.shape().area();
+        let value = |(i, x): (usize, &f64)| match (i / area % 11, i % area) {
+            (3, _) => x * 2f64.powi((i / area % 41) as i32 - 20),
+            (5, _) => -0.0,
+            (7, 0) if i / area % 77 == 7 => f64::NAN,
+            (8, 0) if i / area % 88 == 8 => f64::NEG_INFINITY,
+            _ => x * 2f64.powi(-((i / area % 29) as i32)),
+        };
+        Cbc::new(matrix.pattern().clone(), matrix.shape(), matrix.values().iter().enumerate().map(value).collect())
+    }
+
+    #[test]
+    fn agrees_with_the_host() -> Result<()> {
+        let mut dropped = 0;
+        for (rows, cols, block) in [(1, 1, 1), (50, 60, 1), (40, 40, 3), (30, 20, 5)] {
+            let block = BlockShape::new(block, block + block / 2)?;
+            let a = odd(&generate::uniform(rows, cols, 9.min(rows), block, generate::Values::Real, 3)?)?;
+            for tolerance in [0.0, f64::MIN_POSITIVE, 1e-3, 0.1, 1e9] {
+                for threshold in [Threshold::absolute(tolerance), Threshold::relative(tolerance)] {
+                    for threshold in [threshold, threshold.keep_diagonal()] {
+                        dropped += usize::from(agrees(&a, threshold)?);
+                        dropped += usize::from(agrees(&a.cast::<f32>(), threshold)?);
+                        dropped += usize::from(agrees(&a.cast::<f16>().with_alignment(16)?, threshold)?);
+                    }
+                }
+            }
+        }
+        assert!(dropped > 60, "{dropped}");
+        Ok(())
+    }
+
+    #[test]
+    fn empty_matrices_and_columns() -> Result<()> {
+        for (rows, cols) in [(0, 0), (0, 3), (3, 0), (3, 3)] {
+            let empty = Cbc::<f64>::new(
+                crate::Pattern::new(rows, cols, vec![0; cols + 1], vec![])?,
+                BlockShape::new(2, 2)?,
+                vec![],
+            )?;
+            assert!(!agrees(&empty, Threshold::relative(0.5))?);
+        }
+        let few = generate::uniform(5, 1, 2, BlockShape::SCALAR, generate::Values::Real, 1)?;
+        assert!(agrees(&few, Threshold::absolute(1e300))?, "everything goes");
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Products without their small entries.
+use super::*;
+
+/// The product without its small entries is the reference's, whichever way it is made.
+fn check_dropped<M: Matrix + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
+    let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
+    let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
+    let whole = Spgemm::new().drop_below(threshold).estimate(device().info(), a, b).unwrap();
+    let room = whole.peak_device_bytes - whole.operand_bytes;
+    for limit in [u64::MAX, whole.operand_bytes + room * 3 / 4] {
+        let spgemm = Spgemm::new().drop_below(threshold).memory_limit(limit);
+        let (c, report) = spgemm.multiply_host(&device(), a, b).unwrap();
+        assert!(c == want, "{threshold:?}");
+        let told = spgemm.estimate(device().info(), a, b).unwrap();
+        assert_eq!(report.bands, told.bands);
+        assert!(report.peak_device_bytes <= told.peak_device_bytes, "{report:?} within {told:?}");
+        assert!((limit == u64::MAX) == (report.bands == 1), "{} bands within {limit}", report.bands);
+        assert_eq!(report.stages.last().unwrap().name, "drop");
+    }
+    let (c, report) = Spgemm::new().drop_below(threshold).multiply_with_report(&da, &db).unwrap();
+    assert!(c.download().unwrap() == want, "{threshold:?}, on the device");
+    assert_eq!(Spgemm::new().multiply(&da, &db).unwrap().drop_below(threshold).unwrap().download().unwrap(), want);
+    report.dropped
+}
+
+#[test]
+fn products_without_their_small_entries() {
+    let a = generate::uniform(900, 800, 12, shape(1, 1), Values::Real, 4).unwrap();
+    let b = generate::uniform(800, 1000, 12, shape(1, 1), Values::Real, 5).unwrap();
+    for threshold in [
+        Threshold::absolute(0.3),
+        Threshold::relative(0.2),
+        Threshold::absolute(0.3).keep_diagonal(),
+        Threshold::relative(0.9).keep_diagonal(),
+    ] {
+        assert!(check_dropped(&a, &b, threshold) > 1000);
+        assert!(check_dropped(&a.cast::<f32>(), &b.cast(), threshold) > 1000);
+    }
+    let (a, b) = (generate::uniform(300, 200, 6, shape(3, 6), Values::Real, 4), uniform(200, 300, shape(6, 3), 5));
+    let a = a.unwrap();
+    assert!(check_dropped(&a, &b, Threshold::absolute(5.0)) > 100);
+    let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
+    assert!(check_dropped(&by_rows(&a), &by_rows(&b), Threshold::relative(0.3)) > 100);
+}
+
+#[test]
+fn the_diagonal_stays_in_every_band_and_nan_everywhere() {
+    let n = 30_000;
+    let band = (0..n).flat_map(|j| (j..n.min(j + 3)).map(move |i| (i, j, if i == j { 1e-3 } else { 2e-3 })));
+    let mut a = Csc::from_triplets(n, n, band).unwrap();
+    let values: Vec<f64> =
+        a.values().iter().enumerate().map(|(i, &x)| if i % 500 == 7 { f64::NAN } else { x }).collect();
+    a = Csc::new(a.pattern().clone(), values).unwrap();
+    let spgemm = Spgemm::new().drop_below(Threshold::absolute(1.0).keep_diagonal());
+    let whole = spgemm.estimate(device().info(), &a, &a).unwrap();
+    let spgemm = spgemm.memory_limit(whole.peak_device_bytes * 3 / 4);
+    let (c, report) = spgemm.multiply_host(&device(), &a, &a).unwrap();
+    let whole = reference::multiply(&a, &a).unwrap();
+    let nan = (0..whole.nnz()).filter(|&e| whole.values()[e].is_nan()).count();
+    let entry = |j: usize, i: usize| c.pattern().column(j).iter().position(|&row| row as usize == i);
+    assert!((0..n).all(|j| entry(j, j).is_some()) && report.bands > 1, "{} bands", report.bands);
+    assert_eq!(c.values().iter().filter(|x| x.is_nan()).count(), nan);
+    assert!(nan > 0 && c.nnz() < n + nan);
+}
+
+#[test]
+fn tolerances_that_are_none_and_masks_with_tolerances_are_refused() {
+    let a = common::scalars::<f64>(Family::Uniform, 9, 9, 3, 1);
+    let da = device().upload(&a).unwrap();
+    for wrong in [-1e-300, f64::NAN, f64::INFINITY] {
+        let message = Spgemm::new().drop_below(wrong).multiply(&da, &da).unwrap_err().to_string();
+        assert_eq!(message, format!("a tolerance must be 0 or more, and finite: it is {wrong}"));
+        assert!(matches!(da.drop_below(Threshold::relative(wrong)), Err(Error::Argument(_))));
+        assert!(matches!(drop_below(&a, wrong), Err(Error::Argument(_))));
+    }
+    let message = Spgemm::new().drop_below(1.0).multiply_masked(&da, &da, &da.pattern()).unwrap_err().to_string();
+    assert!(message.starts_with("a masked product has the mask's pattern"), "{message}");
+}
