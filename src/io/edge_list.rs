@@ -77,15 +77,17 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
         if words == 0 {
             nodes = nodes.max(part.announced);
         }
-        if words != 0 && part.words != 0 && words != part.words {
-            return Err(source.refuse(part.jumps[0].1, wrong_form(part.words, words)));
+        let (found, line) = part.words;
+        if words != 0 && found != 0 && words != found {
+            return Err(source.refuse(line, wrong_form(found, words)));
         }
-        words = words.max(part.words);
+        words = words.max(found);
         // The first of the lines that ask for as many.
         if part.nodes.0 > nodes.0 {
             nodes = part.nodes;
         }
         match part.trouble.take() {
+            Some(Trouble::Form(line, found)) => return Err(source.refuse(line, wrong_form(found, words))),
             Some(Trouble::Line(line, reason)) => return Err(source.refuse(line, reason)),
             Some(Trouble::Memory(error)) => return Err(error),
             None => {}
@@ -101,8 +103,8 @@ struct Part {
     to: Vec<u32>,
     /// Empty without weights.
     weights: Vec<f64>,
-    /// Words on an edge's line, once there is one: all have as many.
-    words: usize,
+    /// Words on an edge's line, once there is one, and that line: all have as many.
+    words: (usize, u64),
     /// Nodes that the edges ask for, and the first line that does.
     nodes: (u64, u64),
     /// The same of the comments before the first edge.
@@ -115,6 +117,8 @@ struct Part {
 }
 
 enum Trouble {
+    /// So many words; how many there should be, only the blocks before may know.
+    Form(u64, usize),
     Line(u64, String),
     Memory(Error),
 }
@@ -132,7 +136,7 @@ impl Part {
         let text = block.bytes.strip_suffix(b"\n").unwrap_or(block.bytes);
         let mut start = 0;
         for (line, end) in (block.first_line..).zip(memchr::memchr_iter(b'\n', text).chain([text.len()])) {
-            self.line(line, &text[start..end]).map_err(|reason| Trouble::Line(line, reason))?;
+            self.line(line, &text[start..end])?;
             if self.weights.len() == 1 {
                 grow(&mut self.weights, block.lines as usize, "edges").map_err(Trouble::Memory)?;
             }
@@ -141,7 +145,7 @@ impl Part {
         Ok(())
     }
 
-    fn line(&mut self, line: u64, text: &[u8]) -> std::result::Result<(), String> {
+    fn line(&mut self, line: u64, text: &[u8]) -> std::result::Result<(), Trouble> {
         let mut rest = words(text);
         let Some(first) = rest.next() else { return Ok(()) };
         if matches!(first[0], b'#' | b'%') {
@@ -152,14 +156,17 @@ impl Part {
         }
         let (second, third, too_many) = (rest.next(), rest.next(), rest.next().is_some());
         let found = 1 + usize::from(second.is_some()) + usize::from(third.is_some());
-        let Some(second) = second.filter(|_| !too_many && (self.words == 0 || self.words == found)) else {
-            return Err(wrong_form(words(text).count(), self.words));
+        let Some(second) = second.filter(|_| !too_many && (self.words.0 == 0 || self.words.0 == found)) else {
+            return Err(Trouble::Form(line, words(text).count()));
         };
-        let (from, to) = (node(first, "from")?, node(second, "to")?);
-        if let Some(third) = third {
-            self.weights.push(weight(third)?);
+        if self.words.0 == 0 {
+            self.words = (found, line);
         }
-        self.words = found;
+        let refuse = |reason| Trouble::Line(line, reason);
+        let (from, to) = (node(first, "from").map_err(refuse)?, node(second, "to").map_err(refuse)?);
+        if let Some(third) = third {
+            self.weights.push(weight(third).map_err(refuse)?);
+        }
         let nodes = u64::from(from.max(to)) + 1;
         if nodes > self.nodes.0 {
             self.nodes = (nodes, line);

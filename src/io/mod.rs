@@ -161,7 +161,7 @@ impl Layout {
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;
-            (1..).zip(ends).all(|(count, &end)| count * side == end).then_some(side as usize)
+            (1u64..).zip(ends).all(|(count, &end)| count.checked_mul(side) == Some(end)).then_some(side as usize)
         };
         let shape = side(&row_ends).zip(side(&col_ends)).and_then(|(rows, cols)| BlockShape::new(rows, cols).ok());
         shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
@@ -240,9 +240,13 @@ mod tests {
         let uniform = |rows, cols| Layout::Uniform(BlockShape::new(rows, cols).unwrap());
         assert_eq!(Layout::of_ends(vec![2, 4], vec![3, 6, 9]), uniform(2, 3));
         assert_eq!(Layout::of_ends(vec![1], vec![32]), uniform(1, 32));
-        for (row_ends, col_ends) in
-            [(vec![2, 5], vec![3]), (vec![33], vec![1]), (vec![], vec![1]), (vec![0, 0], vec![1])]
-        {
+        for (row_ends, col_ends) in [
+            (vec![2, 5], vec![3]),
+            (vec![33], vec![1]),
+            (vec![], vec![1]),
+            (vec![0, 0], vec![1]),
+            (vec![1 << 63, u64::MAX], vec![1]),
+        ] {
             let mixed = Layout::Mixed { row_ends: row_ends.clone(), col_ends: col_ends.clone() };
             assert_eq!(Layout::of_ends(row_ends, col_ends), mixed);
         }

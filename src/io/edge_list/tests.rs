@@ -96,6 +96,24 @@ fn long_files_are_read_as_short_ones() {
 }
 
 #[test]
+fn what_is_wrong_does_not_depend_on_where_blocks_end() {
+    let form = "as on the lines before";
+    for (text, reason) in [
+        ("0 1 5\n0 2 5\n0\n", format!("3: 1 words where \"from to weight\" is expected, {form}")),
+        ("0 1\n0 2\n0 3 4 5\n", format!("3: 4 words where \"from to\" is expected, {form}")),
+        ("0 1 5\n0 2 5\n0 x\n", format!("3: 2 words where \"from to weight\" is expected, {form}")),
+        ("0 1\n0 2\n0 x 3\n", format!("3: 3 words where \"from to\" is expected, {form}")),
+        ("#\n0 1 2 3\n0\n", "2: 4 words where \"from to\" or \"from to weight\" is expected".into()),
+    ] {
+        for block_bytes in [1, 8, 1 << 10] {
+            let source = Source::in_blocks(text.as_bytes(), Path::new("g.txt"), block_bytes).unwrap();
+            let error = read_source(source, &ReadOptions::default()).unwrap_err();
+            assert_eq!(error.to_string(), format!("g.txt:{reason}"), "blocks of {block_bytes}");
+        }
+    }
+}
+
+#[test]
 fn a_short_file_does_not_make_a_large_matrix() {
     assert_eq!(refused("0 1\n16777216 0\n5 5\n"), "2: 16777217 nodes for 3 entries, 16777216 at most");
     assert_eq!(refused("# Nodes: 4294967295\n0 1\n"), "1: 4294967295 nodes for 1 entries, 16777216 at most");

@@ -6,6 +6,7 @@ use half::f16;
 use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 
 use super::archive::{broken, malformed};
+use crate::io::words::quote;
 use crate::io::{Field, push};
 use crate::{Error, Result};
 
@@ -190,7 +191,8 @@ impl<R: Read> Member<R> {
 
 /// The header, looked over: `npyz` asks for the memory that the header's length says, and multiplies sizes unchecked.
 fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
-    const LONGEST: usize = 1 << 16;
+    // NumPy's own limit, unless it is told otherwise.
+    const LONGEST: usize = 10_000;
     let damaged = |error| broken(path, place, error);
     let mut header = vec![0; 10];
     bytes.read_exact(&mut header).map_err(damaged)?;
@@ -204,23 +206,46 @@ fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHea
             u32::from_le_bytes([header[8], header[9], high[0], high[1]]) as usize
         }
     };
-    if &header[..6] != b"\x93NUMPY" || length > LONGEST {
+    if &header[..6] != b"\x93NUMPY" {
         return Err(malformed(path, place, "this is no NumPy array"));
+    }
+    if length > LONGEST {
+        return Err(malformed(path, place, format!("a header of {length} bytes, {LONGEST} at most")));
     }
     let start = header.len();
     header.resize(start + length, 0);
     bytes.read_exact(&mut header[start..]).map_err(damaged)?;
-    let text = &header[start..];
-    let opened = text.iter().filter(|&byte| b"([{".contains(byte)).count();
-    let numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let size = numbers.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok().map(|number| number.max(1)));
-    let size = size.reduce(|product, number| product?.checked_mul(number?)).flatten();
-    if opened > 64 || (size.is_none() && text.iter().any(u8::is_ascii_digit)) {
-        return Err(malformed(path, place, "the header describes no array of any possible size"));
-    }
+    check_header(&header[start..]).map_err(|reason| malformed(path, place, reason))?;
     NpyHeader::from_reader(&header[..]).map_err(|error| {
         let reason = error.to_string();
         let first_line = reason.lines().next().unwrap_or_default();
         malformed(path, place, format!("the header is wrong: {}", first_line.split("  -->").next().unwrap_or_default()))
     })
+}
+
+/// Refuses what NumPy does not write and `npyz` would take long over, or compute without checks.
+fn check_header(text: &[u8]) -> std::result::Result<(), String> {
+    // A dictionary of records that hold shapes. The parser's time is exponential in the depth.
+    const DEEPEST: usize = 4;
+    let mut depth = 0usize;
+    for &byte in text {
+        match byte {
+            b'(' | b'[' | b'{' if depth == DEEPEST => return Err("the header is nested too deeply".into()),
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            // Sums, and digits in disguise.
+            b'+' | b'-' | b'\\' => return Err(format!("the header is wrong: {:?} in it", char::from(byte))),
+            _ => {}
+        }
+    }
+    // 0xff and 1_000 are numbers too, not the ones that the product below is of.
+    let is_decimal = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    let mut words = text.split(|&byte| !byte.is_ascii_alphanumeric() && byte != b'_');
+    if let Some(word) = words.find(|word| word.first().is_some_and(u8::is_ascii_digit) && !is_decimal(word)) {
+        return Err(format!("the header is wrong: {} is no decimal number", quote(word)));
+    }
+    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let number = |digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok();
+    let size = numbers.try_fold(1u64, |product, digits| product.checked_mul(number(digits)?.max(1)));
+    size.map(drop).ok_or_else(|| "the header describes no array of any possible size".into())
 }

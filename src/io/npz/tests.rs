@@ -334,14 +334,38 @@ fn members_that_say_more_or_less_than_they_hold() {
     };
     assert!(header(b"\x93NUM").starts_with("member data.npy: the data is damaged: "));
     assert_eq!(header(b"\x93NUMPX\x01\x00\x01\x00\n"), "member data.npy: this is no NumPy array");
-    assert_eq!(header(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}"), "member data.npy: this is no NumPy array");
+    assert_eq!(
+        header(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}"),
+        "member data.npy: a header of 4294967295 bytes, 10000 at most"
+    );
     assert!(header(b"\x93NUMPY\x07\x00\x02\x00\x00\x00{}").starts_with("member data.npy: the header is wrong: "));
     assert!(header(b"\x93NUMPY\x01\x00\x02\x00{}").starts_with("member data.npy: the header is wrong: "));
-    let nested = [&b"\x93NUMPY\x01\x00\xff\xff"[..], &[b'('; 65535]].concat();
-    assert_eq!(header(&nested), impossible);
     // One line, though the parser has drawn a picture of it.
     let reason = "member data.npy: the header is wrong: could not parse Python expression: syntax error:";
     assert_eq!(header(b"\x93NUMPY\x01\x00\x02\x00{!"), reason);
+}
+
+/// Headers that Python would take, and NumPy never writes.
+#[test]
+fn headers_that_would_overflow_or_take_forever() {
+    let header = |text: &str| {
+        let length = (text.len() as u16).to_le_bytes();
+        let mut members: Vec<_> = csr().iter().map(|array| (array.0, npy(array))).collect();
+        members[4].1 = [&b"\x93NUMPY\x01\x00"[..], &length, text.as_bytes()].concat();
+        refused(zipped(&members, CompressionMethod::Stored))
+    };
+    let shape = |shape: &str| header(&format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"));
+    for number in ["0xffffffffffffffff", "4_000_000_000", "0b1", "1e9"] {
+        let reason = format!("member data.npy: the header is wrong: {number:?} is no decimal number");
+        assert_eq!(shape(&format!("({number}, {number}, {number})")), reason);
+    }
+    assert_eq!(shape(&format!("({})", "1+1+1, ".repeat(50))), "member data.npy: the header is wrong: '+' in it");
+    assert_eq!(shape("(3--1,)"), "member data.npy: the header is wrong: '-' in it");
+    let disguised = "{'descr': '|V\\x39\\x39', 'fortran_order': False, 'shape': (3,), }";
+    assert_eq!(header(disguised), "member data.npy: the header is wrong: '\\\\' in it");
+    for open in ["(", "[", "{"] {
+        assert_eq!(header(&open.repeat(50)), "member data.npy: the header is nested too deeply");
+    }
 }
 
 #[test]

@@ -1,0 +1,307 @@
+//! What every reader must do with any bytes, shared by the fuzz targets and by the test that replays their corpora.
+//!
+//! Read without a panic and without memory that the bytes do not prove. What is refused is refused in one line that says
+//! where. What is read is a valid matrix, is read the same by any number of threads, plain or gzip, in one block or more, and comes back
+//! the same to the bit when it is written.
+mod archive;
+mod memory;
+
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::sync::LazyLock;
+
+use blockmul::io::{
+    self, Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, bla, edge_list, matrix_market, npz,
+};
+use blockmul::{BlockShape, Csc, Error, Pattern, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// So many rows or columns a file may claim for nothing: enough for any corpus, too few for a short input to be slow.
+const UNPROVEN: u64 = 1 << 10;
+/// Elements up to which a matrix is also written in its blocks: a block may have a thousand for one entry of a file.
+const MOST_IN_BLOCKS: usize = 1 << 12;
+/// A line longer than the block in which a reader takes a file, and shorter than the longest line allowed.
+const LONG_LINE: usize = 520 << 10;
+
+static ONE_THREAD: LazyLock<ThreadPool> = LazyLock::new(|| pool(1));
+static THREADS: LazyLock<ThreadPool> = LazyLock::new(|| pool(3));
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(threads).build().expect("the system has threads")
+}
+
+/// Matrix Market, plain or gzip.
+pub fn matrix_market(bytes: &[u8]) {
+    lines(
+        bytes,
+        |bytes, options| matrix_market::read_from(bytes, "input", options),
+        |matrix| written(|to| matrix_market::write_to(to, matrix, &Default::default())),
+    );
+}
+
+/// Edge lists, plain or gzip.
+pub fn edge_list(bytes: &[u8]) {
+    lines(
+        bytes,
+        |bytes, options| edge_list::read_from(bytes, "input", options),
+        |matrix| written(|to| edge_list::write_to(to, matrix, &Default::default())),
+    );
+}
+
+/// SciPy's archives, or the text of one, see [`archive`].
+pub fn npz(bytes: &[u8]) {
+    let archive = archive::pack(bytes);
+    let unpacked = archive::unpacked_bytes(&archive);
+    for options in both_ways() {
+        let outcome = bounded(unpacked, || npz::read_from(Cursor::new(&archive), "input", &options));
+        let Some(file) = checked(outcome, "input: ", options.sum_duplicates) else { continue };
+        let read = |bytes: Vec<u8>| npz::read_from(Cursor::new(bytes), "copy", &proven()).expect("our own file");
+        let copy = read(written(|to| npz::write_to(to, &file.matrix, &Default::default())));
+        assert_same_matrix(&file.matrix, &copy.matrix);
+        in_blocks(&file, |blocks| read(written(|to| npz::write_to(to, blocks, &Default::default()))));
+    }
+}
+
+/// Block layouts, of a matrix of the size that the text says itself where it does.
+pub fn bla(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut words = text.split_ascii_whitespace();
+    let mut size = || words.next().and_then(|word| word.parse().ok()).unwrap_or(4);
+    let (nrows, _) = (size(), size());
+    let ncols = size();
+    match bounded(bytes.len() as u64, || bla::read_from(bytes, "input", nrows, ncols)) {
+        Ok(layout) => {
+            check_layout(&layout, nrows, ncols);
+            if nrows.max(ncols) <= UNPROVEN {
+                let diagonal = (0..nrows.min(ncols) as usize).map(|at| (at, at, 1.0));
+                let matrix = Csc::from_triplets(nrows as usize, ncols as usize, diagonal).expect("a diagonal");
+                check_written(&matrix, &layout);
+            }
+        }
+        Err(error) => check_refusal(&error, "input:"),
+    }
+}
+
+/// Any file by its name, with a layout beside it. The first byte chooses the name, a line `@bla` begins the layout.
+pub fn by_name(bytes: &[u8]) {
+    const NAMES: [&str; 6] = ["a.mtx", "a.mtx.gz", "a.npz", "a.txt", "a.tsv.gz", "a"];
+    const SEPARATOR: &[u8] = b"\n@bla\n";
+    let Some((&first, bytes)) = bytes.split_first() else { return };
+    let name = NAMES[usize::from(first) % NAMES.len()];
+    let cut = bytes.windows(SEPARATOR.len()).position(|window| window == SEPARATOR);
+    let (bytes, layout) = cut.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + SEPARATOR.len()..])));
+    let bytes = if name == "a.npz" { archive::pack(bytes) } else { bytes.to_vec() };
+    let unpacked = unpacked_bytes(&bytes) + archive::unpacked_bytes(&bytes) + layout.map_or(0, <[u8]>::len) as u64;
+
+    let folder = tempfile::tempdir().expect("a folder for files");
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).expect("a file");
+    if let Some(layout) = layout {
+        fs::write(folder.path().join("a.bla"), layout).expect("a file");
+    }
+    let place = format!("{}/a", folder.path().display());
+    for options in both_ways() {
+        let outcome = bounded(unpacked, || io::read(&path, &options));
+        let Some(file) = checked(outcome, &place, options.sum_duplicates) else { continue };
+        let square = file.matrix.nrows() == file.matrix.ncols();
+        for name in ["b.mtx", "b.mtx.gz", "b.npz", "b.txt"] {
+            let path = folder.path().join(name);
+            match io::write(&path, &file.matrix, &Default::default()) {
+                Ok(()) => assert_same_matrix(&file.matrix, &io::read(&path, &proven()).expect("our own file").matrix),
+                Err(error) => assert!(!square && Format::of(&path) == Format::EdgeList, "{error}"),
+            }
+        }
+    }
+}
+
+/// The checks of a format of lines.
+fn lines(
+    bytes: &[u8],
+    read: impl Fn(&[u8], &ReadOptions) -> Result<MatrixFile> + Sync,
+    write: impl Fn(&Csc<f64>) -> Vec<u8>,
+) {
+    for options in both_ways() {
+        let outcome = bounded(unpacked_bytes(bytes), || THREADS.install(|| read(bytes, &options)));
+        // Each is slow beside the reading itself, so an input has one of them, or none.
+        let again = match bytes.len() % 16 {
+            0 | 4 | 8 | 12 => Some(ONE_THREAD.install(|| read(bytes, &options))),
+            1 | 9 if !is_gzip(bytes) => Some(read(&gzip(bytes), &options)),
+            2 => with_a_long_line(bytes).map(|bytes| THREADS.install(|| read(&bytes, &options))),
+            _ => None,
+        };
+        again.iter().for_each(|again| assert_same_outcome(&outcome, again));
+        let Some(file) = checked(outcome, "input:", options.sum_duplicates) else { continue };
+        let copy = read(&write(&file.matrix), &proven()).expect("our own file");
+        assert_same_matrix(&file.matrix, &copy.matrix);
+        in_blocks(&file, |blocks| {
+            let text = written(|to| matrix_market::write_to(to, blocks, &Default::default()));
+            matrix_market::read_from(&text[..], "copy", &proven()).expect("our own file")
+        });
+    }
+}
+
+/// Duplicates refused, and summed.
+fn both_ways() -> [ReadOptions; 2] {
+    [false, true].map(|sum_duplicates| ReadOptions {
+        sum_duplicates,
+        max_unproven_lines: UNPROVEN,
+        ..Default::default()
+    })
+}
+
+/// For a file that was written here, of a matrix that is there already.
+fn proven() -> ReadOptions {
+    ReadOptions { max_unproven_lines: u64::MAX, ..Default::default() }
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).expect("memory takes all");
+    bytes
+}
+
+/// Reads, and sees that no more memory was held than a multiple of the file's bytes, beside a reader's buffers.
+fn bounded<T>(unpacked: u64, read: impl FnOnce() -> T) -> T {
+    let (outcome, held) = memory::most_held(read);
+    let allowed = (16 << 20) + 256 * unpacked;
+    assert!(held as u64 <= allowed, "{held} bytes held to read {unpacked}, {allowed} at most");
+    outcome
+}
+
+fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x1f\x8b")
+}
+
+fn unpacked_bytes(bytes: &[u8]) -> u64 {
+    if !is_gzip(bytes) {
+        return bytes.len() as u64;
+    }
+    let (mut decoder, mut piece, mut all) = (flate2::read::MultiGzDecoder::new(bytes), [0; 1 << 12], 0);
+    while let Ok(more @ 1..) = decoder.read(&mut piece) {
+        all += more as u64;
+    }
+    all
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
+/// The same lines, the middle one ending in so many blanks that the reader takes the file in two blocks or three.
+fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
+    let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+    let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
+    (!is_gzip(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
+}
+
+/// The file, when it was read, and valid; a refusal begins with `place`.
+fn checked(outcome: Result<MatrixFile>, place: &str, sum_duplicates: bool) -> Option<MatrixFile> {
+    match outcome {
+        Ok(file) => {
+            check_file(&file, sum_duplicates);
+            Some(file)
+        }
+        Err(error) => {
+            check_refusal(&error, place);
+            None
+        }
+    }
+}
+
+fn check_refusal(error: &Error, place: &str) {
+    assert!(matches!(error, Error::Parse { line: 1.., .. } | Error::Malformed { .. }), "{error:?}");
+    let message = error.to_string();
+    let reason = message.strip_prefix(place).unwrap_or_else(|| panic!("not of {place}: {message}"));
+    assert!(!reason.is_empty() && !reason.contains(char::is_control), "{message:?}");
+}
+
+/// What is true of every matrix, and what the file says of it.
+fn check_file(file: &MatrixFile, sum_duplicates: bool) {
+    let (pattern, values) = (file.matrix.pattern(), file.matrix.values());
+    let (nrows, ncols, nnz) = (pattern.nrows(), pattern.ncols(), pattern.nnz() as u64);
+    Pattern::new(nrows, ncols, pattern.col_ptr().to_vec(), pattern.row_idx().to_vec()).expect("a valid pattern");
+    assert_eq!(values.len() as u64, nnz);
+    if let Some(layout) = &file.layout {
+        check_layout(layout, nrows as u64, ncols as u64);
+        check_written(&file.matrix, layout);
+    }
+    match file.field {
+        Field::Pattern if !sum_duplicates => assert!(values.iter().all(|&value| value == 1.0)),
+        Field::Pattern => assert!(values.iter().all(|&value| value >= 1.0 && value.fract() == 0.0)),
+        Field::Integer => assert!(values.iter().all(|value| value.fract() == 0.0)),
+        _ => {}
+    }
+    let mirrored = |equal: fn(f64, f64) -> bool| {
+        let transpose = file.matrix.transpose();
+        assert_eq!(transpose.pattern(), pattern);
+        assert!(transpose.values().iter().zip(values).all(|(&a, &b)| equal(a, b) || (a.is_nan() && b.is_nan())));
+        file.stored * 2
+    };
+    let most = match file.symmetry {
+        Symmetry::Symmetric => mirrored(|a, b| a.to_bits() == b.to_bits()),
+        Symmetry::SkewSymmetric => mirrored(|a, b| a == -b),
+        _ => file.stored,
+    };
+    // Zeros of an array are not entries.
+    assert!(nnz <= most, "{nnz} entries of {} stored", file.stored);
+}
+
+fn check_layout(layout: &Layout, nrows: u64, ncols: u64) {
+    match layout {
+        Layout::Uniform(shape) => {
+            assert!(nrows.is_multiple_of(shape.rows() as u64) && ncols.is_multiple_of(shape.cols() as u64));
+        }
+        Layout::Mixed { row_ends, col_ends } => {
+            for (ends, size) in [(row_ends, nrows), (col_ends, ncols)] {
+                assert_eq!(ends.last().copied().unwrap_or(0), size);
+                assert!(ends.first() != Some(&0) && ends.is_sorted_by(|a, b| a < b));
+            }
+        }
+        _ => panic!("a layout of a new kind"),
+    }
+}
+
+/// Writes and reads a layout. Of a matrix without rows or columns it says nothing of the blocks' shape.
+fn check_written(matrix: &Csc<f64>, layout: &Layout) {
+    let (nrows, ncols) = (matrix.nrows() as u64, matrix.ncols() as u64);
+    if nrows > 0 && ncols > 0 {
+        let text = written(|to| bla::write_to(to, matrix, layout));
+        assert_eq!(bla::read_from(&text[..], "copy", nrows, ncols).expect("our own layout"), *layout);
+    }
+}
+
+/// Writes and reads the matrix in the blocks of its file, which are then the copy's.
+fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile) {
+    let Some(shape) = file.layout.as_ref().and_then(Layout::uniform) else { return };
+    let (nrows, ncols) = (file.matrix.nrows(), file.matrix.ncols());
+    if shape == BlockShape::SCALAR || nrows == 0 || ncols == 0 || file.matrix.nnz() * shape.area() > MOST_IN_BLOCKS {
+        return;
+    }
+    let blocks = file.matrix.to_blocks(shape).expect("blocks that fit");
+    let copy = copy(&blocks);
+    assert_eq!(copy.layout, file.layout);
+    assert_same_matrix(&blocks.to_scalars(), &copy.matrix);
+}
+
+/// Values compared by their bits, one NaN for all.
+fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
+    let bits = |matrix: &Csc<f64>| -> Vec<_> {
+        matrix.values().iter().map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits()).collect()
+    };
+    assert_eq!(left.pattern(), right.pattern());
+    assert_eq!(bits(left), bits(right));
+}
+
+/// The same file, or refused for the same reason.
+fn assert_same_outcome(left: &Result<MatrixFile>, right: &Result<MatrixFile>) {
+    match (left, right) {
+        (Ok(left), Ok(right)) => {
+            assert_same_matrix(&left.matrix, &right.matrix);
+            assert_eq!((left.field, left.symmetry, left.stored), (right.field, right.symmetry, right.stored));
+            assert_eq!((left.format, &left.layout), (right.format, &right.layout));
+        }
+        (Err(left), Err(right)) => assert_eq!(left.to_string(), right.to_string()),
+        _ => panic!("{:?} but {:?}", left.as_ref().map(|_| ()), right.as_ref().map(|_| ())),
+    }
+}
