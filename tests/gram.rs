@@ -428,7 +428,7 @@ fn sums_over_groups_are_scaled_once() {
 
 #[test]
 fn a_single_negative_zero_stays_negative() {
-    let one = |rows, cols, row, col, value| Csc::from_triplets(rows, cols, [(row, col, value)]).unwrap();
+    let one = |rows, cols, row, col, value: f64| Csc::from_triplets(rows, cols, [(row, col, value)]).unwrap();
     let a = BlockGroups::side_by_side([one(2, 1, 0, 0, -0.0), one(2, 1, 1, 0, 1.0)]).unwrap();
     let b = BlockGroups::side_by_side([one(1, 2, 0, 0, 1.0).transpose(), one(1, 2, 0, 1, 1.0).transpose()]).unwrap();
     let (da, db) = (device().upload_groups(&a).unwrap(), device().upload_groups(&b.transpose()).unwrap());
