@@ -3,6 +3,7 @@
 //! A grid of groups of rows by groups of columns; each cell is a block matrix with blocks of its own shape, or empty. Everything is done
 //! group by group with the products of one block shape: C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), each product summed
 //! as [`multiply`](crate::multiply) does, the products then added in ascending k.
+mod cell;
 mod cells;
 mod device;
 mod plan;

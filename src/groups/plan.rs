@@ -1,12 +1,13 @@
 //! Products of matrices of groups, planned: a [`Plan`] for each pair of groups that meet.
 use super::{
-    Cells, DeviceGroups, Group, GroupsPattern,
+    Cells, DeviceGroups, GroupsPattern,
+    cell::{CellPlan, Side},
     device::{of_pattern, told},
     sum::GroupSum,
 };
 use crate::{
-    Device, DevicePattern, Element, Error, Matrix, Part, Plan, Result,
-    device::{Buffer, DeviceCbc, PatternArrays, Work},
+    Device, Element, Error, Matrix, Part, Plan, Result,
+    device::{Buffer, DeviceCbc, Work},
     esc::{Room, Scaling},
 };
 use std::sync::{Mutex, PoisonError};
@@ -62,48 +63,6 @@ struct State<M: Matrix> {
     cells: Vec<CellPlan<M>>,
     /// Products that are yet to be added: those of one cell at a time, one after another, without padding.
     parts: Buffer<M::Element>,
-}
-
-/// A row and a column of groups.
-type Place = (usize, usize);
-
-/// A cell of C.
-struct CellPlan<M: Matrix> {
-    at: Place,
-    terms: Vec<Term<M>>,
-    /// How to add the products, where there are several.
-    sum: Option<GroupSum<M::Element>>,
-}
-
-/// The product of one inner group.
-struct Term<M: Matrix> {
-    a: Place,
-    b: Place,
-    plan: Plan<M>,
-}
-
-/// An operand to plan for.
-#[derive(Clone, Copy)]
-struct Side<'a> {
-    pattern: &'a GroupsPattern,
-    transposed: bool,
-}
-
-impl<'a> Side<'a> {
-    fn rows(self) -> &'a [Group] {
-        let Cells { rows, cols, .. } = &self.pattern.cells;
-        if self.transposed { cols } else { rows }
-    }
-
-    fn cols(self) -> &'a [Group] {
-        Self { transposed: !self.transposed, ..self }.rows()
-    }
-
-    /// Where cell (`row`, `col`) is stored, if there is one.
-    fn find(self, row: usize, col: usize) -> Option<(Place, &'a DevicePattern)> {
-        let at = if self.transposed { (col, row) } else { (row, col) };
-        Some((at, self.pattern.get(at.0, at.1)?))
-    }
 }
 
 impl<M: Matrix> GroupsPlan<M> {
@@ -267,39 +226,6 @@ impl<M: Matrix> GroupsPlan<M> {
     /// Bytes of device memory the plan holds: those of the plans of its groups, the patterns of C and room for products to be added.
     pub fn device_bytes(&self) -> u64 {
         self.bytes
-    }
-}
-
-impl<M: Matrix> CellPlan<M> {
-    /// Cell `at` of A·B, unless no inner group makes it.
-    fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, part: Part) -> Result<Option<Self>> {
-        let mut terms: Vec<Term<M>> = Vec::new();
-        for k in 0..a.cols().len() {
-            let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
-            let plan = Plan::new((x, a.transposed), (y, b.transposed), part)?;
-            terms.push(Term { a: a_at, b: b_at, plan });
-        }
-        if terms.is_empty() {
-            return Ok(None);
-        }
-        let patterns: Vec<_> = terms.iter().map(|term| term.plan.pattern()).collect();
-        PatternArrays::check_nnz(patterns.iter().map(|pattern| pattern.nnz() as u64).sum())?;
-        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns)?) } else { None };
-        Ok(Some(Self { at, terms, sum }))
-    }
-
-    fn pattern(&self) -> DevicePattern {
-        let first = self.terms[0].plan.pattern();
-        match &self.sum {
-            Some(sum) => DevicePattern { arrays: sum.pattern().clone(), ..first.clone() },
-            None => first.clone(),
-        }
-    }
-
-    /// Elements of the products that are to be added.
-    fn parts(&self) -> usize {
-        let elements = |term: &Term<M>| term.plan.pattern().nnz() * term.plan.pattern().shape().area();
-        if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 }
 
