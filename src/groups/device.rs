@@ -15,6 +15,9 @@ pub struct GroupsPattern {
     pub(crate) device: Device,
 }
 
+/// The arrays of each cell.
+pub(crate) type Arrays<'a, T> = Cells<&'a DeviceCbc<T>>;
+
 impl Device {
     /// Copies every group to the device.
     ///
@@ -107,8 +110,7 @@ impl<M: Matrix> DeviceGroups<M> {
         self.cells.iter().map(|(_, m)| m.device_bytes()).sum()
     }
 
-    /// The arrays of each cell.
-    pub(crate) fn arrays(&self) -> Cells<&DeviceCbc<M::Element>> {
+    pub(crate) fn arrays(&self) -> Arrays<'_, M::Element> {
         self.cells.map(|m| &m.cbc)
     }
 }

@@ -2,12 +2,12 @@
 use super::{
     Cells, DeviceGroups, GroupsPattern,
     cell::{CellPlan, Side},
-    device::{of_pattern, told},
+    device::{Arrays, of_pattern, told},
     sum::GroupSum,
 };
 use crate::{
     Device, Element, Error, Matrix, Part, Plan, Result,
-    device::{Buffer, DeviceCbc, Work},
+    device::{Buffer, Work},
     esc::{Room, Scaling},
 };
 use std::sync::{Mutex, PoisonError};
@@ -177,7 +177,7 @@ impl<M: Matrix> GroupsPlan<M> {
         &self,
         work: &Work,
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        (a, b): (&Cells<&DeviceCbc<M::Element>>, &Cells<&DeviceCbc<M::Element>>),
+        (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
         c: &mut DeviceGroups<M>,
     ) -> Result<()> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);

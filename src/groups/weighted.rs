@@ -1,8 +1,8 @@
 //! JᵀWJ of a J made of groups, planned.
-use super::{Cells, DeviceGroups, GramParts, GroupsPattern, GroupsPlan};
+use super::{Cells, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, device::Arrays};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result, Weights,
-    device::{DeviceCbc, Work},
+    device::Work,
     esc::Scaling,
     plan::{Weigh, block_diagonal},
 };
@@ -44,7 +44,7 @@ impl<M: Matrix> WeightedGroupsGram<M> {
     pub fn new(j: &GroupsPattern, parts: impl Into<GramParts>) -> Result<Self> {
         let plan = GroupsPlan::gram(j, parts)?;
         let work = Work::new(j.device(), None);
-        let diagonal = |group: &super::Group| block_diagonal(&work, group.blocks, group.side, M::ROW_MAJOR);
+        let diagonal = |group: &Group| block_diagonal(&work, group.blocks, group.side, M::ROW_MAJOR);
         let weights = j.row_groups().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
         let weigh = j.cells.try_map_places(|(row, _), pattern| Weigh::new(&work, pattern, &weights[row]))?;
         let of_weights: u64 = weights.iter().map(DevicePattern::device_bytes).sum();
@@ -110,7 +110,7 @@ impl<M: Matrix> WeightedGroupsGram<M> {
                 cell.run::<M>(&work, j, weights[row])?;
             }
         }
-        let t: Cells<&DeviceCbc<M::Element>> = weigh.map(|weigh| &weigh.t);
+        let t: Arrays<'_, M::Element> = weigh.map(|weigh| &weigh.t);
         self.plan.enqueue(&work, Scaling::new(alpha, beta), (&arrays, &t), h)
     }
 

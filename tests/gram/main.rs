@@ -20,14 +20,16 @@ fn shape(rows: usize, cols: usize) -> BlockShape {
     BlockShape::new(rows, cols).unwrap()
 }
 
-/// Pattern, shape and bits of any matrix.
-fn bits<M: Matrix>(m: &M) -> (blockmul::Pattern, BlockShape, Vec<Vec<u8>>) {
+/// Pattern, shape and the bytes of each block.
+type Bits = (blockmul::Pattern, BlockShape, Vec<Vec<u8>>);
+
+fn bits<M: Matrix>(m: &M) -> Bits {
     let view = m.as_cbc();
     let blocks = (0..view.pattern.nnz()).map(|e| bytemuck::cast_slice(view.block(e)).to_vec()).collect();
     (view.pattern.clone(), view.shape, blocks)
 }
 
-fn group_bits<M: Matrix>(m: &BlockGroups<M>) -> Vec<Option<(blockmul::Pattern, BlockShape, Vec<Vec<u8>>)>> {
+fn group_bits<M: Matrix>(m: &BlockGroups<M>) -> Vec<Option<Bits>> {
     let (rows, cols) = (m.row_groups().len(), m.col_groups().len());
     (0..rows * cols).map(|i| m.get(i / cols, i % cols).map(bits)).collect()
 }
@@ -164,7 +166,7 @@ fn two_threads_execute_one_plan() {
                 let want = reference::gram_groups_weighted(j, &want, Part::Upper).unwrap();
                 for _ in 0..10 {
                     let mut h = plan.output().unwrap();
-                    plan.execute(dj, &vectors.each_ref().map(|vector| Weights::Rows(vector)), &mut h).unwrap();
+                    plan.execute(dj, &vectors.each_ref().map(Weights::Rows), &mut h).unwrap();
                     assert!(group_bits(&h.download().unwrap()) == group_bits(&want));
                 }
             });
