@@ -68,6 +68,9 @@ uint run_begin(global const uint* run_end, uint run)
 #if !defined(DEPTH) || !defined(RUNS)
 #error "DEPTH, RUNS: see src/esc/tuning.rs"
 #endif
+#define JOIN_(type, n) type##n
+#define JOIN(type, n) JOIN_(type, n)
+
 // LOAD_ALL(to, from, COUNT, aligned): two elements a load where their number and place are even, half as many instructions; halves
 // are converted one by one.
 #if ELEMENT_IS_HALF
@@ -75,8 +78,6 @@ uint run_begin(global const uint* run_end, uint run)
     for (uint i = 0; i < COUNT; ++i)                                                                                  \
         to[i] = LOAD(from, i);
 #else
-#define JOIN_(type, n) type##n
-#define JOIN(type, n) JOIN_(type, n)
 #define PAIR JOIN(ELEMENT, 2)
 #define LOAD_ALL(to, from, COUNT, aligned)                                                                            \
     if (COUNT % 2 == 0 && aligned)                                                                                    \
@@ -137,6 +138,47 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
         place(sum[r], c, r, alpha, beta);
 }
 
+// A column of ROWS elements is vectors of 8, 4, 2 and 1, as many as ROWS has bits: DO(how many, from which row on) for each.
+#define VECTOR_1 ARITHMETIC
+#define VECTOR_2 JOIN(ARITHMETIC, 2)
+#define VECTOR_4 JOIN(ARITHMETIC, 4)
+#define VECTOR_8 JOIN(ARITHMETIC, 8)
+#define VLOAD_1(from) (*(from))
+#define VLOAD_2(from) vload2(0, from)
+#define VLOAD_4(from) vload4(0, from)
+#define VLOAD_8(from) vload8(0, from)
+#define VSTORE_1(vector, to) (*(to) = (vector))
+#define VSTORE_2(vector, to) vstore2(vector, 0, to)
+#define VSTORE_4(vector, to) vstore4(vector, 0, to)
+#define VSTORE_8(vector, to) vstore8(vector, 0, to)
+#if ROWS & 8
+#define OF_8(DO) DO(8, 0)
+#else
+#define OF_8(DO)
+#endif
+#if ROWS & 4
+#define OF_4(DO) DO(4, (ROWS & 8))
+#else
+#define OF_4(DO)
+#endif
+#if ROWS & 2
+#define OF_2(DO) DO(2, (ROWS & 12))
+#else
+#define OF_2(DO)
+#endif
+#if ROWS & 1
+#define OF_1(DO) DO(1, (ROWS & 14))
+#else
+#define OF_1(DO)
+#endif
+#define OF_COLUMN(DO) OF_8(DO) OF_4(DO) OF_2(DO) OF_1(DO)
+
+#define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
+#define START(N, at) sum_##N[c] = NOTHING;
+#define TAKE(N, at) const VECTOR_##N left_##N = VLOAD_##N(left + at);
+#define ADD(N, at) sum_##N[c] += left_##N * factor;
+#define PUT(N, at) VSTORE_##N(sum_##N[c], sums + at);
+
 KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
                   global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint first,
                   uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
@@ -146,26 +188,37 @@ KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restr
     for (uint run = from; run < to; ++run) {
         const uint end = run_end[run] + 1;
         if (end - begin <= LONG_RUN) {
-            ARITHMETIC sum[COLS][ROWS];
-            for (uint c = 0; c < COLS; ++c)
-                for (uint r = 0; r < ROWS; ++r)
-                    sum[c][r] = NOTHING;
+            OF_COLUMN(DECLARE)
+            for (uint c = 0; c < COLS; ++c) {
+                OF_COLUMN(START)
+            }
             IN_ORDER
             for (uint p = begin; p < end; ++p) {
                 global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
                 global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
                 IN_ORDER
-                for (uint k = 0; k < INNER; ++k)
+                for (uint k = 0; k < INNER; ++k) {
+#if A_TRANSPOSED || ELEMENT_IS_HALF
+                    ARITHMETIC left[ROWS];
+                    for (uint r = 0; r < ROWS; ++r)
+                        left[r] = LOAD(a, A_AT(r, k, ROWS, INNER));
+#else
+                    global const ARITHMETIC* left = a + k * ROWS;
+#endif
+                    OF_COLUMN(TAKE)
                     for (uint c = 0; c < COLS; ++c) {
                         const ARITHMETIC factor = LOAD(b, B_AT(k, c, INNER, COLS));
-                        for (uint r = 0; r < ROWS; ++r)
-                            sum[c][r] += LOAD(a, A_AT(r, k, ROWS, INNER)) * factor;
+                        OF_COLUMN(ADD)
                     }
+                }
             }
             global ELEMENT* block = c_values + ((ulong)first + run) * c_stride;
-            for (uint c = 0; c < COLS; ++c)
+            for (uint c = 0; c < COLS; ++c) {
+                ARITHMETIC sums[ROWS];
+                OF_COLUMN(PUT)
                 for (uint r = 0; r < ROWS; ++r)
-                    place(sum[c][r], block, c * ROWS + r, alpha, beta);
+                    place(sums[r], block, c * ROWS + r, alpha, beta);
+            }
         }
         begin = end;
     }

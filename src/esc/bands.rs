@@ -4,6 +4,8 @@ use super::{Tuning, setup::Sizes};
 use crate::{
     Element, Error, Result,
     device::{Work, pool_bytes},
+    element::Piece,
+    primitives::segmented_reduce::RUN_PIECE,
 };
 use std::ops::Range;
 
@@ -27,6 +29,9 @@ pub(crate) struct Limits {
     pub payload_bytes: u64,
     /// Bytes of an entry of C, from one to the next.
     pub entry_bytes: u64,
+    /// Products from which on a run is taken in pieces, and bytes of the sum of a piece of a run that is cut.
+    pub long_run: u64,
+    pub part_bytes: u64,
     /// Rows of C: no column has more entries.
     pub rows: u64,
     /// Longest segment the sort takes whole, and its chunk beyond.
@@ -35,13 +40,15 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What is free on the device now, for a product of so many rows whose entries take so many bytes.
-    pub fn new<T: Element>(work: &Work, tuning: &Tuning, rows: usize, entry_bytes: usize) -> Self {
+    /// What is free on the device now, for a product of so many rows whose entries take so many bytes, in blocks of so many elements.
+    pub fn new<T: Element>(work: &Work, tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
             free_bytes: work.limit().saturating_sub(work.used_bytes()),
             max_alloc_bytes: work.device().info().max_alloc_bytes,
             payload_bytes: tuning.payload.bytes::<T>(),
             entry_bytes: entry_bytes as u64,
+            long_run: tuning.long_run() as u64,
+            part_bytes: (area * size_of::<T::Arithmetic>()) as u64,
             rows: rows as u64,
             short_max: tuning.sort.short_max as u64,
             chunk: tuning.sort.chunk as u64,
@@ -59,8 +66,12 @@ impl Limits {
         let c = pool_bytes(4 * nnz) + pool_bytes(self.entry_bytes * nnz) + pool_bytes(4 * columns + 4);
         // Segment pointers, chunk pointers and counts; a tile or a partial per 1024 products, scanned in levels, is plenty.
         let small = 4 * pool_bytes(4 * columns + 4) + 4 * pool_bytes(products / 64) + (1 << 20);
-        let largest = (4 * products).max(self.payload_bytes * products).max(self.entry_bytes * nnz);
-        (small + expansion + expansion.max(c), largest)
+        // A run has a piece for every 1024 of its products begun; of one longer than that there are at most twice as many parts.
+        let pieces = size_of::<Piece>() as u64 * (products / (self.long_run + 1) + products / RUN_PIECE as u64);
+        let parts = self.part_bytes * (2 * products / RUN_PIECE as u64);
+        let largest = [4 * products, self.payload_bytes * products, self.entry_bytes * nnz, pieces, parts];
+        let pieces = pool_bytes(pieces) + pool_bytes(parts);
+        (small + expansion + expansion.max(c + pieces), largest.into_iter().max().unwrap_or(0))
     }
 
     fn fits(&self, columns: u64, products: u64) -> bool {
@@ -160,6 +171,8 @@ mod tests {
         max_alloc_bytes: 1 << 40,
         payload_bytes: 8,
         entry_bytes: 8,
+        long_run: 1024,
+        part_bytes: 8,
         rows: 1 << 20,
         short_max: 512,
         chunk: 1024,

@@ -52,6 +52,8 @@ pub(crate) fn estimate<T: Element>(
         max_alloc_bytes: info.max_alloc_bytes,
         payload_bytes: tuning.payload.bytes::<T>(),
         entry_bytes: (c_stride * size_of::<T>()) as u64,
+        long_run: tuning.long_run() as u64,
+        part_bytes: (a.shape.product(right.shape).area() * size_of::<T::Arithmetic>()) as u64,
         rows: a.pattern.nrows() as u64,
         short_max: tuning.sort.short_max as u64,
         chunk: tuning.sort.chunk as u64,

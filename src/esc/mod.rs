@@ -107,8 +107,9 @@ impl<T: Element> Esc<T> {
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Done> {
+        let area = operands.a.shape.product(operands.b.shape).area();
         let entry_bytes = operands.c_stride * size_of::<T>();
-        self.in_bands(work, operands.factors(), entry_bytes, |counted, band| {
+        self.in_bands(work, operands.factors(), (entry_bytes, area), |counted, band| {
             if band.sizes.products == 0 {
                 return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);
             }
@@ -136,17 +137,17 @@ impl<T: Element> Esc<T> {
         Ok((sorted, compressed, tails.longest))
     }
 
-    /// Stage 1, and `multiply` for each band, which tells its longest run.
+    /// Stage 1, and `multiply` for each band, which tells its longest run. Of an entry of C: bytes to keep for it, elements.
     fn in_bands(
         &self,
         work: &Work,
         factors: Factors<'_, T>,
-        entry_bytes: usize,
+        (entry_bytes, area): (usize, usize),
         mut multiply: impl FnMut(&mut Counted, &Band) -> Result<u32>,
     ) -> Result<Done> {
         let mut counted = self.setup.run(work, factors.a, factors.b, self.kind.part)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, counted.sizes);
-        let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes);
+        let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes, area);
         let mut done = Done { products: counted.sizes.products, ..Done::default() };
         while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
             done.longest_run = done.longest_run.max(multiply(&mut counted, &band)?);

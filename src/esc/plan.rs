@@ -117,7 +117,8 @@ impl<T: Element> PlannedProduct<T> {
         };
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // An entry of C costs where its run ends, beside its row.
-        let done = esc.in_bands(work, factors, size_of::<u32>(), |counted, band| {
+        let area = a_shape.product(b_shape).area();
+        let done = esc.in_bands(work, factors, (size_of::<u32>(), area), |counted, band| {
             if band.sizes.products == 0 {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;
@@ -172,5 +173,36 @@ impl<T: Element> PlannedProduct<T> {
     pub fn bytes(&self) -> u64 {
         let band = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes() + b.parts.bytes();
         self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cbc, Matrix, device::test_device, generate, reference};
+
+    #[test]
+    fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
+        let device = test_device();
+        // Long runs in every band, in the middle of C too.
+        let shape = BlockShape::new(2, 3)?;
+        let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
+        let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
+        let side =
+            |matrix: &DeviceCbc<f64>| Side { pattern: matrix.pattern.clone(), shape: matrix.shape, transposed: false };
+        let want = reference::multiply(&w, &w.transpose())?;
+        for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
+            let work = Work::new(&device, limit);
+            let mut plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full)?;
+            assert_eq!(plan.bands.len() > 1, banded, "{} bands", plan.bands.len());
+            assert!(plan.longest_run > 1024);
+            let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
+            work.fill_zero(&mut values)?;
+            let stride = plan.shape.area();
+            let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
+            plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, &mut c)?;
+            assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
+        }
+        Ok(())
     }
 }

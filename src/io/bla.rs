@@ -21,10 +21,14 @@ use super::words::{count, is_blank, quote};
 use super::{Layout, without_gz, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Where the layout of the Matrix Market file at `path` is, if there is one: `X.bla` for `X.mtx` and `X.mtx.gz`.
+/// Where the layout of the matrix at `path` belongs: `X.bla` for `X.mtx` and `X.mtx.gz`.
+pub fn place_beside(path: &Path) -> PathBuf {
+    without_gz(path).with_extension("bla")
+}
+
+/// Where the layout of the Matrix Market file at `path` is, if there is one.
 pub fn beside(path: &Path) -> Option<PathBuf> {
-    let plain = without_gz(path);
-    let layout = plain.with_extension("bla");
+    let (plain, layout) = (without_gz(path), place_beside(path));
     let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
     (is_mtx && layout.exists()).then_some(layout)
 }

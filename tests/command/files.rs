@@ -42,6 +42,44 @@ fn converting_cuts_drops_sums_and_rounds_as_asked() {
 }
 
 #[test]
+fn layouts_stand_beside_their_matrices() {
+    let desk = Desk::new();
+    desk.ok("generate pose-graph --poses 4 --closures 1 --side 3 -o h.mtx -q");
+    desk.ok("convert h.mtx -o s.mtx.gz --bla");
+    let layout = std::fs::read_to_string(desk.path("s.bla")).unwrap();
+    assert!(layout.starts_with("12 x 12 (") && layout.ends_with("\n0 3 6 9 12\n0 3 6 9 12\n"), "{layout}");
+    // The note in the file says the same; without it the layout beside does.
+    desk.ok("convert s.mtx.gz -o n.mtx --block 1");
+    std::fs::copy(desk.path("s.bla"), desk.path("n.bla")).unwrap();
+    assert_eq!(desk.ok("convert n.mtx -o - -q").stdout, std::fs::read_to_string(desk.path("h.mtx")).unwrap());
+    // Blocks of several shapes go from one layout to the next.
+    desk.put("n.bla", "12 x 12 (0)\n3 x 2 (0)\n0 2 4 12\n0 6 12\n");
+    assert!(desk.ok("convert n.mtx -o t.mtx").stderr.contains("warning: its blocks have several shapes"));
+    assert_eq!(desk.ok("convert n.mtx -o t.mtx --bla").stderr.lines().count(), 1);
+    let layout = std::fs::read_to_string(desk.path("t.bla")).unwrap();
+    assert!(layout.ends_with("\n0 2 4 12\n0 6 12\n"), "{layout}");
+    desk.put("w.mtx", WIDE);
+    desk.fails("convert w.mtx -o v.mtx --bla", 2, &["--block"]);
+    desk.fails("convert h.mtx -o - --bla", 2, &["--bla"]);
+    assert!(!desk.path("v.mtx").exists());
+}
+
+#[test]
+fn formats_are_told_by_names() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 6 --cols 4 --per-column 2 --block 2x3 -o u.mtx -q");
+    for name in ["u.npz", "u.mtx.gz"] {
+        desk.ok(&format!("convert u.mtx -o {name}"));
+        desk.ok(&format!("convert {name} -o back.mtx"));
+        assert_eq!(std::fs::read(desk.path("back.mtx")).unwrap(), std::fs::read(desk.path("u.mtx")).unwrap(), "{name}");
+    }
+    desk.put("g.txt", "# Nodes: 3 Edges: 2\n0\t2\n1\t0\n");
+    desk.ok("multiply g.txt --device reference -o c.el -q");
+    let square = std::fs::read_to_string(desk.path("c.el")).unwrap();
+    assert!(square.lines().any(|line| line == "1\t2\t1" || line == "1\t2"), "{square}");
+}
+
+#[test]
 fn the_transpose_of_the_transpose_is_the_matrix() {
     let desk = Desk::new();
     desk.put("w.mtx", WIDE);

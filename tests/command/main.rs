@@ -7,6 +7,7 @@ mod failures;
 mod files;
 mod info;
 mod multiply;
+mod readme;
 mod report;
 mod shell;
 mod spy;

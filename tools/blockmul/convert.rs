@@ -15,8 +15,13 @@ Examples:
   blockmul convert A.mtx -o B.mtx --drop-zeros          without the entries that are 0
   blockmul convert A.mtx -o H.mtx --block 6             every element of every 6x6 block that has an entry
   blockmul convert A.mtx -o - --element f32 | head      values rounded to single precision, in its digits
+  blockmul convert H.mtx -o H.npz                       for scipy.sparse.load_npz, with its blocks (BSR)
+  blockmul convert web-Google.txt.gz -o A.mtx           a graph as SNAP has it
+  blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
 
-The blocks that the input says it is made of are kept, unless --block says otherwise (--block 1: none).")]
+Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; any other name is a Matrix Market file's. An X.mtx with an
+X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
+otherwise (--block 1: none).")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
@@ -26,6 +31,9 @@ pub struct Args {
     /// Cut into dense blocks of R rows and K columns; one number for square ones.
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
+    /// Write the blocks' layout too, in SLAM++'s form: X.bla beside X.mtx. Blocks of several shapes are kept this way only.
+    #[arg(long)]
+    bla: bool,
     /// Leave out the entries that are 0, and with --block the blocks that have no other.
     #[arg(long)]
     drop_zeros: bool,
@@ -42,6 +50,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_place(&args.output)?;
+    if args.bla && output::is_standard(&args.output) {
+        return Err(Failure::Usage("--bla needs a file to stand beside; - is stdout".into()));
+    }
     match args.element {
         ElementName::F64 => with_element::<f64>(args),
         ElementName::F32 => with_element::<f32>(args),
@@ -52,14 +63,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.input, args.sum_duplicates, &messages)?;
-    let layout = args.block.or_else(|| input::layout(&file));
-    if layout.is_none() && matches!(file.layout, Some(Layout::Mixed { .. })) {
-        messages.warn("its blocks have several shapes, which are not kept: written as scalars");
+    let block = args.block.or_else(|| input::layout(&file));
+    let layout = block.map(Layout::Uniform).or(file.layout);
+    if args.bla && layout.is_none() {
+        return Err(Failure::Usage("--bla: the matrix is not made of blocks; say of which with --block RxK".into()));
+    }
+    if !args.bla && matches!(layout, Some(Layout::Mixed { .. })) {
+        messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can make zeros, so it comes first.
     let mut matrix = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }
-    Shaped::cut(matrix, layout)?.write(&args.output, &messages)
+    match layout.filter(|_| args.bla) {
+        None => Shaped::cut(matrix, block)?.write(&args.output, &messages),
+        Some(layout) => {
+            Shaped::cut(matrix.clone(), block)?.write(&args.output, &messages)?;
+            output::write_layout(&args.output, &matrix, &layout)
+        }
+    }
 }

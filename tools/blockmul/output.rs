@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use blockmul::{
     Error, Matrix,
-    io::{self, WriteOptions, matrix_market, write_whole},
+    io::{self, Layout, WriteOptions, bla, matrix_market, write_whole},
 };
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -39,6 +39,11 @@ pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> 
         true => to_stdout(|writer| matrix_market::write_to(writer, matrix, &options)),
         false => io::write(path, matrix, &options).map_err(of_output),
     }
+}
+
+/// The layout of a matrix, beside its file `path`: X.bla for X.mtx and X.mtx.gz.
+pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Result<(), Failure> {
+    bla::write(bla::place_beside(path), matrix, layout).map_err(of_output)
 }
 
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {

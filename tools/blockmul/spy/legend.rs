@@ -17,7 +17,7 @@ const DOT: usize = 2;
 const ADVANCE: usize = COLUMNS * DOT + SPACE;
 const SPACE: usize = 3;
 
-/// What numbers are written with, each of five rows of three dots; an octal digit is a row.
+/// What numbers are written with, each of five rows of three dots; an octal digit is a row; e as a capital, which is told from 2.
 const GLYPHS: [(char, u16); 13] = [
     ('0', 0o75557),
     ('1', 0o26227),
@@ -29,7 +29,7 @@ const GLYPHS: [(char, u16); 13] = [
     ('7', 0o71122),
     ('8', 0o75757),
     ('9', 0o75717),
-    ('e', 0o75747),
+    ('e', 0o74647),
     ('-', 0o00700),
     ('.', 0o00002),
 ];
