@@ -200,7 +200,7 @@ mod tests {
             work.fill_zero(&mut values)?;
             let stride = plan.shape.area();
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-            plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, &mut c)?;
+            plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, (&mut c).into())?;
             assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
         }
         Ok(())
