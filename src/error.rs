@@ -143,6 +143,14 @@ pub struct Dimensions {
     pub block_cols: usize,
 }
 
+impl Dimensions {
+    /// Those of the transpose.
+    pub(crate) fn transposed(self) -> Self {
+        let Self { nrows, ncols, block_rows, block_cols } = self;
+        Self { nrows: ncols, ncols: nrows, block_rows: block_cols, block_cols: block_rows }
+    }
+}
+
 fn fits_hint(fits: &[usize]) -> String {
     match fits {
         [] => String::new(),

@@ -73,6 +73,7 @@ mod element;
 pub mod error;
 mod esc;
 pub mod generate;
+mod groups;
 mod host_memory;
 pub mod io;
 pub mod matrix;
@@ -92,8 +93,9 @@ pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, 
 pub use element::{Element, OperandPair, Word};
 pub use error::{Error, Result};
 pub use esc::{Estimate, Part};
+pub use groups::{BlockGroups, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, WeightedGroupsGram};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
-pub use plan::Plan;
+pub use plan::{Plan, WeightedGram, Weights};
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use triple::Triple;

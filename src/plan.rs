@@ -3,10 +3,16 @@
 //! A nonlinear least-squares solver multiplies matrices of the same patterns in every iteration. A [`Plan`] keeps what depends on the
 //! patterns only: which pairs of entries (blocks) meet, where their sums go, the pattern of the result. An execution then is the sums
 //! alone: it allocates nothing, reads nothing back, and returns as soon as it is enqueued. Its bits are those of a product in one shot.
+mod weigh;
+mod weighted;
+
+pub(crate) use weigh::{Weigh, block_diagonal};
+pub use weighted::{WeightedGram, Weights};
+
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
-    device::Work,
-    esc::{Part, PlannedProduct, STAGES, Scaling, Side},
+    device::{DeviceCbc, Work},
+    esc::{Part, PlannedProduct, Room, STAGES, Scaling, Side},
     spgemm::Method,
 };
 use std::{sync::Mutex, sync::PoisonError, time::Instant};
@@ -50,14 +56,14 @@ pub struct Plan<M: Matrix> {
 }
 
 /// The pattern of an operand, and whether its transpose is multiplied.
-type Stored<'a> = (&'a DevicePattern, bool);
+pub(crate) type Stored<'a> = (&'a DevicePattern, bool);
 
 impl<M: Matrix> Plan<M> {
     /// C = A·B.
     ///
     /// # Errors
     /// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`] when the operand pairs do not fit the
-    /// device, [`Error::TooLarge`].
+    /// device, [`Error::TooLarge`], [`Error::Argument`] for a pattern of another kind of matrix.
     pub fn multiply(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
         Self::new((a, false), (b, false), Part::Full)
     }
@@ -95,7 +101,8 @@ impl<M: Matrix> Plan<M> {
         Self::new((j, true), (j, false), part)
     }
 
-    fn new(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<Self> {
+    /// op(A)·op(B), each transposed where the flag beside it says so.
+    pub(crate) fn new(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<Self> {
         Self::prepared(a, b, |work, first, second| {
             // In the arrays of row-major matrices what is above becomes what is below.
             let part = match (M::ROW_MAJOR, part) {
@@ -118,6 +125,8 @@ impl<M: Matrix> Plan<M> {
             return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: b.device().info().name.clone() });
         }
         device.require::<M::Element>()?;
+        a.check_kind::<M>()?;
+        b.check_kind::<M>()?;
         let side = |pattern: &DevicePattern, transposed| Side {
             pattern: pattern.arrays.clone(),
             shape: pattern.array_shape,
@@ -218,11 +227,20 @@ impl<M: Matrix> Plan<M> {
         for (name, pattern, matrix) in [("A", &self.a, &a.cbc), ("B", &self.b, &b.cbc), ("C", &self.c, &c.cbc)] {
             pattern.check(name, matrix)?;
         }
-        let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
-        let scaling = Scaling { alpha: number(alpha), beta: number(beta) };
-        let operands = if M::ROW_MAJOR { (&b.cbc, &a.cbc) } else { (&a.cbc, &b.cbc) };
+        self.enqueue_into(work, (&a.cbc, &b.cbc), Scaling::new(alpha, beta), Room::from(&mut c.cbc))
+    }
+
+    /// As [`Plan::execute_scaled`], of arrays that the caller has checked.
+    pub(crate) fn enqueue_into(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
+        scaling: Scaling<<M::Element as Element>::Arithmetic>,
+        c: Room<'_, M::Element>,
+    ) -> Result<()> {
+        let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
         let mut product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
-        product.execute(work, operands, scaling, &mut c.cbc)
+        product.execute(work, operands, scaling, c)
     }
 
     /// The pattern of C.

@@ -10,7 +10,6 @@ use crate::{
     element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
 };
-use num_traits::{One, Zero};
 
 /// Runs or pieces, pairs, A, B, C; how many and the block of C the first run makes; elements from one block to the next in A, B, C; alpha
 /// and beta.
@@ -73,10 +72,15 @@ pub(crate) struct Scaling<V> {
     pub beta: V,
 }
 
-impl<V: One + Zero> Scaling<V> {
+impl<V: nalgebra::RealField> Scaling<V> {
+    /// Numbers of the caller's, rounded to the arithmetic type.
+    pub fn new(alpha: f64, beta: f64) -> Self {
+        Self { alpha: nalgebra::convert(alpha), beta: nalgebra::convert(beta) }
+    }
+
     /// C becomes A·B.
     pub fn plain() -> Self {
-        Self { alpha: V::one(), beta: V::zero() }
+        Self::new(1.0, 0.0)
     }
 }
 

@@ -49,6 +49,22 @@ pub(super) struct PlannedBand<T: Element> {
     pub first: u32,
 }
 
+/// Where a product is written.
+pub(crate) struct Room<'a, T> {
+    pub values: &'a mut Buffer<T>,
+    /// Elements from one block to the next.
+    pub stride: usize,
+    /// Block that the first entry of C becomes.
+    pub first: usize,
+}
+
+/// The blocks of a matrix on the pattern of C.
+impl<'a, T> From<&'a mut DeviceCbc<T>> for Room<'a, T> {
+    fn from(c: &'a mut DeviceCbc<T>) -> Self {
+        Self { values: &mut c.values, stride: c.stride, first: 0 }
+    }
+}
+
 impl Side {
     /// Whether the inner sizes of a product with `right` agree.
     pub fn meets(&self, right: &Self) -> bool {
@@ -131,21 +147,26 @@ impl<T: Element> PlannedProduct<T> {
         })
     }
 
-    /// alpha·op(A)·op(B) + beta·C in C's place, which is on the plan's pattern, as A and B are on theirs.
+    /// alpha·op(A)·op(B) + beta·C in C's place. A and B are on the plan's patterns, and C has room for all entries of the plan's C.
     pub fn execute(
         &mut self,
         work: &Work,
         operands: (&DeviceCbc<T>, &DeviceCbc<T>),
         scaling: Scaling<T::Arithmetic>,
-        c: &mut DeviceCbc<T>,
+        c: Room<'_, T>,
     ) -> Result<()> {
         work.stage("compression");
         for PlannedBand { pairs, run_end, pieces, parts, first } in &mut self.bands {
             let runs = Runs { end: run_end, pieces };
-            let places = Places { runs, pairs, first: *first, stride: c.stride };
-            self.sums.run(work, operands, &places, scaling, parts, &mut c.values)?;
+            let places = Places { runs, pairs, first: *first + c.first as u32, stride: c.stride };
+            self.sums.run(work, operands, &places, scaling, parts, c.values)?;
         }
         Ok(())
+    }
+
+    /// Operand pairs and run ends of each band, and the entry of C that its first run makes.
+    pub fn runs(&self) -> impl Iterator<Item = (&Buffer<OperandPair>, &Buffer<u32>, u32)> {
+        self.bands.iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }
 
     /// Bytes of device memory held, size classes included.
@@ -179,7 +200,7 @@ mod tests {
             work.fill_zero(&mut values)?;
             let stride = plan.shape.area();
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
-            plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, &mut c)?;
+            plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, (&mut c).into())?;
             assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
         }
         Ok(())

@@ -11,10 +11,12 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod graph;
+mod jacobian;
 mod random;
 mod slam;
 
 pub use graph::{power_law, uniform};
+pub use jacobian::{bundle_adjustment_jacobian, pose_graph_jacobian};
 pub use random::Random;
 pub use slam::{bundle_adjustment, pose_graph};
 

@@ -20,11 +20,17 @@ pub fn bundle_adjustment(
     values: Values,
     seed: u64,
 ) -> Result<Cbc<f64>> {
+    let random = &mut Random::new(seed);
+    let pattern = visibility(cameras, points, observations, random)?;
+    fill(pattern, shape, values, random)
+}
+
+/// Which cameras (rows) see each point (columns).
+pub(super) fn visibility(cameras: usize, points: usize, observations: usize, random: &mut Random) -> Result<Pattern> {
     let (cameras, points) = (lines("cameras", cameras)?, lines("points", points)?);
     if observations > cameras as usize {
         return Err(Error::Argument(format!("{observations} observations of each point by {cameras} cameras")));
     }
-    let random = &mut Random::new(seed);
     let mut row_idx = room(u64::from(points) * observations as u64, 4)?;
     let mut col_ptr = room(u64::from(points) + 1, 8)?;
     col_ptr.push(0);
@@ -35,7 +41,7 @@ pub fn bundle_adjustment(
         row_idx.extend(seen_by.into_iter().map(|camera| (first + camera) as u32));
         col_ptr.push(row_idx.len() as u64);
     }
-    fill(Pattern::trusted(cameras as usize, points as usize, col_ptr, row_idx), shape, values, random)
+    Ok(Pattern::trusted(cameras as usize, points as usize, col_ptr, row_idx))
 }
 
 /// The Hessian of a pose graph: `poses` x `poses` blocks of `freedom` x `freedom` (6 in space, 3 in the plane); a block
@@ -47,19 +53,9 @@ pub fn bundle_adjustment(
 /// outside 1 to 32; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of reach.
 pub fn pose_graph(poses: usize, loop_closures: usize, freedom: usize, values: Values, seed: u64) -> Result<Cbc<f64>> {
     let shape = BlockShape::new(freedom, freedom)?;
-    let poses = lines("poses", poses)?;
-    // Pairs at least two steps apart, numbered as the entries of a triangle.
-    let apart = u64::from(poses.saturating_sub(2));
-    let pairs = (u128::from(apart) * (u128::from(apart) + 1) / 2) as u64;
-    if loop_closures as u64 > pairs {
-        return Err(Error::Argument(format!("{loop_closures} loop closures, {poses} poses have {pairs} pairs apart")));
-    }
     let random = &mut Random::new(seed);
-    let steps = u64::from(poses.saturating_sub(1));
-    let mut edges: Vec<(u32, u32)> = room(steps + loop_closures as u64, 8)?;
-    edges.extend((1..poses).map(|pose| (pose - 1, pose)));
-    edges.extend(random.distinct(loop_closures as u64, pairs).into_iter().map(pair));
-    edges.sort_unstable_by_key(|&(from, to)| (to, from));
+    let edges = edges(poses, loop_closures, random)?;
+    let poses = lines("poses", poses)?;
     let pattern = symmetric_pattern(poses, &edges)?;
 
     let area = shape.area();
@@ -88,6 +84,23 @@ pub fn pose_graph(poses: usize, loop_closures: usize, freedom: usize, values: Va
         }
     }
     Cbc::new(pattern, shape, elements)
+}
+
+/// The steps and loop closures of a pose graph, ascending by the later pose, then the earlier, which stands first.
+pub(super) fn edges(poses: usize, loop_closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
+    let poses = lines("poses", poses)?;
+    // Pairs at least two steps apart, numbered as the entries of a triangle.
+    let apart = u64::from(poses.saturating_sub(2));
+    let pairs = (u128::from(apart) * (u128::from(apart) + 1) / 2) as u64;
+    if loop_closures as u64 > pairs {
+        return Err(Error::Argument(format!("{loop_closures} loop closures, {poses} poses have {pairs} pairs apart")));
+    }
+    let steps = u64::from(poses.saturating_sub(1));
+    let mut edges: Vec<(u32, u32)> = room(steps + loop_closures as u64, 8)?;
+    edges.extend((1..poses).map(|pose| (pose - 1, pose)));
+    edges.extend(random.distinct(loop_closures as u64, pairs).into_iter().map(pair));
+    edges.sort_unstable_by_key(|&(from, to)| (to, from));
+    Ok(edges)
 }
 
 /// Pair `number`: poses (i, j) with i + 2 <= j, by j, then i.

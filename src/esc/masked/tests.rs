@@ -99,7 +99,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
         let mut planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_side, &b_side), &on, &tuning, 1000)?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
-        planned.execute(&work, (&da, &db), Scaling::plain(), &mut c)?;
+        planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;
         let c = c.download(&work)?;
         let mut empty = 0;
         for (row, col, block) in c.blocks() {

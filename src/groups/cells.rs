@@ -1,0 +1,108 @@
+//! The grid of groups that host matrices, device matrices and patterns have in common.
+use crate::{BlockShape, Error, Pattern, Result, error::Dimensions};
+
+/// Rows or columns of blocks that have one side in common: of so many cameras of 9 parameters, say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Group {
+    /// Rows (columns) of blocks.
+    pub blocks: usize,
+    /// Rows (columns) of each block, 1 to 32.
+    pub side: usize,
+}
+
+impl Group {
+    /// Rows (columns), counted in scalars.
+    pub fn scalars(self) -> usize {
+        self.blocks * self.side
+    }
+}
+
+/// A grid of groups of rows by groups of columns, where each cell may have an `X`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cells<X> {
+    pub rows: Vec<Group>,
+    pub cols: Vec<Group>,
+    /// Row after row.
+    cells: Vec<Option<X>>,
+}
+
+impl<X> Cells<X> {
+    /// Refuses cells whose sizes, told by `of`, are not those of their groups.
+    pub fn new(
+        rows: Vec<Group>,
+        cols: Vec<Group>,
+        cells: Vec<Option<X>>,
+        of: impl Fn(&X) -> Dimensions,
+    ) -> Result<Self> {
+        for &Group { blocks, side } in rows.iter().chain(&cols) {
+            BlockShape::new(side, side)?;
+            if blocks as u64 > Pattern::MAX_LINES {
+                return Err(Error::TooLarge {
+                    what: "number of rows or columns of a group",
+                    value: blocks as u64,
+                    limit: Pattern::MAX_LINES,
+                });
+            }
+        }
+        if cells.len() != rows.len() * cols.len() {
+            let why = format!("{} groups of rows by {} of columns", rows.len(), cols.len());
+            return Err(Error::Length { array: "cells", found: cells.len(), expected: rows.len() * cols.len(), why });
+        }
+        let all = Self { rows, cols, cells };
+        for ((row, col), x) in all.iter() {
+            let (found, r, c) = (of(x), all.rows[row], all.cols[col]);
+            if found != (Dimensions { nrows: r.blocks, ncols: c.blocks, block_rows: r.side, block_cols: c.side }) {
+                return Err(Error::Argument(format!(
+                    "group ({row}, {col}) is {}x{} blocks of {}x{}, its place in the grid is {}x{} blocks of {}x{}",
+                    found.nrows, found.ncols, found.block_rows, found.block_cols, r.blocks, c.blocks, r.side, c.side
+                )));
+            }
+        }
+        Ok(all)
+    }
+
+    pub fn get(&self, row: usize, col: usize) -> Option<&X> {
+        let inside = row < self.rows.len() && col < self.cols.len();
+        if inside { self.cells[row * self.cols.len() + col].as_ref() } else { None }
+    }
+
+    pub fn get_mut(&mut self, row: usize, col: usize) -> Option<&mut X> {
+        let inside = row < self.rows.len() && col < self.cols.len();
+        if inside { self.cells[row * self.cols.len() + col].as_mut() } else { None }
+    }
+
+    /// What there is, row after row, with its place.
+    pub fn iter(&self) -> impl Iterator<Item = ((usize, usize), &X)> {
+        let cols = self.cols.len();
+        self.cells.iter().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_ref()?)))
+    }
+
+    /// The same, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = ((usize, usize), &mut X)> {
+        let cols = self.cols.len();
+        self.cells.iter_mut().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_mut()?)))
+    }
+
+    /// The same grid of other things.
+    pub fn try_map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
+        self.try_map_places(|_, x| f(x))
+    }
+
+    /// The same grid of other things, made with regard to their places.
+    pub fn try_map_places<'a, Y>(&'a self, mut f: impl FnMut((usize, usize), &'a X) -> Result<Y>) -> Result<Cells<Y>> {
+        let cols = self.cols.len();
+        let one = |(i, x): (usize, &'a Option<X>)| x.as_ref().map(|x| f((i / cols, i % cols), x)).transpose();
+        let cells = self.cells.iter().enumerate().map(one).collect::<Result<_>>()?;
+        Ok(Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells })
+    }
+
+    /// The same grid of other things.
+    pub fn map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Y) -> Cells<Y> {
+        let cells = self.cells.iter().map(|x| x.as_ref().map(&mut f)).collect();
+        Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
+    }
+
+    pub fn into_cells(self) -> Vec<Option<X>> {
+        self.cells
+    }
+}

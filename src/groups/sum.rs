@@ -1,0 +1,70 @@
+//! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/groups/sum.cl`.
+//!
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that product, planned once, say which blocks sum
+//! to which, in ascending order. Of that plan nothing is multiplied.
+use crate::{
+    BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, PatternArrays, Scalar, Work, source},
+    esc::{Part, PlannedProduct, Room, Scaling, Side},
+};
+use std::sync::Arc;
+
+type Signature<T, V> = (In<u32>, In<OperandPair>, In<T>, InOut<T>, u32, u32, u32, Scalar<V>, Scalar<V>, u32);
+
+/// Which blocks of several matrices sum to which block of C.
+pub(crate) struct GroupSum<T: Element> {
+    kernel: Kernel<Signature<T, T::Arithmetic>>,
+    union: PlannedProduct<T>,
+    /// Elements of a block.
+    area: usize,
+    group_size: usize,
+}
+
+impl<T: Element> GroupSum<T> {
+    /// For matrices with these patterns, at least two, of one size and block shape.
+    pub fn new(work: &Work, patterns: &[&DevicePattern]) -> Result<Self> {
+        let (device, first) = (work.device(), patterns[0]);
+        let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
+        let joined = crate::esc::join_patterns(work, first.arrays.nrows, columns)?;
+        let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
+        let side = |pattern: Arc<PatternArrays>| Side { pattern, shape: BlockShape::SCALAR, transposed: false };
+        let group_size = 256.min(device.info().max_group_size);
+        let options = Options::group_size(group_size).element::<T>();
+        Ok(Self {
+            kernel: device.kernel(source!("groups/sum.cl"), &options, "sum_groups")?,
+            union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full)?,
+            area: first.array_shape.area(),
+            group_size,
+        })
+    }
+
+    /// The pattern of C.
+    pub fn pattern(&self) -> &Arc<PatternArrays> {
+        &self.union.c
+    }
+
+    /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after another, without padding.
+    pub fn run(&self, work: &Work, parts: &Buffer<T>, scaling: Scaling<T::Arithmetic>, c: Room<'_, T>) -> Result<()> {
+        let Scaling { alpha, beta } = scaling;
+        let (stride, area) = (c.stride as u32, self.area as u32);
+        for (pairs, run_end, first) in self.union.runs() {
+            let n = run_end.len();
+            let args =
+                (run_end, pairs, parts, &mut *c.values, n as u32, c.first as u32 + first, stride, alpha, beta, area);
+            self.kernel.launch(work, Grid::items(n * self.area, self.group_size), args)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of device memory held, size classes included.
+    pub fn bytes(&self) -> u64 {
+        self.union.bytes()
+    }
+}
+
+/// `count` identity matrices of size `n`, one below the other.
+fn stacked_identities(work: &Work, count: usize, n: usize) -> Result<Arc<PatternArrays>> {
+    let col_ptr = (0..=n as u64).map(|col| col * count as u64).collect();
+    let row_idx = (0..n * count).map(|entry| (entry / count + entry % count * n) as u32).collect();
+    PatternArrays::upload(work, &Pattern::new(n * count, n, col_ptr, row_idx)?)
+}

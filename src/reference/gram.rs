@@ -1,0 +1,213 @@
+//! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
+use super::multiply;
+use crate::{
+    BlockGroups, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Weights,
+    groups::{dimensions, transposed},
+    matrix::CbcView,
+};
+use num_traits::Zero;
+
+/// H = JᵀJ or a triangle of it: what [`Plan::gram`](crate::Plan::gram) computes.
+///
+/// # Errors
+/// As [`multiply`].
+pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
+    triangle(multiply(&transposed(j), j)?, part)
+}
+
+/// H = JᵀWJ or a triangle of it, W being block-diagonal: what [`WeightedGram`](crate::WeightedGram) computes.
+///
+/// # Errors
+/// As [`multiply`]; [`Error::Argument`] when the information matrices are not one for each block row of J, on the diagonal;
+/// [`Error::Length`] for too few or too many weights.
+///
+/// ```
+/// use blockmul::{Csc, Part, Weights, reference};
+/// let j = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?;
+/// let h = reference::gram_weighted(&j, Weights::Rows(&[1.0, 10.0]), Part::Lower)?;
+/// assert_eq!(h.values(), [1.0, 2.0, 94.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part: Part) -> Result<M> {
+    triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
+}
+
+/// C = A·B of matrices of groups: what [`GroupsPlan::multiply`](crate::GroupsPlan::multiply) computes.
+///
+/// # Errors
+/// As [`multiply`]; [`Error::Argument`] when the groups of A's columns are not those of B's rows.
+pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
+    groups_product(a, b, |_, _| Some(Part::Full))
+}
+
+/// H = JᵀJ of a matrix of groups: what [`GroupsPlan::gram`](crate::GroupsPlan::gram) computes.
+///
+/// # Errors
+/// As [`multiply`].
+pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
+    let parts = parts.into();
+    groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
+}
+
+/// H = JᵀWJ of a matrix of groups, with weights for each group of rows: what [`WeightedGroupsGram`](crate::WeightedGroupsGram) computes.
+///
+/// # Errors
+/// As [`gram_weighted`]; [`Error::Length`] for weights of more or fewer groups.
+pub fn gram_groups_weighted<M: Matrix>(
+    j: &BlockGroups<M>,
+    weights: &[Weights<&M, &[M::Element]>],
+    parts: impl Into<GramParts>,
+) -> Result<BlockGroups<M>> {
+    let (found, expected) = (weights.len(), j.row_groups().len());
+    if found != expected {
+        let why = "one for each group of rows of J".into();
+        return Err(Error::Length { array: "weights", found, expected, why });
+    }
+    let parts = parts.into();
+    let t = BlockGroups { cells: j.cells.try_map_places(|(row, _), m| weighted(m, weights[row]))? };
+    groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
+}
+
+/// T = W·J on J's pattern.
+fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> {
+    let (size, view) = (dimensions(j), j.as_cbc());
+    let (rows, cols) = (size.block_rows, size.block_cols);
+    let (information, vector) = match weights {
+        Weights::Information(information) => (Some(information), None),
+        Weights::Scaled { information, weights } => (Some(information), Some((weights, rows))),
+        Weights::BlockRows(weights) => (None, Some((weights, rows))),
+        Weights::Rows(weights) => (None, Some((weights, 1))),
+    };
+    if let Some(information) = information {
+        check_block_diagonal(information, size.nrows, rows)?;
+    }
+    if let Some((vector, share)) = vector {
+        let (found, expected) = (vector.len(), size.nrows * rows / share);
+        if found != expected {
+            let why = format!("J has {} block rows of {rows}, a weight for each {share}", size.nrows);
+            return Err(Error::Length { array: "weights", found, expected, why });
+        }
+    }
+    let at =
+        |row: usize, col: usize, of: (usize, usize)| if M::ROW_MAJOR { row * of.1 + col } else { col * of.0 + row };
+    let mut values = vec![M::Element::from_f64(0.0); view.pattern.nnz() * rows * cols];
+    for (entry, block_row) in block_rows::<M>(view.pattern).into_iter().enumerate() {
+        let (of_j, t) = (view.block(entry), &mut values[entry * rows * cols..][..rows * cols]);
+        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            let sum = match information {
+                None => of_j[at(row, col, (rows, cols))].widen(),
+                Some(w) => {
+                    let w = w.as_cbc().block(block_row);
+                    // -0.0 is the start that changes no bit of the first term.
+                    let nothing = -<M::Element as Element>::Arithmetic::zero();
+                    (0..rows).fold(nothing, |sum, k| {
+                        sum + w[at(row, k, (rows, rows))].widen() * of_j[at(k, col, (rows, cols))].widen()
+                    })
+                }
+            };
+            let weight = vector.map(|(vector, share)| vector[(block_row * rows + row) / share].widen());
+            t[at(row, col, (rows, cols))] = M::Element::narrow(weight.map_or(sum, |weight| weight * sum));
+        }
+    }
+    M::from_cbc(Cbc::new(view.pattern.clone(), view.shape, values)?)
+}
+
+/// Row of each entry of a matrix whose arrays have this pattern.
+fn block_rows<M: Matrix>(pattern: &Pattern) -> Vec<usize> {
+    if M::ROW_MAJOR {
+        return (0..pattern.ncols()).flat_map(|row| pattern.entries(row).map(move |_| row)).collect();
+    }
+    pattern.row_idx().iter().map(|&row| row as usize).collect()
+}
+
+fn check_block_diagonal<M: Matrix>(w: &M, n: usize, side: usize) -> Result<()> {
+    let (size, pattern) = (dimensions(w), w.as_cbc().pattern);
+    let square = (size.nrows, size.ncols, size.block_rows, size.block_cols) == (n, n, side, side);
+    if square && pattern.nnz() == n && (0..n).all(|i| pattern.column(i) == [i as u32]) {
+        return Ok(());
+    }
+    Err(Error::Argument(format!(
+        "W is {}x{} blocks of {}x{} with {} stored, not {n}x{n} blocks of {side}x{side} with one in each place of the diagonal",
+        size.nrows,
+        size.ncols,
+        size.block_rows,
+        size.block_cols,
+        pattern.nnz()
+    )))
+}
+
+/// The part of a square matrix.
+fn triangle<M: Matrix>(m: M, part: Part) -> Result<M> {
+    // The arrays of row-major matrices are those of the transpose.
+    let below = match part {
+        Part::Full => return Ok(m),
+        Part::Lower => !M::ROW_MAJOR,
+        Part::Upper => M::ROW_MAJOR,
+    };
+    let view = m.as_cbc();
+    let keep = |row: usize, col: usize| if below { row >= col } else { row <= col };
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+    for col in 0..view.pattern.ncols() {
+        for entry in view.pattern.entries(col).filter(|&e| keep(view.pattern.row_idx()[e] as usize, col)) {
+            row_idx.push(view.pattern.row_idx()[entry]);
+            values.extend_from_slice(view.block(entry));
+        }
+        col_ptr.push(row_idx.len() as u64);
+    }
+    let pattern = Pattern::trusted(view.pattern.nrows(), view.pattern.ncols(), col_ptr, row_idx);
+    M::from_cbc(Cbc::new(pattern, view.shape, values)?)
+}
+
+/// The cells of A·B that `wanted` gives a part of, and that an inner group makes.
+fn groups_product<M: Matrix>(
+    a: &BlockGroups<M>,
+    b: &BlockGroups<M>,
+    wanted: impl Fn(usize, usize) -> Option<Part>,
+) -> Result<BlockGroups<M>> {
+    if a.col_groups() != b.row_groups() {
+        let (cols, rows) = (crate::groups::told(a.col_groups()), crate::groups::told(b.row_groups()));
+        return Err(Error::Argument(format!(
+            "cannot multiply: A has blocks in groups of {cols} columns, B in groups of {rows} rows"
+        )));
+    }
+    let mut cells = Vec::new();
+    for row in 0..a.row_groups().len() {
+        for col in 0..b.col_groups().len() {
+            let mut terms = Vec::new();
+            for k in 0..a.col_groups().len() {
+                let (Some(part), Some(x), Some(y)) = (wanted(row, col), a.get(row, k), b.get(k, col)) else { continue };
+                terms.push(triangle(multiply(x, y)?, part)?);
+            }
+            cells.push(sum(terms)?);
+        }
+    }
+    BlockGroups::new(a.row_groups().to_vec(), b.col_groups().to_vec(), cells)
+}
+
+/// The sum of matrices of one size and block shape, added in their order in the arithmetic type and rounded once.
+fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
+    if terms.len() < 2 {
+        return Ok(terms.pop());
+    }
+    let views: Vec<CbcView<'_, M::Element>> = terms.iter().map(Matrix::as_cbc).collect();
+    let (shape, size) = (views[0].shape, views[0].pattern);
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
+    for col in 0..size.ncols() {
+        let mut rows: Vec<u32> = views.iter().flat_map(|view| view.pattern.column(col)).copied().collect();
+        rows.sort_unstable();
+        rows.dedup();
+        for &row in &rows {
+            let mut block = vec![-<M::Element as Element>::Arithmetic::zero(); shape.area()];
+            for view in &views {
+                let Ok(found) = view.pattern.column(col).binary_search(&row) else { continue };
+                let of_view = view.block(view.pattern.entries(col).start + found);
+                block.iter_mut().zip(of_view).for_each(|(sum, x)| *sum += x.widen());
+            }
+            values.extend(block.into_iter().map(M::Element::narrow));
+        }
+        row_idx.extend(rows);
+        col_ptr.push(row_idx.len() as u64);
+    }
+    let pattern = Pattern::trusted(size.nrows(), size.ncols(), col_ptr, row_idx);
+    M::from_cbc(Cbc::new(pattern, shape, values)?).map(Some)
+}
