@@ -14,7 +14,8 @@
 //                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
-// rounded before it is added. -0.0 is the start that changes no bit of the first term.
+// rounded before it is added. -0.0 is the start that changes no bit of the first term. A run may be without products (onto.cl): its block
+// of C is left as it is.
 #if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
 #error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"
 #endif
@@ -99,7 +100,7 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
     if (run >= nnz)
         return;
     const uint begin = run_begin(run_end, run), last = run_end[run];
-    if (last - begin >= LONG_RUN)
+    if (last - begin >= LONG_RUN) // wraps round where there is no product
         return;
 
     ARITHMETIC sum[ROWS];
@@ -145,7 +146,7 @@ KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restr
     uint begin = from > 0 && from < nnz ? run_end[from - 1] + 1 : 0;
     for (uint run = from; run < to; ++run) {
         const uint end = run_end[run] + 1;
-        if (end - begin <= LONG_RUN) {
+        if (end > begin && end - begin <= LONG_RUN) {
             ARITHMETIC sum[COLS][ROWS];
             for (uint c = 0; c < COLS; ++c)
                 for (uint r = 0; r < ROWS; ++r)
@@ -221,7 +222,7 @@ KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, glob
     if (run >= nnz)
         return;
     const uint begin = run_begin(run_end, run), end = run_end[run] + 1;
-    if (end - begin > LONG_RUN)
+    if (end == begin || end - begin > LONG_RUN)
         return;
     const ARITHMETIC sum =
         sum_products(pair, a_values, b_values, begin, end, element, rows, inner, cols, a_stride, b_stride);

@@ -10,6 +10,7 @@ mod estimate;
 mod expansion;
 mod gather;
 mod join;
+mod onto;
 mod plan;
 mod segmented_sort;
 mod setup;

@@ -6,6 +6,7 @@ use super::{
     compression::Compressed,
     expansion::{Factors, Payload},
     join::join_patterns,
+    onto::Onto,
 };
 use crate::error::Dimensions;
 use crate::{
@@ -128,6 +129,17 @@ impl<T: Element> PlannedProduct<T> {
             products: done.products,
             longest_run: done.longest_run,
         })
+    }
+
+    /// The same product written onto a pattern that has further entries, which executions leave as they are. `places` has the entry of
+    /// `pattern` for each entry of C.
+    pub fn onto(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
+        let onto = Onto::new(work.device())?;
+        for PlannedBand { run_end, pieces, first, .. } in &mut self.bands {
+            (*run_end, *first) = onto.run(work, places, *first, run_end, pieces)?;
+        }
+        self.c = pattern;
+        Ok(())
     }
 
     /// alpha·op(A)·op(B) + beta·C in C's place, which is on the plan's pattern, as A and B are on theirs.
