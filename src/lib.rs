@@ -80,6 +80,7 @@ mod plan;
 mod primitives;
 mod progress;
 pub mod reference;
+mod schur;
 mod spgemm;
 pub mod spy;
 pub mod verify;
@@ -88,12 +89,13 @@ pub mod verify;
 pub use device::OclMatrix;
 pub use device::{Counters, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, DeviceVector, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
-pub use element::{Element, OperandPair, Word};
+pub use element::{Element, OperandPair, Real, Word};
 pub use error::{Error, Result};
 pub use esc::{Estimate, Part};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use plan::Plan;
 pub use progress::Progress;
+pub use schur::{Damping, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 
 /// The README's example is compiled and run with the documentation's.
