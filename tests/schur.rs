@@ -239,12 +239,12 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
-    // Cameras that see 33, 1024, 1025 and 2500 points (all, and the first); then points seen by as many.
-    let lengths = [33usize, 1024, 1025, 2500];
-    let some = |n: usize| (0..n).map(move |i| (i * 2500 / n) as u32);
-    let cameras = lengths.iter().enumerate().flat_map(|(camera, &n)| some(n).map(move |point| (camera, point)));
+    // Cameras that see no point, 33, 1024, 1025 and 2500 points (all, and the first); then points seen by as many.
+    let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
-    cameras.for_each(|(camera, point)| columns[point as usize].push(camera as u32));
+    for (camera, n) in lengths.into_iter().enumerate() {
+        (0..n).for_each(|i| columns[i * 2500 / n].push(camera as u32));
+    }
     let pattern = |nrows, columns: &[Vec<u32>]| {
         let ends = columns.iter().scan(0, |end, column| {
             *end += column.len() as u64;
@@ -253,7 +253,11 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
         let col_ptr = std::iter::once(0).chain(ends).collect();
         Pattern::new(nrows, columns.len(), col_ptr, columns.concat()).unwrap()
     };
-    same_bits::<f64>(&problem(&pattern(4, &columns), 2, 6, 3, 5), Damping::Marquardt(1e-4), "rows");
+    let rows = problem(&pattern(5, &columns), 2, 6, 3, 5);
+    same_bits::<f64>(&rows, Damping::Marquardt(1e-4), "rows");
+    // Blocks of U before those that have products: the pieces of long runs move with their runs.
+    let u = with_neighbours(&rows.u, false, &[]);
+    same_bits::<f64>(&Problem { u, ..rows }, Damping::Marquardt(1e-4), "rows, and neighbours");
     let columns = [0, 32, 33, 1024, 1025, 1300].map(|n| (0..n).map(|i| i * (1300 / n.max(1))).collect());
     same_bits::<f64>(&problem(&pattern(1300, &columns), 2, 2, 3, 6), Damping::Marquardt(1e-4), "columns");
 }

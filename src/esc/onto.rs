@@ -51,3 +51,41 @@ impl Onto {
         Ok((ends, low))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn every_run_is_where_its_entry_goes_and_all_others_are_empty() -> Result<()> {
+        let device = test_device();
+        let (work, onto) = (Work::new(&device, None), Onto::new(&device)?);
+        // Entries at both ends and in the middle of 200 are left out, alone and several in a row; runs of 1 to 7 products.
+        let place: Vec<u32> = (3..190u32).filter(|i| i % 5 != 0 && i / 20 != 4).collect();
+        let places = work.upload(&place)?;
+        for (first, runs) in [(0, place.len()), (0, 1), (17, 100), (place.len() - 1, 1)] {
+            let of_band = &place[first..first + runs];
+            let begins: Vec<u32> = (0..=runs as u32).map(|i| i * 4 + i % 4 - (i % 4) / 2).collect();
+            let run_end: Vec<u32> = begins[1..].iter().map(|begin| begin - 1).collect();
+            let piece = |run| Piece { run, begin: 5, end: 6, part: 7 };
+            let mut pieces = work.upload(&[piece(0), piece(runs as u32 - 1), piece(runs as u32 / 2)])?;
+            let (ends, low) = onto.run(&work, &places, first as u32, &work.upload(&run_end)?, &mut pieces)?;
+
+            assert_eq!(low, of_band[0]);
+            let (mut begin, mut found) = (0, Vec::new());
+            for (i, end) in ends.download(&work)?.into_iter().enumerate() {
+                if end + 1 > begin {
+                    found.push((low + i as u32, begin, end));
+                }
+                begin = end + 1;
+            }
+            let want: Vec<_> = (0..runs).map(|run| (of_band[run], begins[run], run_end[run])).collect();
+            assert_eq!(found, want);
+            for (piece, run) in pieces.download(&work)?.into_iter().zip([0, runs - 1, runs / 2]) {
+                assert_eq!((piece.run + low, piece.begin, piece.end, piece.part), (of_band[run], 5, 6, 7));
+            }
+        }
+        Ok(())
+    }
+}
