@@ -3,7 +3,7 @@
 //! Long lines are cut into pieces of [`RUN_PIECE`] terms, each a work-group's; short ones are added by a work-item per element.
 use super::{factor::Factor, structure::scan};
 use crate::{
-    BlockShape, Element, Result,
+    BlockShape, DeviceKind, Element, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
@@ -18,7 +18,7 @@ type BackSignature<T> = (In<u32>, In<u32>, In<u32>, In<T>, In<T>, In<T>, In<T>, 
 
 /// Work-items of a group: at least the longest side of a block.
 const GROUP_SIZE: usize = 64;
-/// Terms from which on a line has work-groups to itself: an item adds a block in about a microsecond, most of it waiting for memory.
+/// Terms from which on a line has work-groups to itself: on a GPU an item adds a block in about a microsecond, most of it waiting for memory.
 const LONG: usize = 32;
 /// Local memory for the products of a group, in bytes.
 const LOCAL_BYTES: usize = 16 << 10;
@@ -42,7 +42,7 @@ impl<T: Element> Lines<T> {
             .define("C", shape.rows())
             .define("P", shape.cols())
             .define("BY_ROWS", u8::from(by_rows))
-            .define("LONG", LONG)
+            .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
             .define("PIECE", RUN_PIECE)
             .define("DEPTH", (LOCAL_BYTES / (shape.area() * size_of::<T>())).clamp(1, 64));
         let source = source!("schur/lines.cl");

@@ -136,7 +136,7 @@ impl<T: Real> Schur<T> {
     /// [`Error::Unsupported`]; [`Error::Memory`] when Z, S or the pairs of blocks to multiply do not fit the device; [`Error::TooLarge`].
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let device = u.device();
-        for other in [w.device(), v.device()].into_iter().filter(|other| !device.same_as(other)) {
+        if let Some(other) = [w.device(), v.device()].into_iter().find(|other| !device.same_as(other)) {
             return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: other.info().name.clone() });
         }
         device.require::<T>()?;
