@@ -34,13 +34,13 @@ fn problem(visible: &Pattern, rows: usize, c: usize, p: usize, seed: u64) -> Pro
     let (n, m) = (visible.nrows(), visible.ncols());
     let (mut u, mut v) = (vec![DMatrix::identity(c, c); n], vec![DMatrix::identity(p, p); m]);
     let (mut w, mut b_c, mut b_p) = (Vec::new(), DVector::zeros(n * c), DVector::zeros(m * p));
-    for point in 0..m {
+    for (point, v) in v.iter_mut().enumerate() {
         for &camera in visible.column(point) {
             let camera = camera as usize;
             let (a, b, e) =
                 (random_block(rows, c, random), random_block(rows, p, random), random_block(rows, 1, random));
             u[camera] += a.transpose() * &a;
-            v[point] += b.transpose() * &b;
+            *v += b.transpose() * &b;
             w.push((camera, point, a.transpose() * &b));
             b_c.rows_mut(camera * c, c).gemv_tr(1.0, &a, &e.column(0), 1.0);
             b_p.rows_mut(point * p, p).gemv_tr(1.0, &b, &e.column(0), 1.0);
@@ -223,8 +223,7 @@ fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
 
 /// Sizes of poses and points, scalars, both sides of the switch of the factorization at 6, the largest, and sides the products are not
 /// compiled for.
-const SIDES: [(usize, usize); 11] =
-    [(9, 3), (6, 3), (7, 3), (1, 1), (3, 2), (6, 6), (5, 6), (4, 7), (2, 32), (32, 2), (10, 11)];
+const SIDES: [(usize, usize); 8] = [(9, 3), (6, 3), (1, 1), (6, 6), (4, 7), (2, 32), (32, 2), (10, 11)];
 
 #[test]
 fn every_shape_and_type_has_the_bits_of_the_reference() {
@@ -233,7 +232,10 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
         for damping in [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)] {
             same_bits::<f64>(&problem, damping, &format!("f64, {c}x{p}, {damping:?}"));
         }
-        same_bits::<f32>(&problem, Damping::Marquardt(1e-3), &format!("f32, {c}x{p}"));
+        // A work-item's factors and a group's, compiled products and not.
+        if [(9, 3), (4, 7), (10, 11)].contains(&(c, p)) {
+            same_bits::<f32>(&problem, Damping::Marquardt(1e-3), &format!("f32, {c}x{p}"));
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl Damping {
 /// let x_c = s.cholesky().unwrap().solve(&r); // a solver's part
 /// let mut x_p = device.zero_vector(1)?;
 /// schur.back_substitute(&device.upload_vector(x_c.as_slice())?, &mut x_p)?;
-/// assert!((x_p.download()?[0] - 0.2).abs() < 1e-14 && (x_c[0] - 1.4).abs() < 1e-14);
+/// assert!((x_p.download()?[0] + 0.2).abs() < 1e-14 && (x_c[0] - 1.4).abs() < 1e-14);
 /// # Ok(())
 /// # }
 /// ```
