@@ -84,6 +84,11 @@ pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::D
     fn from_f64(value: f64) -> Self;
 }
 
+/// An [`Element`] that is computed with as it is stored: `f64`, `f32`.
+pub trait Real: Element<Arithmetic = Self> + RealField + Copy {}
+
+impl<T: Element<Arithmetic = T> + RealField + Copy> Real for T {}
+
 impl Element for f64 {
     type Arithmetic = f64;
     const NAME: &'static str = "f64";

@@ -33,6 +33,9 @@ pub enum Error {
     /// The matrix on the device is not of the kind asked for (other device, other element type).
     #[error("the operands live on different devices: {a} and {b}")]
     DeviceMismatch { a: String, b: String },
+    /// A Cholesky factorization met a block that has none; the first such block of the matrix named, counted from 0.
+    #[error("diagonal block {block} of {matrix} is not positive definite")]
+    NotPositiveDefinite { matrix: &'static str, block: usize },
     /// A file that says something else than its format allows.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },

@@ -5,6 +5,7 @@
 //! an entry in ascending k, within a block product over the inner index, multiplication rounded before addition, pieces of 1024 products.
 mod gram;
 
+pub use crate::schur::reference::{Reduced, schur};
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
 
 use crate::{

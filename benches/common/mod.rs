@@ -1,4 +1,5 @@
 //! What the benchmarks share: matrices from binary files, medians.
+#![allow(dead_code)] // each benchmark uses its part
 use blockmul::{BlockShape, Bsr, Csr};
 use std::{io::Read, path::Path};
 

@@ -14,7 +14,7 @@
 //                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
-// rounded before it is added. -0.0 is the start that changes no bit of the first term. A run may be empty (a place of a mask that no product
+// rounded before it is added. -0.0 is the start that changes no bit of the first term. A run may be empty (a place that no product
 // falls on): it ends where the run before it does, its sum is 0.
 #if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
 #error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"

@@ -50,6 +50,9 @@ pub struct DeviceInfo {
     pub max_group_size: usize,
     /// Whether the device computes in double precision.
     pub fp64: bool,
+    /// Whether the quotients and square roots of `f32` can be had correctly rounded.
+    #[serde(skip)]
+    pub(super) exact_division: bool,
     #[serde(skip)]
     pub(super) id: DeviceId,
 }
@@ -130,6 +133,8 @@ pub(super) fn describe(index: usize, platform: &str, id: cl_device_id) -> Result
         local_bytes: check("clGetDeviceInfo", device.local_mem_size())?,
         max_group_size: check("clGetDeviceInfo", device.max_work_group_size())?,
         fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
+        exact_division: check("clGetDeviceInfo", device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+            != 0,
         id: DeviceId(id as isize),
     })
 }
@@ -179,6 +184,7 @@ mod tests {
             local_bytes: 1,
             max_group_size: 1,
             fp64: true,
+            exact_division: true,
             id: DeviceId(0),
         }
     }

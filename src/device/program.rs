@@ -1,5 +1,5 @@
 //! Programs: sources and options to a compiled program, kept.
-use super::{cl::check, kernel::RawKernels};
+use super::{DeviceInfo, cl::check, kernel::RawKernels};
 use crate::{Element, Error, Result, Word};
 use opencl3::{context::Context, program::Program, types::cl_device_id};
 use std::{
@@ -47,6 +47,14 @@ impl Options {
     /// `-D name=` the OpenCL name of `T`.
     pub fn word<T: Word>(self, name: &str) -> Self {
         self.define(name, T::CL_NAME)
+    }
+
+    /// Quotients and square roots of `float` correctly rounded, as those of `double` are: where the device can.
+    pub fn exact_division(mut self, info: &DeviceInfo) -> Self {
+        if info.exact_division {
+            self.text += " -cl-fp32-correctly-rounded-divide-sqrt";
+        }
+        self
     }
 
     /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`.

@@ -11,6 +11,7 @@ mod expansion;
 mod gather;
 mod join;
 mod masked;
+mod onto;
 mod plan;
 mod segmented_sort;
 mod setup;

@@ -6,6 +6,7 @@ use super::{
     compression::Compressed,
     expansion::{Factors, Payload},
     join::join_patterns,
+    onto::Onto,
 };
 use crate::error::Dimensions;
 use crate::{
@@ -147,6 +148,17 @@ impl<T: Element> PlannedProduct<T> {
         })
     }
 
+    /// The same product written onto a pattern that has further entries, whose sums are those of no products: 0. `places` has the
+    /// entry of `pattern` for each entry of C.
+    pub fn onto(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
+        let onto = Onto::new(work.device())?;
+        for PlannedBand { run_end, pieces, first, .. } in &mut self.bands {
+            (*run_end, *first) = onto.run(work, places, *first, run_end, pieces)?;
+        }
+        self.c = pattern;
+        Ok(())
+    }
+
     /// alpha·op(A)·op(B) + beta·C in C's place. A and B are on the plan's patterns, and C has room for all entries of the plan's C.
     pub fn execute(
         &mut self,
@@ -179,7 +191,13 @@ impl<T: Element> PlannedProduct<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cbc, Matrix, device::test_device, generate, reference};
+    use crate::{
+        Cbc, Matrix, Pattern,
+        device::test_device,
+        esc::tuning::{BlockKernel, BlockTuning},
+        generate::{self, Values, uniform},
+        reference,
+    };
 
     #[test]
     fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
@@ -202,6 +220,47 @@ mod tests {
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
             plan.execute(&work, (&a.cbc, &b.cbc), Scaling { alpha: 1.0, beta: 0.0 }, (&mut c).into())?;
             assert_eq!(Cbc::from_cbc(c.download(&work)?)?, want);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn further_entries_are_sums_of_nothing() -> Result<()> {
+        let (device, n) = (test_device(), 30usize);
+        let work = Work::new(&device, None);
+        let shape = BlockShape::new(2, 3)?;
+        let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
+        let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
+        let kind = Kind { part: Part::Lower, transposed: Transposed { a: false, b: true } };
+        // The larger pattern: all of the lower triangle.
+        let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
+        let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
+        let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
+        for (kernel, group_size) in
+            [(BlockKernel::Columns, 64), (BlockKernel::Serial { runs: 3 }, 1), (BlockKernel::General, 64)]
+        {
+            // Runs of one to seven products; those of more than two in pieces.
+            let blocks = BlockTuning { kernel, group_size, long_run: 2, depth: 3 };
+            let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
+            let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&side(false), &side(true)), tuning, kind)?;
+            let executed = |plan: &mut PlannedProduct<f64>| -> Result<Vec<f64>> {
+                let values = work.upload(&vec![7.5; plan.c.nnz() * 4])?;
+                let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: 4, values };
+                plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, (&mut c).into())?;
+                c.values.download(&work)
+            };
+            let sums = executed(&mut plan)?;
+            let small = plan.c.download(&work)?;
+            assert!(plan.longest_run > 2 && small.nnz() < triangle.nnz(), "{kernel:?}");
+            let place = |col: usize, row: u32| triangle.entries(col).start as u32 + row - col as u32;
+            let places: Vec<u32> =
+                (0..n).flat_map(|col| small.column(col).iter().map(move |&row| place(col, row))).collect();
+            plan.onto(&work, &work.upload(&places)?, PatternArrays::upload(&work, &triangle)?)?;
+            let mut want = vec![7.5; triangle.nnz() * 4];
+            for (block, &place) in sums.chunks_exact(4).zip(&places) {
+                want[place as usize * 4..][..4].copy_from_slice(block);
+            }
+            assert!(executed(&mut plan)? == want, "{kernel:?}");
         }
         Ok(())
     }
