@@ -82,6 +82,7 @@ mod progress;
 pub mod reference;
 mod spgemm;
 pub mod spy;
+mod vector;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
@@ -95,6 +96,7 @@ pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
+pub use vector::{Diagonal, MatVec, Norms};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -3,6 +3,13 @@
 //! Gustavson's algorithm by columns (ACM TOMS 4, 1978), columns in parallel, dense blocks by nalgebra. Two passes: the first counts the entries of
 //! each column of C, the second fills them in place. Sums are formed in the kernels' order, so results are equal to the bit: the terms of
 //! an entry in ascending k, within a block product over the inner index, multiplication rounded before addition, pieces of 1024 products.
+mod vectors;
+
+pub use vectors::{
+    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_transposed,
+    row_norms, scale_columns, scale_rows,
+};
+
 use crate::{
     BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, host_memory, matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE,
