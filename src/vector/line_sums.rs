@@ -125,3 +125,53 @@ impl<T: Element> LineSums<T> {
         self.lines.bytes() + self.parts.bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cbc, Matrix, device::test_device, generate::Random, reference};
+    use nalgebra::DMatrix;
+
+    /// Work-items, entries of a tile, entries at once: fewer items than sums of a line, as many, more; lines in tiles, or all in pieces.
+    const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
+
+    /// A long row and a long column among short and empty ones.
+    fn arrow(n: usize, shape: BlockShape) -> Result<Cbc<f32>> {
+        let mut random = Random::new(1);
+        let block = |random: &mut Random| {
+            DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| (2.0 * random.unit() - 1.0) as f32)
+        };
+        let long = (0..n).map(|k| (1, k)).chain((0..n).filter(|&k| k != 1).map(|k| (k, 2)));
+        let short = (0..n).step_by(5).map(|k| (k, k)).filter(|&(i, j)| i != 1 && j != 2);
+        Cbc::from_triplets(n, n, shape, long.chain(short).map(|(i, j)| (i, j, block(&mut random))))
+    }
+
+    #[test]
+    fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // One more than a piece, a few; blocks that fit the tunings' tiles in 32 KiB.
+        for (n, (r, c)) in [(1025, (1, 1)), (1030, (1, 3)), (40, (3, 2)), (9, (2, 5))] {
+            let host = arrow(n, BlockShape::new(r, c)?)?;
+            let a = DeviceCbc::upload(&work, host.as_cbc())?;
+            for (group_size, tile, depth) in TUNINGS {
+                let most = 1024 / (r * c);
+                let tuning = LineTuning { group_size, tile: tile.min(most), depth: depth.min(most) };
+                for rows in [false, true] {
+                    let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
+                    let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+                    let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
+                    let mut sums = LineSums::tuned(&device, &a.pattern, a.shape, rows, Terms::Products, tuning)?;
+                    sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                    match rows {
+                        true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
+                        false => reference::multiply_vector_transposed(0.7, &host, &x, -1.3, &mut want)?,
+                    }
+                    let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(bits(&y.download(&work)?), bits(&want), "{n} of {r}x{c}, rows {rows}, {tuning:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+}
