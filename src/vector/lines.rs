@@ -165,7 +165,7 @@ mod tests {
         let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
         let is_long = |line: usize| tile == 0 || lengths[line] > tile;
 
-        if tile > 0 {
+        if lines.tiles() > 0 {
             let firsts = lines.tile_line.download(&work)?;
             assert_eq!((firsts[0], firsts[firsts.len() - 1]), (0, lengths.len() as u32));
             for ends in firsts.windows(2) {
