@@ -21,7 +21,8 @@ fn bits<T: Element>(values: &[T]) -> &[u8] {
 /// Numbers of many magnitudes, so that another order of summation gives other bits.
 fn reals<T: Element>(n: usize, seed: u64) -> Vec<T> {
     let mut random = Random(seed);
-    let real = |random: &mut Random| (random.below(2001) as f64 - 1000.0) * 2f64.powi(random.below(13) as i32 - 16);
+    let real =
+        |random: &mut Random| (random.below(2001) as f64 - 1000.0) * 0.001 * 2f64.powi(random.below(13) as i32 - 8);
     (0..n).map(|_| T::from_f64(real(&mut random))).collect()
 }
 
