@@ -85,6 +85,7 @@ mod schur;
 mod spgemm;
 pub mod spy;
 mod triple;
+mod vector;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
@@ -101,6 +102,7 @@ pub use progress::Progress;
 pub use schur::{Damping, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use triple::Triple;
+pub use vector::{Diagonal, MatVec, Norms};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! Small products that between them reach every kernel and every branch of one: what `tools/oclgrind` runs under the simulator
 //! (some 50,000 work-items a second), and a first check of a new device.
 mod common;
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, Spgemm, reference};
+use blockmul::{BlockShape, Cbc, Csc, Diagonal, Element, MatVec, Matrix, Norms, Result, Spgemm, reference};
 use common::*;
 use half::f16;
 use nalgebra::DMatrix;
@@ -117,5 +117,46 @@ fn bands_joined_on_the_device() -> Result<()> {
     let (c, report) =
         banded.unwrap_or_else(|| panic!("no limit led to bands; the whole takes {}", whole.peak_device_bytes));
     equal(&c.download()?, &want, &format!("{} bands", report.bands));
+    Ok(())
+}
+
+/// Lines in tiles, in pieces, cut and empty; blocks that fill a work-group by themselves; vectors of several pieces.
+#[test]
+fn matrices_with_vectors() -> Result<()> {
+    let device = device();
+    for (side, n) in [(1, 1030), (3, 30), (17, 3)] {
+        let a = blocks::<f32>(Family::Arrow, n, n, 3, BlockShape::new(side, side)?, 1);
+        let host: Vec<f32> = (0..n * side).map(|i| (i % 7) as f32 - 3.0).collect();
+        let (mut da, x) = (device.upload(&a)?, device.upload_vector(&host)?);
+        let (mut y, mut want) = (device.zero_vector(n * side)?, vec![0.0; n * side]);
+
+        MatVec::<Cbc<f32>>::multiply(&da.pattern())?.execute(&da, &x, &mut y)?;
+        reference::multiply_vector(1.0, &a, &host, 0.0, &mut want)?;
+        assert_eq!(y.download()?, want, "{side}");
+        MatVec::<Cbc<f32>>::multiply_transposed(&da.pattern())?.execute_scaled(2.0, &da, &x, 1.0, &mut y)?;
+        reference::multiply_vector_transposed(2.0, &a, &host, 1.0, &mut want)?;
+        assert_eq!(y.download()?, want, "{side}");
+        assert_eq!(x.dot(&y)?, reference::dot(&host, &want)?);
+        y.axpby(2.0, &x, 0.5)?;
+        y.scale(2.0)?;
+        assert!(y.download()?.iter().zip(&host).zip(&want).all(|((y, x), w)| *y == 4.0 * x + w));
+
+        Norms::<Cbc<f32>>::columns(&da.pattern())?.execute(&da, &mut y)?;
+        assert_eq!(y.download()?, reference::column_norms(&a));
+        let rows = Norms::<Cbc<f32>>::block_rows(&da.pattern())?;
+        let mut norms = rows.output()?;
+        rows.execute(&da, &mut norms)?;
+        assert_eq!(norms.download()?, reference::block_row_norms(&a));
+
+        let diagonal = Diagonal::<Cbc<f32>>::new(&da.pattern())?;
+        let mut d = diagonal.output()?;
+        diagonal.execute(&da, &mut d)?;
+        equal(&d.download()?, &reference::diagonal(&a)?, &format!("diagonal blocks of {side}"));
+        diagonal.execute_scalars(&da, &mut y)?;
+        da.scale_columns(&x)?;
+        da.scale_rows(&x)?;
+        let want = reference::scale_rows(&reference::scale_columns(&a, &host)?, &host)?;
+        equal(&da.download()?, &want, &format!("scaled blocks of {side}"));
+    }
     Ok(())
 }

@@ -44,7 +44,12 @@ impl DevicePattern {
         self.arrays.bytes()
     }
 
-    /// Refuses a pattern of another kind of matrix: row-major or not, or with blocks where `M` has none.
+    /// Rows and columns, counted in scalars.
+    pub(crate) fn scalar_sides(&self) -> (usize, usize) {
+        (self.nrows() * self.shape().rows(), self.ncols() * self.shape().cols())
+    }
+
+    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks where the type has none.
     pub(crate) fn check_kind<M: Matrix>(&self) -> Result<()> {
         match self.row_major != M::ROW_MAJOR || (!M::BLOCKS && self.array_shape != BlockShape::SCALAR) {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),

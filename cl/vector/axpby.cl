@@ -1,0 +1,21 @@
+// axpby: sums of multiples of vectors, one work-item per element.                                          host: src/vector/arithmetic.rs
+//
+//   in      x[n]
+//   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read where beta is 0
+KERNEL axpby(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong n, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const ulong i = get_global_id(0);
+    if (i >= n)
+        return;
+    ARITHMETIC value = alpha * LOAD(x, i);
+    if (beta != 0)
+        value += beta * LOAD(y, i);
+    STORE(value, y, i);
+}
+
+KERNEL scale(global ELEMENT* y, ulong n, ARITHMETIC alpha)
+{
+    const ulong i = get_global_id(0);
+    if (i < n)
+        STORE(alpha * LOAD(y, i), y, i);
+}

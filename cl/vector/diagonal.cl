@@ -1,0 +1,61 @@
+// diagonal: the blocks on the diagonal of a square matrix, and its diagonal.                                    host: src/vector/diagonal.rs
+//
+//   find_diagonal     one work-item per block column, and one more
+//   copy_blocks       one work-item per element of a block on the diagonal
+//   copy_elements     one work-item per row
+//
+//   in   col_ptr[n + 1]  row_idx[nnz]  values[nnz * stride]         square blocks of SIDE x SIDE
+//   out  entry[n]                      the entry on the diagonal of each column, or NONE
+//   out  d_col_ptr[n + 1]  d_row_idx[n]      the pattern of the identity
+//   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 where there is no entry
+#ifndef SIDE
+#error "SIDE: see src/vector/diagonal.rs"
+#endif
+#define AREA (SIDE * SIDE)
+#define NONE 0xffffffffu
+
+KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, global uint* entry, global uint* d_col_ptr,
+                     global uint* d_row_idx, uint n)
+{
+    const uint col = get_global_id(0);
+    if (col > n)
+        return;
+    d_col_ptr[col] = col;
+    if (col == n)
+        return;
+    d_row_idx[col] = col;
+    uint first = col_ptr[col], end = col_ptr[col + 1];
+    const uint last = end;
+    while (first < end) {
+        const uint middle = first + (end - first) / 2;
+        if (row_idx[middle] < col)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    entry[col] = first < last && row_idx[first] == col ? first : NONE;
+}
+
+KERNEL copy_blocks(global const uint* restrict entry, global const ELEMENT* restrict values, global ELEMENT* restrict d_values, uint n,
+                   uint stride, uint d_stride)
+{
+    const ulong item = get_global_id(0);
+    const ulong col = item / AREA;
+    const uint element = (uint)(item % AREA);
+    if (col >= n)
+        return;
+    const uint from = entry[col];
+    const ARITHMETIC value = from == NONE ? 0 : LOAD(values, (ulong)from * stride + element);
+    STORE(value, d_values, col * d_stride + element);
+}
+
+KERNEL copy_elements(global const uint* restrict entry, global const ELEMENT* restrict values, global ELEMENT* restrict diagonal, uint n,
+                     uint stride)
+{
+    const ulong row = get_global_id(0), col = row / SIDE;
+    if (col >= n)
+        return;
+    const uint from = entry[col];
+    const ARITHMETIC value = from == NONE ? 0 : LOAD(values, (ulong)from * stride + row % SIDE * (SIDE + 1));
+    STORE(value, diagonal, row);
+}

@@ -1,0 +1,53 @@
+// dot: the sum of the products of two vectors' elements, by a tree that nothing but their length decides.          host: src/vector/arithmetic.rs
+//
+//   dot_pieces  one work-group per PIECE elements: the sum of their products
+//   add_pieces  one work-group per PIECE sums: their sum; again and again until one is left
+//
+//   in   x[n]  y[n]
+//   in   sum[n]
+//   out  part[(n + PIECE - 1) / PIECE]
+//
+// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so on; behind the last term stands -0.0, which
+// changes no bit.
+#ifndef PIECE
+#error "PIECE: see src/vector/arithmetic.rs"
+#endif
+#define NOTHING ((ARITHMETIC)-0.0f)
+#define HALF (PIECE / 2)
+
+// Folds HALF sums into the first.
+void fold(local ARITHMETIC* sum)
+{
+    for (uint width = HALF / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE); // the width before is written
+        for (uint i = get_local_id(0); i < width; i += GROUP_SIZE)
+            sum[i] += sum[i + width];
+    }
+}
+
+KERNEL dot_pieces(global const ELEMENT* restrict x, global const ELEMENT* restrict y, global ARITHMETIC* restrict part, ulong n)
+{
+    local ARITHMETIC sum[HALF];
+    const ulong begin = (ulong)get_group_id(0) * PIECE;
+    for (uint i = get_local_id(0); i < HALF; i += GROUP_SIZE) {
+        const ulong first = begin + i, second = first + HALF;
+        const ARITHMETIC one = first < n ? LOAD(x, first) * LOAD(y, first) : NOTHING;
+        sum[i] = one + (second < n ? LOAD(x, second) * LOAD(y, second) : NOTHING);
+    }
+    fold(sum);
+    if (get_local_id(0) == 0)
+        part[get_group_id(0)] = sum[0];
+}
+
+KERNEL add_pieces(global const ARITHMETIC* restrict sums, global ARITHMETIC* restrict part, ulong n)
+{
+    local ARITHMETIC sum[HALF];
+    const ulong begin = (ulong)get_group_id(0) * PIECE;
+    for (uint i = get_local_id(0); i < HALF; i += GROUP_SIZE) {
+        const ulong first = begin + i, second = first + HALF;
+        sum[i] = (first < n ? sums[first] : NOTHING) + (second < n ? sums[second] : NOTHING);
+    }
+    fold(sum);
+    if (get_local_id(0) == 0)
+        part[get_group_id(0)] = sum[0];
+}

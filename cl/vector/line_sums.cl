@@ -1,0 +1,184 @@
+// line_sums: a sum for each line of a matrix (column, or row by way of the transposed pattern) and each scalar line in it: of its elements
+// times those of a vector, or of their squares.                                                             host: src/vector/line_sums.rs
+//
+//   sum_tiles   one work-group per tile: its products come to local memory, neighbours by neighbours, then each sum is one item's
+//   sum_pieces  one work-group per piece of a line too long for a tile: the same in rounds of DEPTH entries
+//   add_parts   one work-group per line that is cut: adds the sums of its pieces
+//
+//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]           as in lines.cl
+//   in      other[nnz]         for each entry of a line: its place across
+//   in      source[nnz]        which entry of the values it is; not read where lines are columns
+//   in      values[a_nnz * stride]  x[places across * sides]      blocks of ROWS x COLS, column-major
+//   in out  parts[parts * SUMS]
+//   in out  y[lines * SUMS]    alpha * sum + beta * what was there, which is not read where beta is 0; the root of the sum for NORMS
+//
+// A sum's terms are added in the order of the line's entries, within a block in ascending place across, each multiplication rounded
+// before it is added; cut every PIECE entries from the line's start, the pieces left to right. -0.0 is the start that changes no bit of
+// the first term; a sum of nothing is 0.
+#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(DEPTH) || !defined(ACROSS) || !defined(NORMS) ||        \
+    !defined(WHOLE_BLOCKS)
+#error "ROWS, COLS, TILE, DEPTH, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
+#endif
+#define NOTHING ((ARITHMETIC)-0.0f)
+#define WHOLE 0xffffffffu
+#define AREA (ROWS * COLS)
+
+// SUMS of a line, and where in a block the terms of one stand.
+#if WHOLE_BLOCKS
+#define SUMS 1
+#define TERM_AT(sum, k) (k)
+#elif ACROSS
+#define SUMS ROWS
+#define TERM_AT(sum, k) ((k) * ROWS + (sum))
+#else
+#define SUMS COLS
+#define TERM_AT(sum, k) ((sum) * ROWS + (k))
+#endif
+#define TERMS (AREA / SUMS)
+#define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE) // sums for each item of a group that has one line
+
+// Which block an entry is, and which element of x an element of a block is multiplied by.
+#if ACROSS
+#define BLOCK_OF(entry) source[entry]
+#define FACTOR_AT(place, element) ((ulong)(place) * COLS + (element) / ROWS)
+#else
+#define BLOCK_OF(entry) (entry)
+#define FACTOR_AT(place, element) ((ulong)(place) * ROWS + (element) % ROWS)
+#endif
+
+#if NORMS && ELEMENT_IS_DOUBLE
+#define FINISHED(sum) sqrt(sum)
+#elif NORMS
+// OpenCL lets the root of a float be off by 3 units in the last place; this one is rounded to nearest on every device. x is m * 2^e with m
+// of 47 or 48 bits and e even; the root of m has 24 bits before the point, and is found in whole numbers.
+float root(float x)
+{
+    if (!(x > 0) || isinf(x))
+        return x;
+    const uint bits = as_uint(x), fraction = bits & 0x7fffff, exponent = bits >> 23;
+    const uint up = exponent > 0 ? 0 : clz(fraction) - 8;
+    ulong m = exponent > 0 ? fraction | 0x800000 : fraction << up;
+    int e = (int)max(exponent, 1u) - 150 - (int)up - 23;
+    m <<= 23 + (e & 1);
+    e -= e & 1;
+    ulong r = (ulong)sqrt((float)m);
+    while (r * r > m)
+        --r;
+    while ((r + 1) * (r + 1) <= m)
+        ++r;
+    return ldexp((float)(r + (m - r * r > r)), e / 2);
+}
+#define FINISHED(sum) root(sum)
+#endif
+
+void place(ARITHMETIC sum, global ELEMENT* y, ulong at, ARITHMETIC alpha, ARITHMETIC beta)
+{
+#if NORMS
+    STORE(FINISHED(sum), y, at);
+#else
+    ARITHMETIC value = alpha * sum;
+    if (beta != 0)
+        value += beta * LOAD(y, at);
+    STORE(value, y, at);
+#endif
+}
+
+// The products of all elements of entries begin to begin + count, block after block.
+void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
+                global const ELEMENT* values, global const ELEMENT* x, uint stride)
+{
+    for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
+        const uint entry = begin + i / AREA, element = i % AREA;
+        const ARITHMETIC value = LOAD(values, (ulong)BLOCK_OF(entry) * stride + element);
+#if NORMS
+        term[i] = value * value;
+#else
+        term[i] = value * LOAD(x, FACTOR_AT(other[entry], element));
+#endif
+    }
+}
+
+// The terms of one sum in count blocks, added to it.
+ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
+{
+    IN_ORDER
+    for (uint i = 0; i < count; ++i) {
+        IN_ORDER
+        for (uint k = 0; k < TERMS; ++k)
+            sum += term[i * AREA + TERM_AT(number, k)];
+    }
+    return sum;
+}
+
+#if TILE > 0
+KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint* restrict other,
+                 global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict x,
+                 global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[2 * TILE * AREA]; // starts of lines are less than TILE entries apart, and the last line has up to TILE
+    const uint tile = get_group_id(0), first = tile_line[tile];
+    uint end = tile_line[tile + 1];
+    if (end > first && line_ptr[end] - line_ptr[end - 1] > TILE)
+        --end; // in pieces
+    const uint begin = line_ptr[first];
+    load_terms(term, begin, line_ptr[end] - begin, other, source, values, x, stride);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
+        const uint line = first + i / SUMS, from = line_ptr[line], count = line_ptr[line + 1] - from;
+        const ARITHMETIC start = count > 0 ? NOTHING : 0;
+        const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, count, i % SUMS);
+        place(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+    }
+}
+#endif
+
+KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
+                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict parts,
+                  global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[DEPTH * AREA];
+    const uint4 at = piece[get_group_id(0)];
+    ARITHMETIC sum[OWN];
+    for (uint own = 0; own < OWN; ++own)
+        sum[own] = at.y < at.z ? NOTHING : 0;
+    const uint entries = at.z - at.y;
+    for (uint done = 0; done < entries; done += DEPTH) {
+        const uint count = min((uint)DEPTH, entries - done);
+        load_terms(term, at.y + done, count, other, source, values, x, stride);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+            sum[own] = add_terms(sum[own], term, count, number);
+        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+    }
+    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
+        if (at.w == WHOLE)
+            place(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
+        else
+            parts[(ulong)at.w * SUMS + number] = sum[own];
+    }
+}
+
+KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y,
+                 ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[DEPTH * AREA];
+    const uint depth = DEPTH * AREA / SUMS;
+    const uint4 at = cut[get_group_id(0)];
+    ARITHMETIC sum[OWN];
+    for (uint own = 0; own < OWN; ++own)
+        sum[own] = NOTHING;
+    for (uint part = at.y; part < at.z; part += depth) {
+        const uint count = min(depth, at.z - part);
+        for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
+            term[i] = parts[(ulong)part * SUMS + i];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
+            IN_ORDER
+            for (uint i = 0; i < count; ++i)
+                sum[own] += term[i * SUMS + number];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+    }
+    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+        place(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
+}

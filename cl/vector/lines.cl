@@ -1,0 +1,78 @@
+// lines: how the lines of a pattern (columns; of its transpose: rows) are shared out among work-groups.          host: src/vector/lines.rs
+//
+//   tile_lines    one work-item per tile, and one more
+//   count_pieces  one work-item per line
+//   place_pieces  one work-item per line
+//
+// Line l stands at line_ptr[l] + l: as many places as entries and lines before it. A tile is TILE places; the lines that stand in it are
+// its own, so that neither many entries nor many empty lines come together, and a line of TILE entries or more is a tile's last.
+//
+//   in   line_ptr[lines + 1]     entries of the lines before each
+//   out  tile_line[tiles + 1]    first line of each tile
+//   out  counts[3]               zero before: pieces of long lines; how many of them are parts of a line that is cut; lines that are cut
+//   out  piece[counts[0]]        in any order: line, first entry, end, number of its part, or WHOLE where the piece is its line; the parts
+//                                of a line follow one another
+//   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
+#if !defined(TILE) || !defined(PIECE)
+#error "TILE, PIECE: see src/vector/lines.rs"
+#endif
+#define WHOLE 0xffffffffu
+
+#if TILE > 0
+KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint lines, uint tiles)
+{
+    const uint tile = get_global_id(0);
+    if (tile > tiles)
+        return;
+    const ulong start = (ulong)tile * TILE;
+    uint first = 0, end = lines;
+    while (first < end) {
+        const uint middle = first + (end - first) / 2;
+        if ((ulong)line_ptr[middle] + middle < start)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    tile_line[tile] = first;
+}
+#endif
+
+// Pieces of a line; none of one that is left to its tile. Where there are no tiles an empty line is a piece as well.
+uint pieces_of(uint entries)
+{
+    if (TILE > 0 && entries <= TILE)
+        return 0;
+    return max(entries / PIECE + (entries % PIECE != 0), 1u);
+}
+
+KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines)
+{
+    const uint line = get_global_id(0);
+    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line]) : 0;
+    if (pieces > 0)
+        atomic_add(&counts[0], pieces);
+    if (pieces > 1) {
+        atomic_add(&counts[1], pieces);
+        atomic_inc(&counts[2]);
+    }
+}
+
+KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines)
+{
+    const uint line = get_global_id(0);
+    if (line >= lines)
+        return;
+    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin);
+    if (pieces == 0)
+        return;
+    const uint number = atomic_add(&counts[0], pieces);
+    uint part = WHOLE;
+    if (pieces > 1) {
+        part = atomic_add(&counts[1], pieces);
+        cut[atomic_inc(&counts[2])] = (uint4)(line, part, part + pieces, 0);
+    }
+    for (uint i = 0; i < pieces; ++i) {
+        const uint from = begin + i * PIECE, to = end - from > PIECE ? from + PIECE : end;
+        piece[number + i] = (uint4)(line, from, to, pieces > 1 ? part + i : WHOLE);
+    }
+}

@@ -1,0 +1,246 @@
+//! Matrices with vectors, on the CPU: what the device's sums are compared with, bit for bit. One loop for each formula.
+use crate::{
+    Cbc, Element, Error, Matrix, Pattern, Result, matrix::CbcView, primitives::segmented_reduce::RUN_PIECE,
+    vector::DOT_PIECE,
+};
+use nalgebra::{ComplexField, convert, convert_unchecked};
+use num_traits::Zero;
+use std::borrow::Cow;
+
+/// y = alpha·A·x + beta·y; where beta is 0, y is only written.
+///
+/// The terms of an element are added in ascending place in x, each multiplication rounded before it is added, cut every 1024 entries (blocks) of
+/// the row, the pieces left to right.
+///
+/// ```
+/// use blockmul::{Csr, reference};
+/// let a = Csr::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+/// let mut y = [1.0, 1.0];
+/// reference::multiply_vector(2.0, &a, &[1.0, 10.0, 100.0], -1.0, &mut y)?;
+/// assert_eq!(y, [401.0, 59.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Length`] when x or y is not as long as the matrix's sides.
+pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64, y: &mut [M::Element]) -> Result<()> {
+    multiply_lines(alpha, a.as_cbc(), !M::ROW_MAJOR, x, beta, y)
+}
+
+/// y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
+///
+/// # Errors
+/// As [`multiply_vector`].
+pub fn multiply_vector_transposed<M: Matrix>(
+    alpha: f64,
+    a: &M,
+    x: &[M::Element],
+    beta: f64,
+    y: &mut [M::Element],
+) -> Result<()> {
+    multiply_lines(alpha, a.as_cbc(), M::ROW_MAJOR, x, beta, y)
+}
+
+/// The 2-norm of every scalar column: squares added as the terms of [`multiply_vector`] are, the root rounded to nearest.
+pub fn column_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+    roots(squares(a.as_cbc(), M::ROW_MAJOR, false))
+}
+
+/// The 2-norm of every scalar row.
+pub fn row_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+    roots(squares(a.as_cbc(), !M::ROW_MAJOR, false))
+}
+
+/// The Frobenius norm of every block column; inside a block the squares are added in the order its elements are stored.
+pub fn block_column_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+    roots(squares(a.as_cbc(), M::ROW_MAJOR, true))
+}
+
+/// The Frobenius norm of every block row.
+pub fn block_row_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+    roots(squares(a.as_cbc(), !M::ROW_MAJOR, true))
+}
+
+/// A·diag(d).
+///
+/// # Errors
+/// [`Error::Length`] when d has not as many elements as A has scalar columns.
+pub fn scale_columns<M: Matrix>(a: &M, d: &[M::Element]) -> Result<M> {
+    scale(a, d, M::ROW_MAJOR)
+}
+
+/// diag(d)·A.
+///
+/// # Errors
+/// [`Error::Length`] when d has not as many elements as A has scalar rows.
+pub fn scale_rows<M: Matrix>(a: &M, d: &[M::Element]) -> Result<M> {
+    scale(a, d, !M::ROW_MAJOR)
+}
+
+/// The blocks on the diagonal of a square matrix of square blocks, as a matrix; those that are not stored are zero.
+///
+/// # Errors
+/// [`Error::Argument`] for a matrix or blocks that are not square.
+pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
+    let a = a.as_cbc();
+    let (n, area) = (a.pattern.ncols(), a.shape.area());
+    if a.pattern.nrows() != n || a.shape.rows() != a.shape.cols() {
+        return Err(Error::Argument(format!(
+            "{}x{n} blocks of {}: not square, it has no diagonal",
+            a.pattern.nrows(),
+            a.shape
+        )));
+    }
+    let mut values = vec![M::Element::from_f64(0.0); n * area];
+    for (col, block) in values.chunks_exact_mut(area).enumerate() {
+        let on_diagonal = |&entry: &usize| a.pattern.row_idx()[entry] as usize == col;
+        if let Some(entry) = a.pattern.entries(col).find(on_diagonal) {
+            block.copy_from_slice(a.block(entry));
+        }
+    }
+    let pattern = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
+    M::from_cbc(Cbc::new(pattern, a.shape, values)?)
+}
+
+/// The dot product: products rounded, then 1024 at a time folded in halves, and the sums again until one is left.
+///
+/// # Errors
+/// [`Error::Length`] when the vectors are not equally long.
+pub fn dot<T: Element>(x: &[T], y: &[T]) -> Result<f64> {
+    check_len("y", y.len(), x.len())?;
+    if x.is_empty() {
+        return Ok(0.0);
+    }
+    let nothing = -T::Arithmetic::zero();
+    let fold = |terms: &[T::Arithmetic]| {
+        let mut sums = vec![nothing; DOT_PIECE];
+        sums[..terms.len()].copy_from_slice(terms);
+        while sums.len() > 1 {
+            let second = sums.split_off(sums.len() / 2);
+            sums.iter_mut().zip(second).for_each(|(sum, other)| *sum += other);
+        }
+        sums[0]
+    };
+    let mut sums: Vec<_> = x.iter().zip(y).map(|(x, y)| x.widen() * y.widen()).collect();
+    loop {
+        sums = sums.chunks(DOT_PIECE).map(fold).collect();
+        if let [sum] = sums[..] {
+            return Ok(convert_unchecked(sum));
+        }
+    }
+}
+
+fn check_len(array: &'static str, found: usize, expected: usize) -> Result<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::Length { array, found, expected, why: "the other operand's side".into() }),
+    }
+}
+
+/// The columns of a matrix's arrays, or its rows.
+struct Lines<'a, T> {
+    a: CbcView<'a, T>,
+    rows: bool,
+    pattern: Cow<'a, Pattern>,
+    source: Option<Vec<usize>>,
+}
+
+impl<'a, T: Element> Lines<'a, T> {
+    fn new(a: CbcView<'a, T>, rows: bool) -> Self {
+        match rows {
+            true => {
+                let (pattern, source) = a.pattern.transpose();
+                Self { a, rows, pattern: Cow::Owned(pattern), source: Some(source) }
+            }
+            false => Self { a, rows, pattern: Cow::Borrowed(a.pattern), source: None },
+        }
+    }
+
+    /// Scalar lines in a line of blocks, and scalars across it in a block.
+    fn sides(&self) -> (usize, usize) {
+        let (rows, cols) = (self.a.shape.rows(), self.a.shape.cols());
+        if self.rows { (rows, cols) } else { (cols, rows) }
+    }
+
+    /// For each scalar line (of each line, where `whole`) the sum of `term(value, place across)`.
+    fn sums(&self, whole: bool, term: impl Fn(T::Arithmetic, usize) -> T::Arithmetic) -> Vec<T::Arithmetic> {
+        let (width, depth) = self.sides();
+        let mut sums = Vec::new();
+        for line in 0..self.pattern.ncols() {
+            let entries: Vec<usize> = self.pattern.entries(line).collect();
+            for number in 0..if whole { 1 } else { width } {
+                let elements: Vec<usize> = match (whole, self.rows) {
+                    (true, _) => (0..width * depth).collect(),
+                    (_, true) => (0..depth).map(|k| k * width + number).collect(),
+                    (_, false) => (0..depth).map(|k| number * depth + k).collect(),
+                };
+                sums.push(sum_of_pieces(entries.chunks(RUN_PIECE).map(|piece| {
+                    let terms = piece.iter().flat_map(|&entry| {
+                        let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
+                        let across = self.pattern.row_idx()[entry] as usize * depth;
+                        let elements = elements.iter().enumerate();
+                        elements.map(move |(k, &element)| (block[element].widen(), across + k % depth))
+                    });
+                    sum_of_pieces(terms.map(|(value, across)| term(value, across)))
+                })));
+            }
+        }
+        sums
+    }
+}
+
+/// Left to right; 0 for nothing.
+fn sum_of_pieces<N: ComplexField>(terms: impl Iterator<Item = N>) -> N {
+    terms.reduce(|sum, term| sum + term).unwrap_or_else(N::zero)
+}
+
+fn multiply_lines<T: Element>(
+    alpha: f64,
+    a: CbcView<'_, T>,
+    rows: bool,
+    x: &[T],
+    beta: f64,
+    y: &mut [T],
+) -> Result<()> {
+    let lines = Lines::new(a, rows);
+    let (width, depth) = lines.sides();
+    check_len("x", x.len(), lines.pattern.nrows() * depth)?;
+    check_len("y", y.len(), lines.pattern.ncols() * width)?;
+    let (alpha, factor): (T::Arithmetic, T::Arithmetic) = (convert(alpha), convert(beta));
+    let sums = lines.sums(false, |value, across| value * x[across].widen());
+    for (y, sum) in y.iter_mut().zip(sums) {
+        let scaled = alpha * sum;
+        *y = T::narrow(if beta == 0.0 { scaled } else { scaled + factor * y.widen() });
+    }
+    Ok(())
+}
+
+fn squares<T: Element>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
+    Lines::new(a, rows).sums(whole, |value, _| value * value)
+}
+
+fn roots<N, T: Element<Arithmetic = N>>(sums: Vec<N>) -> Vec<T>
+where
+    N: nalgebra::RealField + Copy,
+{
+    sums.into_iter().map(|sum| T::narrow(ComplexField::sqrt(sum))).collect()
+}
+
+fn scale<M: Matrix>(a: &M, d: &[M::Element], rows: bool) -> Result<M> {
+    let view = a.as_cbc();
+    let (r, c) = (view.shape.rows(), view.shape.cols());
+    let (n, side) = if rows { (view.pattern.nrows(), r) } else { (view.pattern.ncols(), c) };
+    check_len("d", d.len(), n * side)?;
+    let mut values = view.values.to_vec();
+    for col in 0..view.pattern.ncols() {
+        for entry in view.pattern.entries(col) {
+            let row = view.pattern.row_idx()[entry] as usize;
+            for i in 0..view.shape.area() {
+                let factor = if rows { d[row * r + i % r] } else { d[col * c + i / r] };
+                let value = &mut values[entry * view.stride + i];
+                *value = M::Element::narrow(value.widen() * factor.widen());
+            }
+        }
+    }
+    M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)?)
+}

@@ -1,0 +1,177 @@
+//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their squares. Kernels: `cl/vector/line_sums.cl`.
+//!
+//! The terms of a sum are added in ascending place, cut every [`RUN_PIECE`] entries (blocks) of the line from its start, the pieces left to
+//! right: the order of a product with a matrix of one column.
+//!
+//! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
+use super::lines::{Index, LineTuning, Lines};
+use crate::{
+    BlockShape, Element, Result,
+    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, source},
+    element::Piece,
+    esc::Scaling,
+};
+use std::sync::Arc;
+
+/// Offsets and tiles of the lines; place across and block of each entry; values, x, y; elements from one block to the next; alpha, beta.
+type TilesSignature<T, V> = (In<u32>, In<u32>, In<u32>, In<u32>, In<T>, In<T>, InOut<T>, u32, Scalar<V>, Scalar<V>);
+/// The same for pieces, whose sums may be parts.
+type PiecesSignature<T, V> = (In<Piece>, In<u32>, In<u32>, In<T>, In<T>, Out<V>, InOut<T>, u32, Scalar<V>, Scalar<V>);
+type PartsSignature<T, V> = (In<Piece>, In<V>, InOut<T>, Scalar<V>, Scalar<V>);
+
+/// What is summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Terms {
+    /// Elements times those of a vector, for each scalar line.
+    Products,
+    /// Squares, for each scalar line; the root of the sum.
+    Squares,
+    /// Squares, for each line of blocks; the root of the sum.
+    BlockSquares,
+}
+
+pub(crate) struct LineSums<T: Element> {
+    lines: Lines,
+    /// Sums of a line.
+    width: usize,
+    tiles: Option<Kernel<TilesSignature<T, T::Arithmetic>>>,
+    pieces: Kernel<PiecesSignature<T, T::Arithmetic>>,
+    add_parts: Kernel<PartsSignature<T, T::Arithmetic>>,
+    /// Room for the sums of the pieces of lines that are cut.
+    parts: Buffer<T::Arithmetic>,
+    group_size: usize,
+}
+
+impl<T: Element> LineSums<T> {
+    /// For blocks of `shape` on `pattern`: of its rows or of its columns.
+    pub fn new(
+        device: &Device,
+        pattern: &Arc<PatternArrays>,
+        shape: BlockShape,
+        rows: bool,
+        terms: Terms,
+    ) -> Result<Self> {
+        Self::tuned(device, pattern, shape, rows, terms, LineTuning::new(device.info(), shape))
+    }
+
+    fn tuned(
+        device: &Device,
+        pattern: &Arc<PatternArrays>,
+        shape: BlockShape,
+        rows: bool,
+        terms: Terms,
+        tuning: LineTuning,
+    ) -> Result<Self> {
+        device.require::<T>()?;
+        let work = Work::new(device, None);
+        let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
+        let width = match (terms, rows) {
+            (Terms::BlockSquares, _) => 1,
+            (_, true) => shape.rows(),
+            (_, false) => shape.cols(),
+        };
+        let options = Options::group_size(tuning.group_size)
+            .element::<T>()
+            .define("ELEMENT_IS_DOUBLE", u8::from(T::NAME == "f64"))
+            .define("ROWS", shape.rows())
+            .define("COLS", shape.cols())
+            .define("TILE", tuning.tile)
+            .define("DEPTH", tuning.depth)
+            .define("ACROSS", u8::from(rows))
+            .define("NORMS", u8::from(terms != Terms::Products))
+            .define("WHOLE_BLOCKS", u8::from(terms == Terms::BlockSquares));
+        let source = source!("vector/line_sums.cl");
+        let tiles = (tuning.tile > 0).then(|| device.kernel(source, &options, "sum_tiles")).transpose()?;
+        Ok(Self {
+            tiles,
+            pieces: device.kernel(source, &options, "sum_pieces")?,
+            add_parts: device.kernel(source, &options, "add_parts")?,
+            parts: work.buffer(lines.parts * width)?,
+            group_size: tuning.group_size,
+            lines,
+            width,
+        })
+    }
+
+    /// Sums made.
+    pub fn len(&self) -> usize {
+        self.lines.len() * self.width
+    }
+
+    /// y = alpha·sums + beta·y, or the roots of the sums of squares, where x is not read. A is on the pattern, x and y are as long as its sides:
+    /// the caller has looked.
+    pub fn run(
+        &mut self,
+        work: &Work,
+        a: &DeviceCbc<T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Self { lines, tiles, pieces, add_parts, parts, group_size, .. } = self;
+        let (pattern, source, stride) = (lines.index.pattern(), lines.index.source(), a.stride as u32);
+        let (ptr, other) = (&pattern.col_ptr, &pattern.row_idx);
+        if let Some(tiles) = tiles {
+            let args = (ptr, &lines.tile_line, other, source, &a.values, x, &mut *y, stride, alpha, beta);
+            tiles.launch(work, Grid::groups(lines.tiles(), *group_size), args)?;
+        }
+        let args = (&lines.pieces, other, source, &a.values, x, &mut *parts, &mut *y, stride, alpha, beta);
+        pieces.launch(work, Grid::groups(lines.pieces.len(), *group_size), args)?;
+        add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), (&lines.cuts, &*parts, y, alpha, beta))
+    }
+
+    /// Bytes of device memory held beside the pattern, size classes included.
+    pub fn bytes(&self) -> u64 {
+        self.lines.bytes() + self.parts.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cbc, Matrix, device::test_device, generate::Random, reference};
+    use nalgebra::DMatrix;
+
+    /// Work-items, entries of a tile, entries at once: fewer items than sums of a line, as many, more; lines in tiles, or all in pieces.
+    const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
+
+    /// A long row and a long column among short and empty ones.
+    fn arrow(n: usize, shape: BlockShape) -> Result<Cbc<f32>> {
+        let mut random = Random::new(1);
+        let block = |random: &mut Random| {
+            DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| (2.0 * random.unit() - 1.0) as f32)
+        };
+        let long = (0..n).map(|k| (1, k)).chain((0..n).filter(|&k| k != 1).map(|k| (k, 2)));
+        let short = (0..n).step_by(5).map(|k| (k, k)).filter(|&(i, j)| i != 1 && j != 2);
+        Cbc::from_triplets(n, n, shape, long.chain(short).map(|(i, j)| (i, j, block(&mut random))))
+    }
+
+    #[test]
+    fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // A few more than a piece.
+        for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
+            let host = arrow(n, BlockShape::new(r, c)?)?;
+            let a = DeviceCbc::upload(&work, host.as_cbc())?;
+            for (group_size, tile, depth) in TUNINGS {
+                let most = 1024 / (r * c); // in 16 KiB of local memory
+                let tuning = LineTuning { group_size, tile: tile.min(most), depth: depth.min(most) };
+                for rows in [false, true] {
+                    let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
+                    let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+                    let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
+                    let mut sums = LineSums::tuned(&device, &a.pattern, a.shape, rows, Terms::Products, tuning)?;
+                    sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+                    match rows {
+                        true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
+                        false => reference::multiply_vector_transposed(0.7, &host, &x, -1.3, &mut want)?,
+                    }
+                    let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(bits(&y.download(&work)?), bits(&want), "{n} of {r}x{c}, rows {rows}, {tuning:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+}

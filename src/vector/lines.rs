@@ -1,0 +1,213 @@
+//! The lines of a pattern, shared out among work-groups once for all sums: short ones by tiles of entries and lines together, long ones in
+//! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
+use crate::{
+    BlockShape, DeviceInfo, DeviceKind, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    element::Piece,
+    primitives::{
+        segmented_reduce::RUN_PIECE,
+        transpose::{Transpose, Transposed},
+    },
+};
+use std::sync::Arc;
+
+type TilesSignature = (In<u32>, Out<u32>, u32, u32);
+type CountSignature = (In<u32>, InOut<u32>, u32);
+type PlaceSignature = (In<u32>, InOut<u32>, Out<Piece>, Out<Piece>, u32);
+
+/// One item per tile or line: nothing here depends on the size.
+const GROUP_SIZE: usize = 64;
+
+/// Numbers that lines are shared out and summed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LineTuning {
+    pub group_size: usize,
+    /// Entries and lines of a tile, at most [`RUN_PIECE`]; 0 where every line is in pieces.
+    pub tile: usize,
+    /// Entries of a piece in local memory at once.
+    pub depth: usize,
+}
+
+impl LineTuning {
+    pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
+        // 1024 products in local memory are 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
+        let entries = (1024 / shape.area()).max(1);
+        Self {
+            // A CPU's item has a tile to itself: no barriers.
+            group_size: if info.kind == DeviceKind::Cpu { 1 } else { 128.min(info.max_group_size) },
+            // A few large blocks are work enough for a group.
+            tile: if entries < 4 { 0 } else { entries },
+            depth: entries,
+        }
+    }
+}
+
+/// Which lines of the arrays, and how their entries are found.
+pub(crate) enum Index {
+    /// Columns: as they are stored.
+    Columns(Arc<PatternArrays>),
+    /// Rows, by way of the transposed pattern.
+    Rows(Transposed),
+}
+
+/// Lines with their shares.
+pub(crate) struct Lines {
+    pub index: Index,
+    /// First line of each tile.
+    pub tile_line: Buffer<u32>,
+    /// The pieces of lines too long for a tile.
+    pub pieces: Buffer<Piece>,
+    /// The lines of more than one piece: line, first part, end of parts.
+    pub cuts: Buffer<Piece>,
+    /// Pieces of those lines.
+    pub parts: usize,
+}
+
+impl Index {
+    pub fn new(work: &Work, pattern: &Arc<PatternArrays>, rows: bool) -> Result<Self> {
+        match rows {
+            true => Ok(Self::Rows(Transpose::new(work.device())?.run(work, pattern)?)),
+            false => Ok(Self::Columns(pattern.clone())),
+        }
+    }
+
+    /// The pattern whose columns are the lines.
+    pub fn pattern(&self) -> &PatternArrays {
+        match self {
+            Self::Columns(pattern) => pattern,
+            Self::Rows(transposed) => &transposed.pattern,
+        }
+    }
+
+    /// Which block of the values an entry of a line is; unused where lines are columns.
+    pub fn source(&self) -> &Buffer<u32> {
+        match self {
+            Self::Columns(pattern) => &pattern.row_idx,
+            Self::Rows(transposed) => &transposed.source,
+        }
+    }
+}
+
+impl Lines {
+    /// One small read-back: how many pieces there are.
+    pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
+        let (device, pattern) = (work.device(), index.pattern());
+        let (ptr, lines) = (&pattern.col_ptr, pattern.ncols);
+        let (n, grid) = (lines as u32, Grid::items(lines, GROUP_SIZE));
+        let options = Options::group_size(GROUP_SIZE).define("TILE", tuning.tile).define("PIECE", RUN_PIECE);
+        let source = source!("vector/lines.cl");
+
+        let tiles = if tuning.tile > 0 { (pattern.nnz() + lines).div_ceil(tuning.tile) } else { 0 };
+        let mut tile_line = work.buffer(tiles + 1)?;
+        if tiles > 0 {
+            let kernel: Kernel<TilesSignature> = device.kernel(source, &options, "tile_lines")?;
+            kernel.launch(work, Grid::items(tiles + 1, GROUP_SIZE), (ptr, &mut tile_line, n, tiles as u32))?;
+        }
+
+        let count: Kernel<CountSignature> = device.kernel(source, &options, "count_pieces")?;
+        let mut counts = work.buffer(3)?;
+        work.fill_zero(&mut counts)?;
+        count.launch(work, grid, (ptr, &mut counts, n))?;
+        let found = counts.download(work)?;
+        let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
+        let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
+        if pieces.len() > 0 {
+            work.fill_zero(&mut counts)?;
+            let place: Kernel<PlaceSignature> = device.kernel(source, &options, "place_pieces")?;
+            place.launch(work, grid, (ptr, &mut counts, &mut pieces, &mut cuts, n))?;
+        }
+        Ok(Self { index, tile_line, pieces, cuts, parts })
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.index.pattern().ncols
+    }
+
+    /// Tiles they are shared out in.
+    pub fn tiles(&self) -> usize {
+        self.tile_line.len() - 1
+    }
+
+    /// Bytes of device memory held beside the pattern, size classes included.
+    pub fn bytes(&self) -> u64 {
+        let index = match &self.index {
+            Index::Columns(_) => 0,
+            Index::Rows(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
+        };
+        index + self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pattern, device::test_device};
+
+    /// Lines of these lengths, each with its first rows.
+    fn pattern(lengths: &[usize]) -> Result<Pattern> {
+        let mut ptr = vec![0];
+        ptr.extend(lengths.iter().scan(0, |end, &n| {
+            *end += n as u64;
+            Some(*end)
+        }));
+        let rows = lengths.iter().flat_map(|&n| 0..n as u32).collect();
+        Pattern::new(lengths.iter().copied().max().unwrap_or(0), lengths.len(), ptr, rows)
+    }
+
+    /// Every line belongs to one tile or is in pieces; no tile has more entries than it has room for; pieces cover their lines.
+    fn shares_are_complete(lengths: &[usize], tile: usize) -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
+        let lines =
+            Lines::new(&work, Index::new(&work, &arrays, false)?, LineTuning { group_size: 1, tile, depth: 1 })?;
+        let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
+        let is_long = |line: usize| tile == 0 || lengths[line] > tile;
+
+        if lines.tiles() > 0 {
+            let firsts = lines.tile_line.download(&work)?;
+            assert_eq!((firsts[0], firsts[firsts.len() - 1]), (0, lengths.len() as u32));
+            for ends in firsts.windows(2) {
+                let (first, mut end) = (ends[0] as usize, ends[1] as usize);
+                assert!(first <= end && end - first <= tile, "{ends:?} of {tile}");
+                end -= usize::from(end > first && is_long(end - 1));
+                assert!((first..end).all(|line| !is_long(line)), "a long line is a tile's last");
+                assert!(ptr[end] - ptr[first] < 2 * tile, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
+            }
+        }
+
+        let (mut pieces, cuts) = (lines.pieces.download(&work)?, lines.cuts.download(&work)?);
+        pieces.sort_unstable_by_key(|piece| (piece.run, piece.begin));
+        let mut parts = Vec::new();
+        let mut found = pieces.into_iter();
+        for line in (0..lengths.len()).filter(|&line| is_long(line)) {
+            let cut = cuts.iter().find(|cut| cut.run as usize == line);
+            let count = lengths[line].div_ceil(RUN_PIECE).max(1);
+            assert_eq!(cut.map_or(1, |cut| (cut.end - cut.begin) as usize), count);
+            for number in 0..count {
+                let begin = ptr[line] + number * RUN_PIECE;
+                let end = ptr[line + 1].min(begin + RUN_PIECE);
+                let part = cut.map_or(u32::MAX, |cut| cut.begin + number as u32);
+                let want = Piece { run: line as u32, begin: begin as u32, end: end as u32, part };
+                assert_eq!(found.next(), Some(want));
+                parts.extend(cut.map(|_| part));
+            }
+        }
+        assert_eq!(found.next(), None);
+        parts.sort_unstable();
+        assert_eq!(parts, (0..lines.parts as u32).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    #[test]
+    fn small_lines_are_shared_out_whole() -> Result<()> {
+        let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
+        for tile in [0, 1, 8, 1024] {
+            for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
+                shares_are_complete(lengths, tile)?;
+            }
+        }
+        Ok(())
+    }
+}

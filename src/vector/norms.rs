@@ -1,0 +1,120 @@
+//! Norms of the columns and rows of matrices.
+use super::{
+    check_vector,
+    line_sums::{LineSums, Terms},
+};
+use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, device::Work, esc::Scaling};
+use std::{
+    marker::PhantomData,
+    sync::{Mutex, PoisonError},
+};
+
+/// Norms of the columns or rows of a matrix, prepared for its pattern: what variables are scaled by (Jacobi scaling).
+///
+/// The squares are added in ascending place, cut every 1024 entries (blocks), and the root is rounded to nearest: the same bits on
+/// every device. Squares that leave the range of the arithmetic type make an infinite norm, or 0.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Norms};
+/// let device = Device::auto()?;
+/// let mut a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 3.0), (1, 0, 4.0), (0, 1, 2.0)])?)?;
+/// let columns = Norms::<Csc<f64>>::columns(&a.pattern())?;
+/// let mut norms = columns.output()?;
+/// columns.execute(&a, &mut norms)?;
+/// assert_eq!(norms.download()?, [5.0, 2.0]);
+///
+/// let inverse: Vec<f64> = norms.download()?.iter().map(|norm| 1.0 / norm).collect();
+/// a.scale_columns(&device.upload_vector(&inverse)?)?;
+/// columns.execute(&a, &mut norms)?;
+/// assert_eq!(norms.download()?, [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Norms<M: Matrix> {
+    a: DevicePattern,
+    sums: Mutex<LineSums<M::Element>>,
+    len: usize,
+    bytes: u64,
+    matrix: PhantomData<fn() -> M>,
+}
+
+impl<M: Matrix> Norms<M> {
+    /// The 2-norm of every scalar column.
+    ///
+    /// # Errors
+    /// As [`MatVec::multiply`](crate::MatVec::multiply).
+    pub fn columns(a: &DevicePattern) -> Result<Self> {
+        Self::new(a, true, Terms::Squares)
+    }
+
+    /// The 2-norm of every scalar row.
+    ///
+    /// # Errors
+    /// As [`Norms::columns`].
+    pub fn rows(a: &DevicePattern) -> Result<Self> {
+        Self::new(a, false, Terms::Squares)
+    }
+
+    /// The Frobenius norm of every block column; inside a block the squares are added in the order its elements are stored.
+    ///
+    /// # Errors
+    /// As [`Norms::columns`].
+    pub fn block_columns(a: &DevicePattern) -> Result<Self> {
+        Self::new(a, true, Terms::BlockSquares)
+    }
+
+    /// The Frobenius norm of every block row, as [`Norms::block_columns`].
+    ///
+    /// # Errors
+    /// As [`Norms::columns`].
+    pub fn block_rows(a: &DevicePattern) -> Result<Self> {
+        Self::new(a, false, Terms::BlockSquares)
+    }
+
+    fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
+        a.check_kind::<M>()?;
+        let rows_of_arrays = columns == M::ROW_MAJOR;
+        let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;
+        let (len, bytes) = (sums.len(), sums.bytes());
+        Ok(Self { a: a.clone(), sums: Mutex::new(sums), len, bytes, matrix: PhantomData })
+    }
+
+    /// A vector of zeros, as long as there are norms.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn output(&self) -> Result<DeviceVector<M::Element>> {
+        self.device().zero_vector(self.len)
+    }
+
+    /// Writes the norms of `a`.
+    ///
+    /// Returns when it is enqueued; a download waits. Allocates nothing and reads nothing back; see [`MatVec::execute`](crate::MatVec::execute).
+    ///
+    /// # Errors
+    /// As [`MatVec::execute`](crate::MatVec::execute).
+    pub fn execute(&self, a: &DeviceMatrix<M>, norms: &mut DeviceVector<M::Element>) -> Result<()> {
+        self.a.check("A", &a.cbc)?;
+        check_vector("norms", norms, self.device(), self.len, || format!("A is {:?}", self.a))?;
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        // The values stand in for the vector, which is not read.
+        sums.run(&Work::new(self.device(), None), &a.cbc, &a.cbc.values, Scaling::plain(), &mut norms.values)
+    }
+
+    /// The device planned for.
+    pub fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    /// Bytes of device memory held beside the pattern.
+    pub fn device_bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for Norms<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Norms({} of {:?})", self.len, self.a)
+    }
+}
