@@ -14,6 +14,12 @@
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
+// As it is: a conversion to float and back need not keep the bits of a NaN.
+#if ELEMENT_IS_HALF
+#define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
+#else
+#define MOVE(from, to, i) ((to)[i] = (from)[i])
+#endif
 // A NaN wins against everything.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 
@@ -104,7 +110,7 @@ KERNEL move_entries(global const ELEMENT* values, global const uint* row_idx, gl
         return;
     const uint to = place[entry];
     for (uint i = lane; i < stride; i += LANES)
-        STORE(LOAD(values + entry * stride, i), kept_values + (ulong)to * stride, i);
+        MOVE(values + entry * stride, kept_values + (ulong)to * stride, i);
     if (lane == 0)
         kept_row_idx[to] = row_idx[entry];
 }

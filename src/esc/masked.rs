@@ -5,23 +5,26 @@
 //! the shorter in the longer: a *probe* each. Probes are scanned and shared out as the expansion shares out products; the hits are written in
 //! the order of the probes, which is that of C and of ascending k, so nothing is sorted. Memory follows the mask and the hits, time the probes:
 //! for each place the shorter of row and column.
+mod once;
+
 use super::{
     Done, Side, Tuning,
-    block_sums::{BlockSums, Places, Scaling, Transposed},
+    block_sums::{BlockSums, Transposed},
     plan::{PlannedBand, PlannedProduct},
     tuning::TileTuning,
 };
 use crate::{
     Element, Error, OperandPair, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::{
         scan::{Operation, Scan},
-        segmented_reduce::{RUN_PIECE, Runs},
+        segmented_reduce::RUN_PIECE,
         transpose::{self, Transpose},
     },
 };
-use std::{sync::Arc, time::Instant};
+pub(crate) use once::multiply_masked;
+use std::sync::Arc;
 
 type ProbesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u64>, u32, u32);
 type BandsSignature = (In<u64>, Out<u64>, u64, u32, u32);
@@ -285,38 +288,6 @@ impl<T: Element> PlannedProduct<T> {
 /// Probes whose hits, all of them, fit so many bytes.
 fn most_probes(bytes: u64) -> u64 {
     (bytes / size_of::<OperandPair>() as u64).clamp(1, MAX_PROBES)
-}
-
-/// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements
-/// apart. Tells when the kernels were compiled and the clock was started.
-pub(crate) fn multiply_masked<T: Element>(
-    work: &Work,
-    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
-    mask: &Arc<PatternArrays>,
-    stride: usize,
-) -> Result<(DeviceCbc<T>, Instant, Done)> {
-    let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
-    let (a_side, b_side) = (side(a), side(b));
-    let tuning = tuned(work.device(), &a_side, &b_side);
-    let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
-    let (start, shape) = (Instant::now(), a.shape.product(b.shape));
-    let mut values = work.buffer(mask.nnz() * stride)?;
-    if stride > shape.area() {
-        work.fill_zero(&mut values)?; // the padding between blocks
-    }
-    let (rows, columns) = (masked.rows(work, &a_side)?, masked.columns(work, &b_side)?);
-    // Half of what is left: places and probes take their part, and pieces.
-    let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
-    let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |mut band| {
-        let places = Places {
-            runs: Runs { end: &band.run_end, pieces: &band.pieces },
-            pairs: &band.pairs,
-            first: band.first,
-            stride,
-        };
-        sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
-    })?;
-    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, start, done))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 use super::*;
 use crate::{
     BlockShape, Csc, Pattern,
-    device::test_device,
+    device::{DeviceCbc, test_device},
+    esc::block_sums::Scaling,
     esc::tests::{edge_cases, tunings},
     generate,
     matrix::Matrix,

@@ -1,0 +1,41 @@
+//! A masked product in one shot.
+use super::{Done, Side, compiled, most_probes, tuned};
+use crate::{
+    Element, Result,
+    device::{DeviceCbc, PatternArrays, Work},
+    esc::block_sums::{Places, Scaling},
+    primitives::segmented_reduce::Runs,
+};
+use std::{sync::Arc, time::Instant};
+
+/// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements
+/// apart. Tells when the kernels were compiled and the clock was started.
+pub(crate) fn multiply_masked<T: Element>(
+    work: &Work,
+    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+    mask: &Arc<PatternArrays>,
+    stride: usize,
+) -> Result<(DeviceCbc<T>, Instant, Done)> {
+    let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+    let (a_side, b_side) = (side(a), side(b));
+    let tuning = tuned(work.device(), &a_side, &b_side);
+    let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
+    let (start, shape) = (Instant::now(), a.shape.product(b.shape));
+    let mut values = work.buffer(mask.nnz() * stride)?;
+    if stride > shape.area() {
+        work.fill_zero(&mut values)?; // the padding between blocks
+    }
+    let (rows, columns) = (masked.rows(work, &a_side)?, masked.columns(work, &b_side)?);
+    // Half of what is left: places and probes take their part, and pieces.
+    let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
+    let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |mut band| {
+        let places = Places {
+            runs: Runs { end: &band.run_end, pieces: &band.pieces },
+            pairs: &band.pairs,
+            first: band.first,
+            stride,
+        };
+        sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
+    })?;
+    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, start, done))
+}
