@@ -64,7 +64,8 @@
 //! # Features
 //!
 //! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
-//! OpenGL (links libGL too). Without the last two OpenCL is loaded at run time, and a program starts without it.
+//! OpenGL (links libGL too). Without these two OpenCL is loaded at run time, and a program starts without it. `faer` and `nalgebra-sparse`:
+//! the pattern of a [`ScalarMap`] for the sparse factorizations of these crates.
 #![warn(missing_docs)]
 
 pub mod analysis;
@@ -82,6 +83,7 @@ mod progress;
 pub mod reference;
 mod spgemm;
 pub mod spy;
+mod structure;
 pub mod verify;
 
 #[cfg(feature = "ocl")]
@@ -95,6 +97,7 @@ pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use spgemm::{Method, Report, Spgemm, multiply};
+pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

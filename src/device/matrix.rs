@@ -66,10 +66,8 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix,
     /// row-major or not, or with blocks where the type has none; [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
-        let DevicePattern { arrays, array_shape: shape, row_major } = pattern;
-        if *row_major != M::ROW_MAJOR || (!M::BLOCKS && *shape != BlockShape::SCALAR) {
-            return Err(Error::Argument(format!("{pattern:?} is not of this matrix type")));
-        }
+        pattern.check_kind::<M>()?;
+        let DevicePattern { arrays, array_shape: shape, .. } = pattern;
         arrays.device.require::<M::Element>()?;
         let work = Work::new(&arrays.device, None);
         let mut values = work.buffer(arrays.nnz() * shape.area())?;

@@ -1,6 +1,6 @@
 //! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
 use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, program::source};
-use crate::{BlockShape, Element, Error, Pattern, Result};
+use crate::{BlockShape, Element, Error, Matrix, Pattern, Result};
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: where its entries (blocks) are, and their shape. A handle; clones and the matrices made on it
@@ -42,6 +42,14 @@ impl DevicePattern {
     /// Bytes of device memory held, by all that share the pattern together.
     pub fn device_bytes(&self) -> u64 {
         self.arrays.bytes()
+    }
+
+    /// Refuses a type of matrices that cannot have this pattern: row-major or not, without blocks where it has some.
+    pub(crate) fn check_kind<M: Matrix>(&self) -> Result<()> {
+        match self.row_major == M::ROW_MAJOR && (M::BLOCKS || self.array_shape == BlockShape::SCALAR) {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
+        }
     }
 
     /// Refuses a matrix that has another pattern.
