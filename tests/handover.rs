@@ -12,7 +12,7 @@ fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     let keep = |row: usize, col: usize| match part {
         Part::Full => true,
         Part::Lower => row >= col,
-        Part::Upper => row <= col,
+        _ => row <= col,
     };
     let blocks = of.blocks().filter(|&(i, j, _)| keep(i, j)).map(|(i, j, block)| (i, j, block.into_owned()));
     Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
