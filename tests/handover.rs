@@ -58,9 +58,11 @@ fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     }
 }
 
-fn every_storage<T: Element>() {
-    // Scalars; poses of the plane and of space; more elements than a work-group has items; one block; no loop.
-    for (poses, closures, freedom) in [(40, 30, 1), (40, 30, 3), (30, 20, 6), (5, 3, 17), (1, 0, 6), (20, 0, 2)] {
+/// Scalars; poses of the plane; of space, one of them alone; more elements than a work-group has items; no loop: poses, closures, freedom.
+const GRAPHS: [(usize, usize, usize); 6] = [(40, 30, 1), (40, 30, 3), (30, 20, 6), (1, 0, 6), (5, 3, 17), (20, 0, 2)];
+
+fn every_storage<T: Element>(graphs: &[(usize, usize, usize)]) {
+    for &(poses, closures, freedom) in graphs {
         let h: Cbc<T> = generate::pose_graph(poses, closures, freedom, Values::Real, 3).unwrap().cast();
         let want = [serial(&h, true), serial(&h, false)];
         for stored in [Part::Full, Part::Lower, Part::Upper] {
@@ -75,9 +77,9 @@ fn every_storage<T: Element>() {
 
 #[test]
 fn every_storage_and_type_gives_the_same_scalars() {
-    every_storage::<f64>();
-    every_storage::<f32>();
-    every_storage::<f16>();
+    every_storage::<f64>(&GRAPHS);
+    every_storage::<f32>(&GRAPHS[..3]);
+    every_storage::<f16>(&GRAPHS[..3]);
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn check_lower<M: Matrix>(h: &M, want: &Csc<M::Element>) {
 #[test]
 fn diagonal_blocks_may_be_missing_and_columns_empty() {
     let all = generate::pose_graph(9, 10, 2, Values::Integer, 3).unwrap();
-    let kept = all.blocks().filter(|&(i, j, _)| (i != j || i % 3 == 1) && i.max(j) != 5);
+    let kept = all.blocks().filter(|&(i, j, _)| (i != j || i % 3 == 1) && i != 5 && j != 5);
     let kept = kept.map(|(i, j, block)| (i, j, block.into_owned()));
     let h = Cbc::from_triplets(9, 9, all.shape(), kept).unwrap();
     assert!(h.pattern().column(5).is_empty() && !h.pattern().column(0).contains(&0));
