@@ -55,6 +55,10 @@ impl<M: Matrix> AddPlan<M> {
     /// [`Error::Argument`] when the matrices or their blocks differ in size, or for patterns of another kind of matrix;
     /// [`Error::DeviceMismatch`]; [`Error::Memory`]; [`Error::TooLarge`] when C has more entries than a matrix on a device may have.
     pub fn new(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
+        Self::tuned(a, b, Elementwise::new(a.device().info(), a.array_shape))
+    }
+
+    pub(super) fn tuned(a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
         a.check_kind::<M>()?;
         b.check_kind::<M>()?;
         let device = a.device();
@@ -70,7 +74,7 @@ impl<M: Matrix> AddPlan<M> {
             return Err(Error::Argument(format!("cannot add: A is {}, B is {}", told(a), told(b))));
         }
         device.require::<M::Element>()?;
-        let (work, grid) = (Work::new(device, None), Elementwise::new(device.info(), a.array_shape));
+        let work = Work::new(device, None);
         let (arrays, pairs) = Union::new(device)?.run(&work, &a.arrays, &b.arrays)?;
         let options = grid.options::<M::Element>();
         let blocks = Mutex::new(device.kernel(source!("structure/add.cl"), &options, "add_blocks")?);

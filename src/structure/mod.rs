@@ -40,6 +40,12 @@ impl Elementwise {
         }
     }
 
+    /// Any number of work-items to a group; `blocks` as above.
+    #[cfg(test)]
+    fn forced(shape: BlockShape, group_size: usize, blocks: usize) -> Self {
+        Self { shape, group_size, blocks }
+    }
+
     /// GROUP_SIZE, ROWS, COLS, BLOCKS and the element.
     pub fn options<T: Element>(&self) -> Options {
         Options::group_size(self.group_size)
@@ -62,3 +68,6 @@ impl Elementwise {
 pub(crate) fn group_size(info: &DeviceInfo) -> usize {
     64.min(1 << info.max_group_size.ilog2())
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
-    BlockShape, Element, Result,
+    Element, Result,
     device::{Buffer, Device, DeviceCbc, In, Kernel, Out, Work, source},
 };
 
@@ -36,9 +36,9 @@ enum Moving<T: Element> {
 }
 
 impl<T: Element> MoveBlocks<T> {
-    /// For blocks of `shape` before they are moved.
-    pub fn new(device: &Device, shape: BlockShape, moves: Moves) -> Result<Self> {
-        let (source, grid) = (source!("structure/move_blocks.cl"), Elementwise::new(device.info(), shape));
+    /// For blocks of the shape that `grid` has, before they are moved.
+    pub fn new(device: &Device, grid: Elementwise, moves: Moves) -> Result<Self> {
+        let source = source!("structure/move_blocks.cl");
         let turn = match moves.turn {
             Turn::None => 0,
             Turn::All => 1,

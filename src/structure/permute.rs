@@ -2,7 +2,7 @@
 //!
 //! The entries are given their new places and sorted by row, then stably by column.
 use super::{
-    group_size,
+    Elementwise, group_size,
     move_blocks::{MoveBlocks, Moves, Turn},
 };
 use crate::{
@@ -21,10 +21,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::{Csc, Device, Part, PermutePlan};
 /// let device = Device::auto()?;
-/// //      | 1 2 . |                    | 4 . 3 |
-/// //  A = | . . 3 |   rows 2, 1, 0:    | 3 . . |  once the columns are 2, 0, 1: C = | 4 . . |
-/// //      | . . 4 |                                                                  | 3 . . |
-/// //                                                                                | . 1 2 |
+/// //      | 1 2 . |                                      | 4 . . |
+/// //  A = | . . 3 |   rows 2, 1, 0, columns 2, 0, 1: C = | 3 . . |
+/// //      | . . 4 |                                      | . 1 2 |
 /// let a = device.upload(&Csc::from_triplets(3, 3, [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0), (2, 2, 4.0)])?)?;
 /// let plan = PermutePlan::<Csc<f64>>::new(&a.pattern(), &[2, 1, 0], &[2, 0, 1])?;
 /// let mut c = plan.output()?;
@@ -59,7 +58,7 @@ impl<M: Matrix> PermutePlan<M> {
         a.check_kind::<M>()?;
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
-        Self::planned(a, row_to, col_to, Part::Full)
+        Self::planned(a, (row_to, col_to), Part::Full, Elementwise::new(a.device().info(), a.array_shape))
     }
 
     /// C = P·S·Pᵀ of a symmetric S, of which `stored` is stored and the same part of C is made: a block that would cross the diagonal is
@@ -68,15 +67,24 @@ impl<M: Matrix> PermutePlan<M> {
     /// # Errors
     /// As [`PermutePlan::new`]; [`Error::Argument`] when S or its blocks are not square, or when S has entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
+        Self::symmetric_tuned(s, order, stored, Elementwise::new(s.device().info(), s.array_shape))
+    }
+
+    pub(super) fn symmetric_tuned(s: &DevicePattern, order: &[usize], stored: Part, grid: Elementwise) -> Result<Self> {
         s.check_kind::<M>()?;
         if s.nrows() != s.ncols() || s.shape().rows() != s.shape().cols() {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
         let to = inverse("row and column", order, s.nrows())?;
-        Self::planned(s, to.clone(), to, stored)
+        Self::planned(s, (to.clone(), to), stored, grid)
     }
 
-    fn planned(a: &DevicePattern, row_to: Vec<u32>, col_to: Vec<u32>, stored: Part) -> Result<Self> {
+    fn planned(
+        a: &DevicePattern,
+        (row_to, col_to): (Vec<u32>, Vec<u32>),
+        stored: Part,
+        grid: Elementwise,
+    ) -> Result<Self> {
         let device = a.device();
         device.require::<M::Element>()?;
         let work = Work::new(device, None);
@@ -98,7 +106,7 @@ impl<M: Matrix> PermutePlan<M> {
             _ if a.array_shape == BlockShape::SCALAR => Turn::None,
             _ => Turn::Some(permuted.turned),
         };
-        let blocks = MoveBlocks::new(device, a.array_shape, Moves { source: permuted.source, turn })?;
+        let blocks = MoveBlocks::new(device, grid, Moves { source: permuted.source, turn })?;
         let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
         let bytes = blocks.bytes() + c.device_bytes();
         Ok(Self { device: device.clone(), a: a.clone(), c, blocks: Mutex::new(blocks), bytes })

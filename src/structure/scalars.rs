@@ -54,7 +54,7 @@ impl<M: Matrix> ScalarPlan<M> {
     /// # Errors
     /// As [`ScalarMap::lower`]; [`Error::Argument`] for a pattern of another kind of matrix; [`Error::Memory`].
     pub fn lower(h: &DevicePattern) -> Result<Self> {
-        Self::new(h, Part::Lower)
+        Self::tuned(h, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }
 
     /// To both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
@@ -62,14 +62,14 @@ impl<M: Matrix> ScalarPlan<M> {
     /// # Errors
     /// As [`ScalarPlan::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
-        Self::new(h, Part::Full)
+        Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 
-    fn new(h: &DevicePattern, part: Part) -> Result<Self> {
+    pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
         h.check_kind::<M>()?;
         let (device, shape) = (h.device(), h.array_shape);
         device.require::<M::Element>()?;
-        let (work, grid) = (Work::new(device, None), Elementwise::new(device.info(), shape));
+        let work = Work::new(device, None);
         let map = ScalarMap::new(&h.arrays.download(&work)?, shape, M::ROW_MAJOR, part)?;
         let bits = |p: &Place| {
             let flags = [(p.turned, TURNED), (p.falling, FALLING), (p.diagonal, DIAGONAL)];

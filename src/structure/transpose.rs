@@ -1,5 +1,8 @@
 //! Transposes on the device.
-use super::move_blocks::{MoveBlocks, Moves, Turn};
+use super::{
+    Elementwise,
+    move_blocks::{MoveBlocks, Moves, Turn},
+};
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
@@ -40,13 +43,17 @@ impl<M: Matrix> TransposePlan<M> {
     /// [`Error::Memory`](crate::Error::Memory), [`Error::TooLarge`](crate::Error::TooLarge) from 2^31 entries on,
     /// [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix.
     pub fn new(a: &DevicePattern) -> Result<Self> {
+        Self::tuned(a, Elementwise::new(a.device().info(), a.array_shape))
+    }
+
+    pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
         a.check_kind::<M>()?;
         let device = a.device();
         device.require::<M::Element>()?;
         let work = Work::new(device, None);
         let Transposed { pattern, source } = Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
-        let blocks = MoveBlocks::new(device, a.array_shape, Moves { source, turn })?;
+        let blocks = MoveBlocks::new(device, grid, Moves { source, turn })?;
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: M::ROW_MAJOR };
         let bytes = blocks.bytes() + c.device_bytes();
         Ok(Self { device: device.clone(), a: a.clone(), c, blocks: Mutex::new(blocks), bytes })
