@@ -47,6 +47,33 @@
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
+// The last of `ncols` columns that begins at or before `entry`: the one that has it, for the columns after it that begin there are empty.
+uint column_of(global const uint* col_ptr, uint ncols, uint entry)
+{
+    uint first = 0, last = ncols;
+    while (last - first > 1) {
+        const uint middle = first + (last - first) / 2;
+        if (col_ptr[middle] <= entry)
+            first = middle;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+// Where the ascending numbers from `first` to `last` stop being below `number`.
+uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
+{
+    while (first < last) {
+        const uint middle = first + (last - first) / 2;
+        if (numbers[middle] < number)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
 // Whether product p of the sorted expansion ends a run: its row or its segment ends with it. For p ascending from a tile's first
 // product on: *segment starts as that one's segment, *segment_end as 0; last_segment is that of the next tile's first product.
 // Empty segments are never looked at one by one: a bisection passes over them.

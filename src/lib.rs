@@ -64,7 +64,8 @@
 //! # Features
 //!
 //! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
-//! OpenGL (links libGL too). Without the last two OpenCL is loaded at run time, and a program starts without it.
+//! OpenGL (links libGL too). Without these two OpenCL is loaded at run time, and a program starts without it. `faer` and `nalgebra-sparse`:
+//! the pattern of a [`ScalarMap`] for the sparse factorizations of these crates.
 #![warn(missing_docs)]
 
 pub mod analysis;
@@ -84,6 +85,7 @@ pub mod reference;
 mod schur;
 mod spgemm;
 pub mod spy;
+mod structure;
 mod triple;
 mod vector;
 pub mod verify;
@@ -101,6 +103,7 @@ pub use plan::{Plan, WeightedGram, Weights};
 pub use progress::Progress;
 pub use schur::{Damping, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
+pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
 pub use triple::Triple;
 pub use vector::{Diagonal, MatVec, Norms};
 

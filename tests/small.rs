@@ -1,7 +1,10 @@
 //! Small products that between them reach every kernel and every branch of one: what `tools/oclgrind` runs under the simulator
 //! (some 50,000 work-items a second), and a first check of a new device.
 mod common;
-use blockmul::{BlockShape, Cbc, Csc, Diagonal, Element, MatVec, Matrix, Norms, Result, Spgemm, reference};
+use blockmul::{
+    AddPlan, BlockShape, Cbc, Csc, Diagonal, Element, MatVec, Matrix, Norms, Part, PermutePlan, Result, ScalarMap,
+    ScalarPlan, Spgemm, matrix, reference,
+};
 use common::*;
 use half::f16;
 use nalgebra::DMatrix;
@@ -157,6 +160,68 @@ fn matrices_with_vectors() -> Result<()> {
         da.scale_rows(&x)?;
         let want = reference::scale_rows(&reference::scale_columns(&a, &host)?, &host)?;
         equal(&da.download()?, &want, &format!("scaled blocks of {side}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn structure_is_changed() -> Result<()> {
+    fn all<T: Element<Arithmetic: From<f32>>>(shape: BlockShape) -> Result<()> {
+        let what = format!("{shape} of {}", T::NAME);
+        let a = blocks::<T>(Family::EmptyInner, 7, 9, 3, shape, 1);
+        let b = blocks::<T>(Family::Arrow, 7, 9, 3, shape, 2);
+        let (da, db) = (device().upload(&a)?, device().upload(&b)?);
+        equal(&da.transposed()?.download()?, &a.transpose(), &what);
+
+        let plan = AddPlan::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
+        let mut c = plan.output()?;
+        plan.execute(2.0, &da, -1.0, &db, &mut c)?;
+        equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, &what);
+
+        // There, and back by the inverse.
+        let (rows, cols) = ([3, 1, 6, 0, 2, 5, 4], [8, 0, 4, 2, 6, 1, 3, 7, 5]);
+        let back = |order: &[usize]| {
+            let mut inverse = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, &index)| inverse[index] = place);
+            inverse
+        };
+        let there = PermutePlan::<Cbc<T>>::new(&da.pattern(), &rows, &cols)?;
+        let again = PermutePlan::<Cbc<T>>::new(there.pattern(), &back(&rows), &back(&cols))?;
+        let (mut c, mut d) = (there.output()?, again.output()?);
+        there.execute(&da, &mut c)?;
+        again.execute(&c, &mut d)?;
+        equal(&d.download()?, &a, &what);
+        Ok(())
+    }
+    for (rows, cols) in [(1, 1), (2, 3), (9, 1)] {
+        all::<f64>(BlockShape::new(rows, cols)?)?;
+        all::<f16>(BlockShape::new(rows, cols)?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
+    let shape = BlockShape::new(3, 3)?;
+    let eye = |row: usize, col: usize| DMatrix::from_fn(3, 3, |i, j| (row * 100 + col * 10 + i * 3 + j) as f64);
+    let lower = [(0, 0), (1, 0), (3, 0), (1, 1), (2, 1), (3, 3)].map(|(row, col)| (row, col, eye(row, col)));
+    let s = Cbc::from_triplets(4, 4, shape, lower)?;
+    let ds = device().upload(&s)?;
+    let there = PermutePlan::<Cbc<f64>>::symmetric(&ds.pattern(), &[2, 0, 3, 1], Part::Lower)?;
+    let again = PermutePlan::<Cbc<f64>>::symmetric(there.pattern(), &[1, 3, 0, 2], Part::Lower)?;
+    let (mut c, mut d) = (there.output()?, again.output()?);
+    there.execute(&ds, &mut c)?;
+    again.execute(&c, &mut d)?;
+    equal(&d.download()?, &s, "there and back");
+
+    for (plan, map) in [
+        (ScalarPlan::<Cbc<f64>>::lower(&ds.pattern())?, ScalarMap::lower(&s)?),
+        (ScalarPlan::full(&ds.pattern())?, ScalarMap::full(&s)?),
+    ] {
+        let (mut values, mut want) = (plan.output()?, vec![0.0; map.nnz()]);
+        plan.execute(&ds, &mut values)?;
+        map.copy_values(&s, &mut want)?;
+        assert_eq!(values.download()?, want);
     }
     Ok(())
 }

@@ -20,31 +20,13 @@ KERNEL transpose_start(global const uint* row_idx, global uint* key, global uint
 KERNEL transpose_rows(global const uint* col_ptr, global const uint* entry, global uint* t_row_idx, uint ncols, uint nnz)
 {
     const uint i = get_global_id(0);
-    if (i >= nnz)
-        return;
-    uint first = 0, last = ncols; // the last column that begins at or before the entry
-    while (last - first > 1) {
-        const uint middle = first + (last - first) / 2;
-        if (col_ptr[middle] <= entry[i])
-            first = middle;
-        else
-            last = middle;
-    }
-    t_row_idx[i] = first;
+    if (i < nnz)
+        t_row_idx[i] = column_of(col_ptr, ncols, entry[i]);
 }
 
 KERNEL transpose_columns(global const uint* key, global uint* t_col_ptr, uint nrows, uint nnz)
 {
     const uint row = get_global_id(0);
-    if (row > nrows)
-        return;
-    uint first = 0, last = nnz;
-    while (first < last) {
-        const uint middle = first + (last - first) / 2;
-        if (key[middle] < row)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    t_col_ptr[row] = first;
+    if (row <= nrows)
+        t_col_ptr[row] = lower_bound(key, 0, nnz, row);
 }

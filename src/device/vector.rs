@@ -80,6 +80,18 @@ impl<T: Element> DeviceVector<T> {
     pub fn download(&self) -> Result<Vec<T>> {
         self.values.download(&Work::new(&self.device, None))
     }
+
+    /// As [`DeviceVector::download`], into memory that is there already.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when that has not as many elements; [`Error::OpenCl`] or [`Error::Memory`].
+    pub fn download_into(&self, values: &mut [T]) -> Result<()> {
+        if values.len() != self.len() {
+            let why = "the elements of the vector".into();
+            return Err(Error::Length { array: "values", found: values.len(), expected: self.len(), why });
+        }
+        Work::new(&self.device, None).read_into(&self.values, 0, values)
+    }
 }
 
 impl<T: Element> std::fmt::Debug for DeviceVector<T> {
@@ -99,6 +111,10 @@ mod tests {
         let values = [1.0f32, -0.0, f32::NAN];
         let mut x = device.upload_vector(&values)?;
         assert_eq!(bits(&x.download()?), bits(&values));
+        let mut there = [0.0; 3];
+        x.download_into(&mut there)?;
+        assert_eq!(bits(&there), bits(&values));
+        assert!(matches!(x.download_into(&mut there[1..]), Err(Error::Length { found: 2, expected: 3, .. })));
         assert!(matches!(x.write(&[1.0]), Err(Error::Length { found: 1, expected: 3, .. })));
         assert!(device.upload_vector::<f64>(&[])?.download()?.is_empty());
         assert_eq!(device.zero_vector::<f32>(5)?.download()?, [0.0; 5]);

@@ -122,8 +122,15 @@ impl Work {
 
     /// Copies values `start..start + len` of `buffer` to the host; waits.
     pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
-        assert!(start + len <= buffer.len(), "read of {start}+{len} from {}", buffer.len());
         let mut values = vec![T::zeroed(); len];
+        self.read_into(buffer, start, &mut values)?;
+        Ok(values)
+    }
+
+    /// Copies as many values of `buffer` as there is room for, from `start` on; waits.
+    pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
+        let len = values.len();
+        assert!(start + len <= buffer.len(), "read of {start}+{len} from {}", buffer.len());
         if len > 0 {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
@@ -144,7 +151,7 @@ impl Work {
                 event.map(Event::new).map_err(opencl3::error_codes::ClError)
             })?;
         }
-        Ok(values)
+        Ok(())
     }
 
     /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.

@@ -89,7 +89,7 @@ impl Tuning {
             // 256 items fill a multiprocessor with some groups and leave registers; on a CPU a group is a loop, 64 is long enough.
             group_size: wide(if cpu { 64 } else { 256 }),
             record_groups: 256,
-            scan: ScanTuning { group_size: wide(if cpu { 16 } else { 256 }), items: if cpu { 256 } else { 8 } },
+            scan: ScanTuning::new(info),
             sort: SortTuning::new(info),
             // One item per tile on a CPU: no barriers, a cursor that only walks forward. Its tile is long enough to hide a group's start.
             tiles: if cpu {

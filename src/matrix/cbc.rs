@@ -1,7 +1,7 @@
 //! [`Cbc`]: compressed columns of dense blocks of one shape.
 use super::{CbcView, Matrix, Pattern, sealed::Sealed};
 use crate::{Element, Error, Result};
-use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage};
+use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage, SMatrixView};
 
 /// Rows and columns of a block, each 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,6 +202,26 @@ impl<T: Element> Cbc<T> {
     /// Block `entry` as a nalgebra matrix.
     pub fn block(&self, entry: usize) -> DMatrixView<'_, T> {
         DMatrixView::from_slice(self.as_cbc().block(entry), self.shape.rows(), self.shape.cols())
+    }
+
+    /// Block `entry` as a nalgebra matrix whose size is known when it is compiled.
+    ///
+    /// ```
+    /// use blockmul::generate::{Values, pose_graph};
+    /// let h = pose_graph(3, 0, 6, Values::Real, 1)?;
+    /// let first = h.fixed_block::<6, 6>(0)?;
+    /// assert_eq!(first.trace(), h.block(0).trace());
+    /// assert!(h.fixed_block::<6, 3>(0).is_err());
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the blocks are of another shape.
+    pub fn fixed_block<const R: usize, const C: usize>(&self, entry: usize) -> Result<SMatrixView<'_, T, R, C>> {
+        match (self.shape.rows(), self.shape.cols()) == (R, C) {
+            true => Ok(SMatrixView::from_slice(self.as_cbc().block(entry))),
+            false => Err(Error::Argument(format!("the blocks are {}, not {R}x{C}", self.shape))),
+        }
     }
 
     /// `(block row, block column, block)` of every stored block, column by column.

@@ -3,7 +3,7 @@
 //! Three kernels a level (reduce, scan the partials, scan the tiles); a level divides the length by some thousands, so that 2^32 values
 //! take three.
 use crate::{
-    Result, Word,
+    DeviceInfo, DeviceKind, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
 };
 
@@ -13,6 +13,14 @@ pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Consecutive values an item takes.
     pub items: usize,
+}
+
+impl ScanTuning {
+    /// On a CPU, where a group is a loop, few items with much each.
+    pub fn new(info: &DeviceInfo) -> Self {
+        let (group_size, items) = if info.kind == DeviceKind::Cpu { (16, 256) } else { (256, 8) };
+        Self { group_size: group_size.min(1 << info.max_group_size.max(1).ilog2()), items }
+    }
 }
 
 /// What is accumulated.

@@ -5,7 +5,7 @@
 //! many to a group without reaching global memory in between; long ones are cut into chunks from their own start, and sorted chunks are merged in
 //! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
 use crate::{
-    DeviceInfo, DeviceKind, Result, Word,
+    DeviceInfo, DeviceKind, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, source},
 };
 
@@ -46,6 +46,9 @@ impl SortTuning {
         }
     }
 }
+
+/// Most elements of all segments: kernels add two positions in 32 bits.
+const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// The segments to sort.
 pub(crate) struct Segments<'a> {
@@ -115,6 +118,22 @@ impl<P: Word> SegmentedSort<P> {
             self.merge.launch(work, grid, args)?;
         }
         Ok((rows_out, payload_out))
+    }
+
+    /// Sorts rows and payloads as one segment; the arrays given become scratch.
+    pub fn run_whole(&self, work: &Work, rows: Buffer<u32>, payload: Buffer<P>) -> Result<(Buffer<u32>, Buffer<P>)> {
+        let n = rows.len();
+        if n == 0 {
+            return Ok((rows, payload));
+        }
+        if n > MAX_ELEMENTS {
+            let what = "number of entries to sort at once";
+            return Err(Error::TooLarge { what, value: n as u64, limit: MAX_ELEMENTS as u64 });
+        }
+        let chunks = if n > self.tuning.short_max { n.div_ceil(self.tuning.chunk) as u32 } else { 0 };
+        let (ptr, chunk_ptr) = (work.upload(&[0, n as u32])?, work.upload(&[0, chunks])?);
+        let segments = Segments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest: n as u32, chunks, has_short: chunks == 0 };
+        self.run(work, segments, rows, payload)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
-    primitives::segmented_sort::{SegmentedSort, Segments, SortTuning},
+    primitives::segmented_sort::{SegmentedSort, SortTuning},
 };
 use std::sync::Arc;
 
@@ -27,19 +27,16 @@ pub(crate) struct Transpose {
     rows: Kernel<RowsSignature>,
     columns: Kernel<ColumnsSignature>,
     sort: SegmentedSort<u32>,
-    tuning: SortTuning,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
         let (source, options) = (source!("primitives/transpose.cl"), Options::group_size(GROUP_SIZE));
-        let tuning = SortTuning::new(device.info());
         Ok(Self {
             start: device.kernel(source, &options, "transpose_start")?,
             rows: device.kernel(source, &options, "transpose_rows")?,
             columns: device.kernel(source, &options, "transpose_columns")?,
-            sort: SegmentedSort::new(device, tuning)?,
-            tuning,
+            sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
         })
     }
 
@@ -49,13 +46,7 @@ impl Transpose {
         let (mut key, mut entry) = (work.buffer(nnz)?, work.buffer(nnz)?);
         self.start.launch(work, Grid::items(nnz, GROUP_SIZE), (&pattern.row_idx, &mut key, &mut entry, n))?;
 
-        // All entries are one segment.
-        let chunks = if nnz > self.tuning.short_max { nnz.div_ceil(self.tuning.chunk) as u32 } else { 0 };
-        let (ptr, chunk_ptr) = (work.upload(&[0, n])?, work.upload(&[0, chunks])?);
-        let has_short = nnz > 0 && chunks == 0;
-        let segments = Segments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest: n, chunks, has_short };
-        let (key, entry) = if nnz > 0 { self.sort.run(work, segments, key, entry)? } else { (key, entry) };
-
+        let (key, entry) = self.sort.run_whole(work, key, entry)?;
         let (mut col_ptr, mut row_idx) = (work.buffer(nrows + 1)?, work.buffer(nnz)?);
         let args = (&pattern.col_ptr, &entry, &mut row_idx, ncols as u32, n);
         self.rows.launch(work, Grid::items(nnz, GROUP_SIZE), args)?;

@@ -1,0 +1,46 @@
+// add: C = alpha * A + beta * B.                                                                    host: src/structure/add.rs
+//
+//   one work-item per element of a block of C; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere
+//
+//   in   pair[nnz]                      entries of A and of B that each entry of C is the sum of, NONE where there is none
+//   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
+//   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
+#if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS)
+#error "ROWS, COLS, BLOCKS: see src/structure/mod.rs"
+#endif
+#define AREA (ROWS * COLS)
+#define NONE 0xffffffffu
+
+// One element of a sum; an entry of one matrix only is its product, so that a zero keeps its sign.
+ARITHMETIC term_sum(uint2 of, uint element, global const ELEMENT* a_values, global const ELEMENT* b_values, uint a_stride,
+                    uint b_stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ARITHMETIC sum = 0;
+    if (of.x != NONE)
+        sum = alpha * LOAD(a_values + (ulong)of.x * a_stride, element);
+    if (of.y != NONE) {
+        const ARITHMETIC term = beta * LOAD(b_values + (ulong)of.y * b_stride, element);
+        sum = of.x != NONE ? sum + term : term;
+    }
+    return sum;
+}
+
+KERNEL add_blocks(global const uint2* restrict pair, global const ELEMENT* restrict a_values,
+                  global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint a_stride,
+                  uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+#if BLOCKS
+    const ulong first = get_global_id(0) * (ulong)BLOCKS;
+    const uint end = (uint)min(first + BLOCKS, (ulong)nnz);
+    for (uint k = (uint)min(first, (ulong)nnz); k < end; ++k)
+        for (uint element = 0; element < AREA; ++element)
+            STORE(term_sum(pair[k], element, a_values, b_values, a_stride, b_stride, alpha, beta),
+                  c_values + (ulong)k * c_stride, element);
+#else
+    const ulong item = get_global_id(0);
+    const uint k = (uint)(item / AREA), element = (uint)(item % AREA);
+    if (item < (ulong)nnz * AREA)
+        STORE(term_sum(pair[k], element, a_values, b_values, a_stride, b_stride, alpha, beta), c_values + (ulong)k * c_stride,
+              element);
+#endif
+}

@@ -1,0 +1,51 @@
+// move_blocks: blocks to other places, transposed on the way or not: their bits, whatever they mean.   host: src/structure/move_blocks.rs
+//
+//   one work-item per element of a moved block; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere
+//
+//   in   source[nnz]               the block that each is moved from
+//   in   turned[nnz]               TURN 2 only: whether it is transposed on the way; TURN 0 moves all as they are, TURN 1 transposes all
+//   in   from[from_nnz * from_stride]      blocks of ROWS x COLS, column-major
+//   out  to[nnz * to_stride]               as they are once moved; what is between two blocks is left
+#if !defined(ROWS) || !defined(COLS) || !defined(TURN) || !defined(BLOCKS)
+#error "ROWS, COLS, TURN, BLOCKS: see src/structure/move_blocks.rs"
+#endif
+#define AREA (ROWS * COLS)
+
+// An element's bits; few devices load a half as it is.
+#if ELEMENT_IS_HALF
+#define BITS ushort
+#else
+#define BITS ELEMENT
+#endif
+
+// Where an element of the transpose, COLS x ROWS, stands in the block.
+#define MIRRORED(element) ((element) % COLS * ROWS + (element) / COLS)
+
+#if TURN == 2
+#define TURNED_ARGUMENT global const uint* restrict turned,
+#define PLACE(k, element) (turned[k] ? MIRRORED(element) : (element))
+#else
+#define TURNED_ARGUMENT
+#define PLACE(k, element) (TURN ? MIRRORED(element) : (element))
+#endif
+
+KERNEL move_blocks(global const uint* restrict source, TURNED_ARGUMENT global const ELEMENT* restrict from,
+                   global ELEMENT* restrict to, uint nnz, uint from_stride, uint to_stride)
+{
+    global const BITS* in = (global const BITS*)from;
+    global BITS* out = (global BITS*)to;
+#if BLOCKS
+    const ulong first = get_global_id(0) * (ulong)BLOCKS;
+    const uint end = (uint)min(first + BLOCKS, (ulong)nnz);
+    for (uint k = (uint)min(first, (ulong)nnz); k < end; ++k) {
+        global const BITS* block = in + (ulong)source[k] * from_stride;
+        for (uint element = 0; element < AREA; ++element)
+            out[(ulong)k * to_stride + element] = block[PLACE(k, element)];
+    }
+#else
+    const ulong item = get_global_id(0);
+    const uint k = (uint)(item / AREA), element = (uint)(item % AREA);
+    if (item < (ulong)nnz * AREA)
+        out[(ulong)k * to_stride + element] = in[(ulong)source[k] * from_stride + PLACE(k, element)];
+#endif
+}

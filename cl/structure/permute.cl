@@ -1,0 +1,69 @@
+// permute: where the entries of a matrix go when its rows and columns are permuted.                host: src/structure/permute.rs
+//
+//   permute_entries   one work-item per entry: its place once permuted
+//   permute_columns   one work-item per entry, by row: its column, to be sorted by
+//   permute_pattern   one work-item per entry of the result
+//   permute_col_ptr   one work-item per column of the result, and one more
+//
+//   in      col_ptr[ncols + 1]  row_idx[nnz]
+//   in      row_to[nrows]  col_to[ncols]       where rows and columns go
+//   in out  wrong[1]                entries outside the triangle that TRIANGLE says is stored: 0 all are, 1 the lower, 2 the upper one
+//   out     row[nnz]  col[nnz]      of each entry once permuted; in the stored triangle, mirrored where it left that
+//   out     turned[nnz]             whether it was mirrored
+//   out     key[nnz]  entry[nnz]    row and number of each entry, then sorted by row
+//   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
+//   out     c_col[nnz]              column of each entry by_row
+//   in      key[nnz]                ascending columns of the result's entries
+//   out     c_col_ptr[ncols + 1]  c_row_idx[nnz]  c_turned[nnz]     of the result
+#ifndef TRIANGLE
+#error "TRIANGLE: see src/structure/permute.rs"
+#endif
+#if TRIANGLE == 1
+#define OUTSIDE(row, col) ((row) < (col))
+#elif TRIANGLE == 2
+#define OUTSIDE(row, col) ((row) > (col))
+#else
+#define OUTSIDE(row, col) false
+#endif
+
+KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, global const uint* row_to, global const uint* col_to,
+                       global uint* wrong, global uint* row, global uint* col, global uint* turned, global uint* key,
+                       global uint* entry, uint ncols, uint nnz)
+{
+    const uint e = get_global_id(0);
+    if (e >= nnz)
+        return;
+    const uint from_row = row_idx[e], from_col = column_of(col_ptr, ncols, e);
+    if (OUTSIDE(from_row, from_col))
+        atomic_inc(wrong);
+    const uint i = row_to[from_row], j = col_to[from_col];
+    const bool outside = OUTSIDE(i, j);
+    row[e] = key[e] = outside ? j : i;
+    col[e] = outside ? i : j;
+    turned[e] = outside;
+    entry[e] = e;
+}
+
+KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* c_col, uint nnz)
+{
+    const uint k = get_global_id(0);
+    if (k < nnz)
+        c_col[k] = col[by_row[k]];
+}
+
+KERNEL permute_pattern(global const uint* source, global const uint* row, global const uint* turned, global uint* c_row_idx,
+                       global uint* c_turned, uint nnz)
+{
+    const uint k = get_global_id(0);
+    if (k >= nnz)
+        return;
+    c_row_idx[k] = row[source[k]];
+    c_turned[k] = turned[source[k]];
+}
+
+KERNEL permute_col_ptr(global const uint* key, global uint* c_col_ptr, uint ncols, uint nnz)
+{
+    const uint col = get_global_id(0);
+    if (col <= ncols)
+        c_col_ptr[col] = lower_bound(key, 0, nnz, col);
+}

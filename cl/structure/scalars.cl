@@ -1,0 +1,53 @@
+// scalars: the elements of a symmetric matrix's blocks, to their places in compressed columns of scalars. host: src/structure/scalars.rs
+//
+//   one work-item per element of a block that is handed over; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere. Neighbours read
+//   neighbours; what they write are pieces of ROWS elements, each continued by the next block of the column
+//
+//   in   source[nnz]                the block that each is read from
+//   in   first[nnz]                 where its element (0, 0) goes, and in the upper bits TURNED, FALLING, DIAGONAL: see src/structure/scalar_map.rs
+//   in   height[nnz]                scalars in the first column of its block column
+//   in   from[from_nnz * stride]    blocks, column-major
+//   out  to[...]                    columns of scalars, rows ascending
+#if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS) || !defined(TURNED) || !defined(FALLING) || !defined(DIAGONAL)
+#error "ROWS, COLS, BLOCKS: see src/structure/mod.rs; TURNED, FALLING, DIAGONAL: see src/structure/scalars.rs"
+#endif
+#define AREA (ROWS * COLS)
+#define FIRST (((ulong)1 << DIAGONAL) - 1)
+
+// An element's bits; few devices load a half as it is.
+#if ELEMENT_IS_HALF
+#define BITS ushort
+#else
+#define BITS ELEMENT
+#endif
+
+void hand_over(uint element, ulong place, uint height, global const BITS* block, global BITS* out)
+{
+    const uint row = element % ROWS, col = element / ROWS;
+    const bool turned = place >> TURNED & 1, falling = place >> FALLING & 1, diagonal = place >> DIAGONAL & 1;
+    const bool above = diagonal && row < col;
+    if (above && falling)
+        return; // the lower triangle only
+    const uint from = turned != above ? row * ROWS + col : element;
+    const uint missing = falling ? col * (col + 1) / 2 : 0; // of the columns up to this one, above the diagonal
+    out[(place & FIRST) + (ulong)col * height - missing + row] = block[from];
+}
+
+KERNEL scalars(global const uint* restrict source, global const ulong* restrict first, global const uint* restrict height,
+               global const ELEMENT* restrict from, global ELEMENT* restrict to, uint nnz, uint stride)
+{
+    global const BITS* in = (global const BITS*)from;
+    global BITS* out = (global BITS*)to;
+#if BLOCKS
+    const ulong begin = get_global_id(0) * (ulong)BLOCKS;
+    const uint end = (uint)min(begin + BLOCKS, (ulong)nnz);
+    for (uint k = (uint)min(begin, (ulong)nnz); k < end; ++k)
+        for (uint element = 0; element < AREA; ++element)
+            hand_over(element, first[k], height[k], in + (ulong)source[k] * stride, out);
+#else
+    const ulong item = get_global_id(0);
+    const uint k = (uint)(item / AREA);
+    if (item < (ulong)nnz * AREA)
+        hand_over((uint)(item % AREA), first[k], height[k], in + (ulong)source[k] * stride, out);
+#endif
+}

@@ -1,0 +1,73 @@
+//! What changes a matrix's structure: transposition, permutation, sum, and the scalars that a sparse factorization takes.
+//!
+//! Each is planned once from patterns, as a product is ([`Plan`](crate::Plan)), and executed with new values any number of times: an
+//! execution is one kernel over the elements of the result, allocates nothing and reads nothing back.
+mod add;
+mod move_blocks;
+mod permute;
+mod scalar_map;
+mod scalars;
+mod transpose;
+mod union;
+
+pub use add::AddPlan;
+pub use permute::PermutePlan;
+pub use scalar_map::ScalarMap;
+pub use scalars::ScalarPlan;
+pub use transpose::TransposePlan;
+
+use crate::{
+    BlockShape, DeviceInfo, DeviceKind, Element,
+    device::{Grid, Options},
+};
+
+/// How the kernels that touch every element of many blocks once are compiled and launched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Elementwise {
+    shape: BlockShape,
+    group_size: usize,
+    /// Blocks that an item takes one after another: for CPUs. 0: an item takes an element.
+    blocks: usize,
+}
+
+impl Elementwise {
+    /// For blocks of `shape`.
+    pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
+        match info.kind {
+            // An inner loop of known length over a whole block; 2^12 elements hide what starting a group costs.
+            DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (1 << 12) / shape.area() },
+            _ => Self { shape, group_size: 256.min(1 << info.max_group_size.ilog2()), blocks: 0 },
+        }
+    }
+
+    /// Any number of work-items to a group; `blocks` as above.
+    #[cfg(test)]
+    fn forced(shape: BlockShape, group_size: usize, blocks: usize) -> Self {
+        Self { shape, group_size, blocks }
+    }
+
+    /// GROUP_SIZE, ROWS, COLS, BLOCKS and the element.
+    pub fn options<T: Element>(&self) -> Options {
+        Options::group_size(self.group_size)
+            .element::<T>()
+            .define("ROWS", self.shape.rows())
+            .define("COLS", self.shape.cols())
+            .define("BLOCKS", self.blocks)
+    }
+
+    /// Over `nnz` blocks.
+    pub fn over(&self, nnz: usize) -> Grid {
+        match self.blocks {
+            0 => Grid::items(nnz * self.shape.area(), self.group_size),
+            blocks => Grid::items(nnz.div_ceil(blocks), self.group_size),
+        }
+    }
+}
+
+/// Work-items of the groups that plan: one item per entry or column.
+pub(crate) fn group_size(info: &DeviceInfo) -> usize {
+    64.min(1 << info.max_group_size.ilog2())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Permutations of block rows and columns on the device. Kernels: `cl/structure/permute.cl`.
+//!
+//! The entries are given their new places and sorted by row, then stably by column.
+use super::{
+    Elementwise, group_size,
+    move_blocks::{MoveBlocks, Moves, Turn},
+};
+use crate::{
+    BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    primitives::segmented_sort::{SegmentedSort, SortTuning},
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// P·A·Qᵀ of a matrix whose pattern stays the same, prepared: block rows and block columns in another order, say a fill-reducing one.
+///
+/// A permutation is the list of old indices in their new order, as orderings (AMD, nested dissection) return it: with rows `p` and columns
+/// `q`, entry (i, j) of C is entry (`p[i]`, `q[j]`) of A. Rows ascend in each column of C.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Part, PermutePlan};
+/// let device = Device::auto()?;
+/// //      | 1 2 . |                                      | 4 . . |
+/// //  A = | . . 3 |   rows 2, 1, 0, columns 2, 0, 1: C = | 3 . . |
+/// //      | . . 4 |                                      | . 1 2 |
+/// let a = device.upload(&Csc::from_triplets(3, 3, [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0), (2, 2, 4.0)])?)?;
+/// let plan = PermutePlan::<Csc<f64>>::new(&a.pattern(), &[2, 1, 0], &[2, 0, 1])?;
+/// let mut c = plan.output()?;
+/// plan.execute(&a, &mut c)?;
+/// assert_eq!(c.download()?, Csc::from_triplets(3, 3, [(0, 0, 4.0), (1, 0, 3.0), (2, 1, 1.0), (2, 2, 2.0)])?);
+///
+/// // A symmetric matrix of which the lower triangle is stored: 5 crosses the diagonal.
+/// let s = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 5.0), (1, 1, 2.0)])?)?;
+/// let plan = PermutePlan::<Csc<f64>>::symmetric(&s.pattern(), &[1, 0], Part::Lower)?;
+/// let mut c = plan.output()?;
+/// plan.execute(&s, &mut c)?;
+/// assert_eq!(c.download()?, Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 5.0), (1, 1, 1.0)])?);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PermutePlan<M: Matrix> {
+    device: Device,
+    a: DevicePattern,
+    c: DevicePattern,
+    /// Kernels hold their arguments, so that two threads take turns to enqueue.
+    blocks: Mutex<MoveBlocks<M::Element>>,
+    bytes: u64,
+}
+
+impl<M: Matrix> PermutePlan<M> {
+    /// C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, block column j is block column `cols[j]`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a permutation has not every index once, or for a pattern of another kind of matrix; [`Error::Memory`];
+    /// [`Error::TooLarge`] from 2^31 entries on.
+    pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
+        a.check_kind::<M>()?;
+        let row_to = inverse("row", rows, a.nrows())?;
+        let col_to = inverse("column", cols, a.ncols())?;
+        Self::planned(a, (row_to, col_to), Part::Full, Elementwise::new(a.device().info(), a.array_shape))
+    }
+
+    /// C = P·S·Pᵀ of a symmetric S, of which `stored` is stored and the same part of C is made: a block that would cross the diagonal is
+    /// transposed and stays.
+    ///
+    /// # Errors
+    /// As [`PermutePlan::new`]; [`Error::Argument`] when S or its blocks are not square, or when S has entries outside of `stored`.
+    pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
+        Self::symmetric_tuned(s, order, stored, Elementwise::new(s.device().info(), s.array_shape))
+    }
+
+    pub(super) fn symmetric_tuned(s: &DevicePattern, order: &[usize], stored: Part, grid: Elementwise) -> Result<Self> {
+        s.check_kind::<M>()?;
+        if s.nrows() != s.ncols() || s.shape().rows() != s.shape().cols() {
+            return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
+        }
+        let to = inverse("row and column", order, s.nrows())?;
+        Self::planned(s, (to.clone(), to), stored, grid)
+    }
+
+    fn planned(
+        a: &DevicePattern,
+        (row_to, col_to): (Vec<u32>, Vec<u32>),
+        stored: Part,
+        grid: Elementwise,
+    ) -> Result<Self> {
+        let device = a.device();
+        device.require::<M::Element>()?;
+        let work = Work::new(device, None);
+        // The arrays of row-major matrices are those of the transposes.
+        let (row_to, col_to, triangle) = match (M::ROW_MAJOR, stored) {
+            (false, part) => (row_to, col_to, part),
+            (true, Part::Full) => (col_to, row_to, Part::Full),
+            (true, Part::Lower) => (col_to, row_to, Part::Upper),
+            (true, Part::Upper) => (col_to, row_to, Part::Lower),
+        };
+        let (row_to, col_to) = (work.upload(&row_to)?, work.upload(&col_to)?);
+        let permuted = Permute::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
+        if permuted.wrong > 0 {
+            let (wrong, side) = (permuted.wrong, if stored == Part::Lower { "above" } else { "below" });
+            return Err(Error::Argument(format!("{stored:?} part of {a:?}: {wrong} entries are {side} the diagonal")));
+        }
+        let turn = match stored {
+            Part::Full => Turn::None,
+            _ if a.array_shape == BlockShape::SCALAR => Turn::None,
+            _ => Turn::Some(permuted.turned),
+        };
+        let blocks = MoveBlocks::new(device, grid, Moves { source: permuted.source, turn })?;
+        let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
+        let bytes = blocks.bytes() + c.device_bytes();
+        Ok(Self { device: device.clone(), a: a.clone(), c, blocks: Mutex::new(blocks), bytes })
+    }
+
+    /// A matrix with the pattern of C, its values 0, for executions to write.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn output(&self) -> Result<DeviceMatrix<M>> {
+        DeviceMatrix::zeros(&self.c)
+    }
+
+    /// Moves the blocks of A to their places in C. Returns when it is enqueued; allocates nothing and reads nothing back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
+        self.a.check("A", &a.cbc)?;
+        self.c.check("C", &c.cbc)?;
+        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
+    }
+
+    /// The pattern of C.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.c
+    }
+
+    /// Bytes of device memory the plan holds, the pattern of C among them.
+    pub fn device_bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for PermutePlan<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PermutePlan({:?})", self.a)
+    }
+}
+
+/// Where each of `n` old indices goes.
+fn inverse(of: &str, order: &[usize], n: usize) -> Result<Vec<u32>> {
+    let wrong = |what: String| Err(Error::Argument(format!("{of} permutation: {what}")));
+    if order.len() != n {
+        return wrong(format!("{} indices for a matrix that has {n}", order.len()));
+    }
+    let mut to = vec![u32::MAX; n]; // no place: a matrix has fewer lines
+    for (place, &index) in order.iter().enumerate() {
+        match to.get_mut(index) {
+            None => return wrong(format!("index {index} at place {place} is outside 0..{n}")),
+            Some(&mut before) if before != u32::MAX => {
+                return wrong(format!("index {index} is at place {before} and at place {place}"));
+            }
+            Some(to) => *to = place as u32,
+        }
+    }
+    Ok(to)
+}
+
+/// Offsets and rows, where rows and columns go, how many are wrong; row, column, turned, key and entry of each; columns, entries.
+type EntriesSignature =
+    (In<u32>, In<u32>, In<u32>, In<u32>, InOut<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, u32, u32);
+type ColumnsSignature = (In<u32>, In<u32>, Out<u32>, u32);
+type PatternSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32);
+type ColPtrSignature = (In<u32>, Out<u32>, u32, u32);
+
+/// The kernels.
+struct Permute {
+    entries: Kernel<EntriesSignature>,
+    columns: Kernel<ColumnsSignature>,
+    pattern: Kernel<PatternSignature>,
+    col_ptr: Kernel<ColPtrSignature>,
+    sort: SegmentedSort<u32>,
+    group_size: usize,
+}
+
+/// A permuted pattern, and where its entries come from.
+struct Permuted {
+    pattern: Arc<PatternArrays>,
+    source: Buffer<u32>,
+    turned: Buffer<u32>,
+    /// Entries outside the triangle that is stored; where there are some, the rest does not count.
+    wrong: u32,
+}
+
+impl Permute {
+    fn new(device: &Device, triangle: Part) -> Result<Self> {
+        let triangle = match triangle {
+            Part::Full => 0,
+            Part::Lower => 1,
+            Part::Upper => 2,
+        };
+        let (source, group_size) = (source!("structure/permute.cl"), group_size(device.info()));
+        let options = Options::group_size(group_size).define("TRIANGLE", triangle);
+        Ok(Self {
+            entries: device.kernel(source, &options, "permute_entries")?,
+            columns: device.kernel(source, &options, "permute_columns")?,
+            pattern: device.kernel(source, &options, "permute_pattern")?,
+            col_ptr: device.kernel(source, &options, "permute_col_ptr")?,
+            sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
+            group_size,
+        })
+    }
+
+    fn run(&self, work: &Work, a: &PatternArrays, row_to: &Buffer<u32>, col_to: &Buffer<u32>) -> Result<Permuted> {
+        let (nnz, ncols) = (a.nnz(), a.ncols as u32);
+        let (n, grid, words) = (nnz as u32, Grid::items(nnz, self.group_size), || work.buffer::<u32>(nnz));
+        let mut wrong = work.upload(&[0u32])?;
+        let (mut row, mut col, mut turned, mut key, mut entry) = (words()?, words()?, words()?, words()?, words()?);
+        let places = (&mut row, &mut col, &mut turned, &mut key, &mut entry);
+        let args = (
+            &a.col_ptr, &a.row_idx, row_to, col_to, &mut wrong, places.0, places.1, places.2, places.3, places.4,
+            ncols, n,
+        );
+        self.entries.launch(work, grid, args)?;
+
+        let (mut key, by_row) = self.sort.run_whole(work, key, entry)?;
+        self.columns.launch(work, grid, (&by_row, &col, &mut key, n))?;
+        let (key, source) = self.sort.run_whole(work, key, by_row)?;
+
+        let (mut c_row_idx, mut c_turned) = (col, words()?);
+        self.pattern.launch(work, grid, (&source, &row, &turned, &mut c_row_idx, &mut c_turned, n))?;
+        let mut c_col_ptr = work.buffer(a.ncols + 1)?;
+        self.col_ptr.launch(work, Grid::items(a.ncols + 1, self.group_size), (&key, &mut c_col_ptr, ncols, n))?;
+        let wrong = wrong.download(work)?[0];
+        let pattern = PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx);
+        Ok(Permuted { pattern, source, turned: c_turned, wrong })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permutation_has_every_index_once() {
+        assert_eq!(inverse("row", &[2, 0, 1], 3).unwrap(), [1, 2, 0]);
+        assert!(inverse("row", &[], 0).unwrap().is_empty());
+        let told = |order: &[usize]| inverse("row", order, 3).unwrap_err().to_string();
+        assert_eq!(told(&[0, 1]), "row permutation: 2 indices for a matrix that has 3");
+        assert_eq!(told(&[0, 1, 3]), "row permutation: index 3 at place 2 is outside 0..3");
+        assert_eq!(told(&[1, 2, 1]), "row permutation: index 1 is at place 0 and at place 2");
+    }
+}

@@ -1,0 +1,276 @@
+//! From the blocks of a symmetric matrix to the compressed columns of scalars that sparse factorizations take.
+use crate::{BlockShape, Error, Matrix, Part, Pattern, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Where the elements of a symmetric matrix's blocks stand in compressed columns of scalars, rows ascending: what sparse Cholesky
+/// factorizations take. Made once from a pattern; then values are copied only.
+///
+/// The matrix may be stored whole, or as one triangle of blocks. Of one that is stored whole the lower triangle is read; of a block on the
+/// diagonal, the triangle on the side that is read.
+///
+/// ```
+/// use blockmul::{ScalarMap, generate};
+/// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?; // a path of 4 poses, blocks 3x3
+/// let map = ScalarMap::lower(&h)?;
+/// assert_eq!(map.nnz(), 4 * 6 + 3 * 9); // triangles on the diagonal, whole blocks below
+/// let mut values = vec![0.0; map.nnz()];
+/// map.copy_values(&h, &mut values)?; // as often as there are new ones
+/// assert_eq!(map.pattern().column(11), [11]);
+/// assert_eq!(values[map.nnz() - 1], h.to_dense()[(11, 11)]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ScalarMap {
+    /// The arrays of the matrix.
+    arrays: Pattern,
+    shape: BlockShape,
+    row_major: bool,
+    /// The scalars.
+    pattern: Pattern,
+    /// Blocks handed over before each block column, and of all.
+    block_ptr: Vec<usize>,
+    places: Vec<Place>,
+}
+
+/// Where a block is handed over to: element (a, b) goes to `first + b * height - missing + a`, where `missing` is what the columns up to b
+/// lack above the diagonal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Entry of the matrix.
+    pub source: u32,
+    /// Scalars in the first column of the block column.
+    pub height: u32,
+    /// Where element (0, 0) goes.
+    pub first: u64,
+    /// Whether the entry stored is the transpose.
+    pub turned: bool,
+    /// Whether the block column begins on the diagonal, each of its columns one scalar below the one before.
+    pub falling: bool,
+    /// Whether the block is on the diagonal: where above it, it is left out (falling columns) or mirrored.
+    pub diagonal: bool,
+}
+
+/// Blocks to hand over: where each comes from, and whether it is stored as its transpose.
+struct Blocks {
+    pattern: Pattern,
+    from: Vec<(u32, bool)>,
+}
+
+impl ScalarMap {
+    /// To the lower triangle: for `faer` and others that read no more.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the matrix or its blocks are not square, or when it has blocks on both sides of the diagonal, but not
+    /// each with its mirror image; [`Error::TooLarge`] from 2^32 scalar rows on.
+    pub fn lower<M: Matrix>(h: &M) -> Result<Self> {
+        Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Lower)
+    }
+
+    /// To both triangles, the upper one mirrored: for `nalgebra-sparse`, which finds the pattern of its factor in the upper triangle and the
+    /// values in the lower one.
+    ///
+    /// # Errors
+    /// As [`ScalarMap::lower`].
+    pub fn full<M: Matrix>(h: &M) -> Result<Self> {
+        Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Full)
+    }
+
+    pub(crate) fn new(arrays: &Pattern, shape: BlockShape, row_major: bool, part: Part) -> Result<Self> {
+        let side = shape.rows();
+        if arrays.nrows() != arrays.ncols() || side != shape.cols() {
+            let (nrows, ncols) = (arrays.nrows(), arrays.ncols());
+            return Err(Error::Argument(format!("{nrows}x{ncols} blocks of {shape} are not square, so not symmetric")));
+        }
+        let scalar_rows = (arrays.nrows() * side) as u64;
+        if scalar_rows > Pattern::MAX_LINES {
+            let what = "number of rows, counted in scalars";
+            return Err(Error::TooLarge { what, value: scalar_rows, limit: Pattern::MAX_LINES });
+        }
+        let lower = Blocks::lower(arrays, row_major)?;
+        let blocks = if part == Part::Full { lower.mirrored() } else { lower };
+        let (pattern, places) = blocks.to_scalars(side, part);
+        let block_ptr = blocks.pattern.col_ptr().iter().map(|&p| p as usize).collect();
+        Ok(Self { arrays: arrays.clone(), shape, row_major, pattern, block_ptr, places })
+    }
+
+    /// Where the scalars are.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Scalars.
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The values of `h` in the order of [`ScalarMap::pattern`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `h` has not the pattern the map was made for, [`Error::Length`] when there is not room for
+    /// [`ScalarMap::nnz`] values, no more and no less.
+    pub fn copy_values<M: Matrix>(&self, h: &M, values: &mut [M::Element]) -> Result<()> {
+        let view = h.as_cbc();
+        if M::ROW_MAJOR != self.row_major || view.shape != self.shape || *view.pattern != self.arrays {
+            return Err(Error::Argument(format!(
+                "H has not the pattern of the map: {} entries of {} in place of {} of {}",
+                view.pattern.nnz(),
+                view.shape,
+                self.arrays.nnz(),
+                self.shape
+            )));
+        }
+        if values.len() != self.nnz() {
+            let why = "the scalars of the map".into();
+            return Err(Error::Length { array: "values", found: values.len(), expected: self.nnz(), why });
+        }
+        self.shares(values).into_par_iter().for_each(|(places, first, values)| {
+            places
+                .iter()
+                .for_each(|place| place.copy(self.shape.rows(), first, view.block(place.source as usize), values));
+        });
+        Ok(())
+    }
+
+    /// Some block columns each: their blocks, where their values begin, and their values.
+    fn shares<'a, T: Send>(&'a self, values: &'a mut [T]) -> Vec<(&'a [Place], u64, &'a mut [T])> {
+        let (ncols, side) = (self.arrays.ncols(), self.shape.rows());
+        let step = ncols.div_ceil(4 * rayon::current_num_threads()).max(1);
+        let (mut shares, mut left) = (Vec::new(), values);
+        for start in (0..ncols).step_by(step) {
+            let end = ncols.min(start + step);
+            let at = |col: usize| self.pattern.col_ptr()[col * side];
+            let (own, others) = left.split_at_mut((at(end) - at(start)) as usize);
+            left = others;
+            shares.push((&self.places[self.block_ptr[start]..self.block_ptr[end]], at(start), own));
+        }
+        shares
+    }
+}
+
+impl Place {
+    /// Copies the elements of a block into `values`, which begin with scalar number `start`.
+    fn copy<T: Copy>(&self, side: usize, start: u64, block: &[T], values: &mut [T]) {
+        let mut column = (self.first - start) as usize;
+        for col in 0..side {
+            // The first element of this column that is handed over, and the one that is stored as it is to be.
+            let from = if self.diagonal && self.falling { col } else { 0 };
+            let lower = if self.diagonal { col } else { 0 };
+            for row in from..side {
+                let stored = if self.turned != (row < lower) { row * side + col } else { col * side + row };
+                values[column + row] = block[stored];
+            }
+            column += self.height as usize - if self.falling { col + 1 } else { 0 };
+        }
+    }
+}
+
+impl Blocks {
+    /// The blocks on and below the diagonal, or the mirror images of those on and above it where that is what is stored or, in row-major
+    /// arrays, what is below.
+    fn lower(arrays: &Pattern, row_major: bool) -> Result<Self> {
+        let columns = 0..arrays.ncols();
+        let strictly = |below: bool| {
+            let of = |col: usize| {
+                arrays.column(col).iter().filter(move |&&row| (row as usize) != col && (row as usize > col) == below)
+            };
+            columns.clone().map(|col| of(col).count()).sum::<usize>()
+        };
+        let (below, above) = (strictly(true), strictly(false));
+        let (transpose, source) = arrays.transpose();
+        if below > 0 && above > 0 && transpose != *arrays {
+            return Err(Error::Argument(format!(
+                "not the pattern of a symmetric matrix: {below} entries are below the diagonal, {above} above it, not all of them mirror images"
+            )));
+        }
+        let turned = above > 0 && (below == 0 || row_major);
+        let whole = if turned { &transpose } else { arrays };
+        let from = |entry: usize| (if turned { source[entry] } else { entry } as u32, turned);
+        Ok(Self::collect(whole.nrows(), |col| {
+            let rows = whole.column(col).partition_point(|&row| (row as usize) < col);
+            let entries = whole.entries(col);
+            (entries.start + rows..entries.end).map(|entry| (whole.row_idx()[entry], from(entry)))
+        }))
+    }
+
+    /// These, and their mirror images above the diagonal.
+    fn mirrored(&self) -> Self {
+        let (transpose, source) = self.pattern.transpose();
+        Self::collect(self.pattern.ncols(), |col| {
+            let above = transpose.entries(col).map(|entry| (transpose.row_idx()[entry], self.from[source[entry]]));
+            let above =
+                above.filter(move |&(row, _)| (row as usize) < col).map(|(row, (from, turned))| (row, (from, !turned)));
+            above.chain(self.pattern.entries(col).map(|entry| (self.pattern.row_idx()[entry], self.from[entry])))
+        })
+    }
+
+    fn collect<I: Iterator<Item = (u32, (u32, bool))>>(n: usize, column: impl Fn(usize) -> I) -> Self {
+        let (mut col_ptr, mut row_idx, mut from) = (vec![0], Vec::new(), Vec::new());
+        for col in 0..n {
+            for (row, source) in column(col) {
+                row_idx.push(row);
+                from.push(source);
+            }
+            col_ptr.push(row_idx.len() as u64);
+        }
+        Self { pattern: Pattern::trusted(n, n, col_ptr, row_idx), from }
+    }
+
+    /// The pattern of the scalars, and where each block goes.
+    fn to_scalars(&self, side: usize, part: Part) -> (Pattern, Vec<Place>) {
+        let (n, rows) = (self.pattern.ncols(), self.pattern.row_idx());
+        let (mut col_ptr, mut row_idx, mut places) = (vec![0], Vec::new(), Vec::with_capacity(rows.len()));
+        for block_col in 0..n {
+            let entries = self.pattern.entries(block_col);
+            let on_diagonal = |entry: usize| rows[entry] as usize == block_col;
+            let falling = part == Part::Lower && entries.clone().next().is_some_and(on_diagonal);
+            let (first, height) = (row_idx.len() as u64, (entries.len() * side) as u32);
+            for (rank, entry) in entries.clone().enumerate() {
+                let ((source, turned), diagonal) = (self.from[entry], on_diagonal(entry));
+                places.push(Place { source, height, first: first + (rank * side) as u64, turned, falling, diagonal });
+            }
+            for col in 0..side {
+                let of_block = |entry: usize| -> Range<u32> {
+                    let start = rows[entry] * side as u32;
+                    start + if falling && on_diagonal(entry) { col as u32 } else { 0 }..start + side as u32
+                };
+                row_idx.extend(entries.clone().flat_map(of_block));
+                col_ptr.push(row_idx.len() as u64);
+            }
+        }
+        (Pattern::trusted(n * side, n * side, col_ptr, row_idx), places)
+    }
+}
+
+#[cfg(feature = "faer")]
+impl ScalarMap {
+    /// The pattern for `faer`: the values go with it into a [`faer::sparse::SparseColMatRef`].
+    pub fn symbolic(&self) -> faer::sparse::SymbolicSparseColMat<usize> {
+        let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
+        faer::sparse::SymbolicSparseColMat::new_checked(n, n, offsets, None, rows)
+    }
+}
+
+#[cfg(feature = "nalgebra-sparse")]
+impl ScalarMap {
+    /// The pattern for `nalgebra-sparse`, say for [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which asks for
+    /// that of [`ScalarMap::full`].
+    pub fn sparsity_pattern(&self) -> nalgebra_sparse::pattern::SparsityPattern {
+        let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
+        nalgebra_sparse::pattern::SparsityPattern::try_from_offsets_and_indices(n, n, offsets, rows)
+            .unwrap_or_else(|_| unreachable!("a pattern is valid"))
+    }
+}
+
+#[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
+impl ScalarMap {
+    /// Offsets and rows as they are counted elsewhere.
+    fn wide(&self) -> [Vec<usize>; 2] {
+        let (offsets, rows) = (self.pattern.col_ptr(), self.pattern.row_idx());
+        [offsets.iter().map(|&p| p as usize).collect(), rows.iter().map(|&row| row as usize).collect()]
+    }
+}

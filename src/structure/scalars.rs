@@ -1,0 +1,133 @@
+//! A [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
+use super::{Elementwise, ScalarMap, scalar_map::Place};
+use crate::{
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Part, Result,
+    device::{Buffer, Grid, In, Kernel, Out, Work, source},
+};
+use std::sync::{Mutex, PoisonError};
+
+/// Sources, places, heights; values from and to; blocks; elements from one block to the next.
+type Signature<T> = (In<u32>, In<u64>, In<u32>, In<T>, Out<T>, u32, u32);
+
+/// Bits of a place beside where it is; 2^61 elements fit nowhere.
+const TURNED: u32 = 63;
+const FALLING: u32 = 62;
+const DIAGONAL: u32 = 61;
+
+/// A [`ScalarMap`] whose values are copied on the device, so that one download of exactly the scalars hands a matrix over to a sparse
+/// factorization on the host.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Cbc, Device, ScalarMap, ScalarPlan, generate};
+/// let device = Device::auto()?;
+/// let h = generate::pose_graph(50, 20, 6, generate::Values::Real, 1)?;
+/// let h_on_device = device.upload(&h)?;
+/// let plan = ScalarPlan::<Cbc<f64>>::lower(&h_on_device.pattern())?; // structure, once
+/// let mut on_device = plan.output()?;
+/// let mut values = vec![0.0; plan.map().nnz()];
+///
+/// plan.execute(&h_on_device, &mut on_device)?; // values, many times
+/// on_device.download_into(&mut values)?;
+///
+/// let mut same = values.clone();
+/// ScalarMap::lower(&h)?.copy_values(&h, &mut same)?;
+/// assert_eq!(values, same);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ScalarPlan<M: Matrix> {
+    device: Device,
+    h: DevicePattern,
+    map: ScalarMap,
+    source: Buffer<u32>,
+    first: Buffer<u64>,
+    height: Buffer<u32>,
+    /// Kernels hold their arguments, so that two threads take turns to enqueue.
+    kernel: Mutex<Kernel<Signature<M::Element>>>,
+    grid: Grid,
+}
+
+impl<M: Matrix> ScalarPlan<M> {
+    /// To the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back, once.
+    ///
+    /// # Errors
+    /// As [`ScalarMap::lower`]; [`Error::Argument`] for a pattern of another kind of matrix; [`Error::Memory`].
+    pub fn lower(h: &DevicePattern) -> Result<Self> {
+        Self::tuned(h, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
+    }
+
+    /// To both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
+    ///
+    /// # Errors
+    /// As [`ScalarPlan::lower`].
+    pub fn full(h: &DevicePattern) -> Result<Self> {
+        Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
+    }
+
+    pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
+        h.check_kind::<M>()?;
+        let (device, shape) = (h.device(), h.array_shape);
+        device.require::<M::Element>()?;
+        let work = Work::new(device, None);
+        let map = ScalarMap::new(&h.arrays.download(&work)?, shape, M::ROW_MAJOR, part)?;
+        let bits = |p: &Place| {
+            let flags = [(p.turned, TURNED), (p.falling, FALLING), (p.diagonal, DIAGONAL)];
+            flags.iter().fold(p.first, |bits, &(is, bit)| bits | u64::from(is) << bit)
+        };
+        let places = map.places();
+        let source = work.upload(&places.iter().map(|p| p.source).collect::<Vec<_>>())?;
+        let first = work.upload(&places.iter().map(bits).collect::<Vec<_>>())?;
+        let height = work.upload(&places.iter().map(|p| p.height).collect::<Vec<_>>())?;
+        let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
+        let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
+        let kernel = Mutex::new(device.kernel(source!("structure/scalars.cl"), &options, "scalars")?);
+        let grid = grid.over(places.len());
+        Ok(Self { device: device.clone(), h: h.clone(), map, source, first, height, kernel, grid })
+    }
+
+    /// Where the scalars are, on the host.
+    pub fn map(&self) -> &ScalarMap {
+        &self.map
+    }
+
+    /// Room for the scalars, for executions to write.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn output(&self) -> Result<DeviceVector<M::Element>> {
+        self.device.zero_vector(self.map.nnz())
+    }
+
+    /// The values of `h` in the order of the map's pattern. Returns when it is enqueued; allocates nothing and reads nothing back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when `h` has another pattern or block shape than the plan, or `values` lives on another device;
+    /// [`Error::Length`] when `values` has not as many elements as the map; [`Error::OpenCl`].
+    pub fn execute(&self, h: &DeviceMatrix<M>, values: &mut DeviceVector<M::Element>) -> Result<()> {
+        self.h.check("H", &h.cbc)?;
+        if !values.device.same_as(&self.device) {
+            let (a, b) = (self.device.info().name.clone(), values.device.info().name.clone());
+            return Err(Error::DeviceMismatch { a, b });
+        }
+        if values.len() != self.map.nnz() {
+            let why = "the scalars of the map".into();
+            return Err(Error::Length { array: "values", found: values.len(), expected: self.map.nnz(), why });
+        }
+        let (n, stride) = (self.source.len() as u32, h.cbc.stride as u32);
+        let args = (&self.source, &self.first, &self.height, &h.cbc.values, &mut values.values, n, stride);
+        let kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
+        kernel.launch(&Work::new(&self.device, None), self.grid, args)
+    }
+
+    /// Bytes of device memory the plan holds.
+    pub fn device_bytes(&self) -> u64 {
+        self.source.bytes() + self.first.bytes() + self.height.bytes()
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for ScalarPlan<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ScalarPlan({:?} to {} scalars)", self.h, self.map.nnz())
+    }
+}
