@@ -1,8 +1,8 @@
 //! What every reader must do with any bytes, shared by the fuzz targets and by the test that replays their corpora.
 //!
 //! Read without a panic and without memory that the bytes do not prove. What is refused is refused in one line that says
-//! where. What is read is a valid matrix, is read the same by any number of threads, plain or gzip, in one block or more, and comes back
-//! the same to the bit when it is written.
+//! where. What is read is a valid matrix, is read the same by any number of threads, plain or gzip, in one block or more,
+//! and comes back the same to the bit when it is written.
 mod archive;
 mod memory;
 
