@@ -142,7 +142,7 @@ impl Work {
                         buffer.raw(),
                         1,
                         start * size_of::<T>(),
-                        len * size_of::<T>(),
+                        size_of_val(values),
                         values.as_mut_ptr().cast(),
                         wait.len() as u32,
                         pointer(wait),

@@ -7,12 +7,21 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// Offsets and rows of A, of B; entries of A before each of B, and whether A has it; columns, entries of B.
+type BSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32, u32);
+/// Offsets and rows of A, of B; how many are in both; rows and pairs of C; columns, entries of A.
+type OfASignature = (In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, InOut<u32>, InOut<OperandPair>, u32, u32);
+/// Entries of A before each of B, how many are in both, rows of B; rows and pairs of C; entries of B.
+type OfBSignature = (In<u32>, In<u32>, In<u32>, InOut<u32>, InOut<OperandPair>, u32);
+/// Offsets of A, of B; how many are in both; offsets of C; columns.
+type ColPtrSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32);
+
 /// The kernels that find the union of two patterns.
 pub(super) struct Union {
-    b: Kernel<(In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32, u32)>,
-    of_a: Kernel<(In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, InOut<OperandPair>, u32, u32)>,
-    of_b: Kernel<(In<u32>, In<u32>, In<u32>, InOut<u32>, InOut<OperandPair>, u32)>,
-    col_ptr: Kernel<(In<u32>, In<u32>, In<u32>, Out<u32>, u32)>,
+    b: Kernel<BSignature>,
+    of_a: Kernel<OfASignature>,
+    of_b: Kernel<OfBSignature>,
+    col_ptr: Kernel<ColPtrSignature>,
     scan: Scan<u32>,
     group_size: usize,
 }
