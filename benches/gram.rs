@@ -5,7 +5,6 @@
 //! ```
 //!
 //! Every result is compared with the reference, bit for bit, before it is timed.
-#[allow(dead_code)] // each bench uses its part
 mod common;
 
 use blockmul::{

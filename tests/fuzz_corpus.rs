@@ -7,7 +7,8 @@ use std::path::Path;
 /// One test for all, so that memory is that of one reader: see `readers`.
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
-    let targets: [(&str, fn(&[u8])); 5] = [
+    type Check = fn(&[u8]);
+    let targets: [(&str, Check); 5] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
