@@ -23,10 +23,10 @@
 
 #if TURN == 2
 #define TURNED_ARGUMENT global const uint* restrict turned,
-#define PLACE(k, element) (turned[k] ? MIRRORED(element) : (element))
+#define TURNED(k) turned[k]
 #else
 #define TURNED_ARGUMENT
-#define PLACE(k, element) (TURN ? MIRRORED(element) : (element))
+#define TURNED(k) TURN
 #endif
 
 KERNEL move_blocks(global const uint* restrict source, TURNED_ARGUMENT global const ELEMENT* restrict from,
@@ -39,13 +39,21 @@ KERNEL move_blocks(global const uint* restrict source, TURNED_ARGUMENT global co
     const uint end = (uint)min(first + BLOCKS, (ulong)nnz);
     for (uint k = (uint)min(first, (ulong)nnz); k < end; ++k) {
         global const BITS* block = in + (ulong)source[k] * from_stride;
-        for (uint element = 0; element < AREA; ++element)
-            out[(ulong)k * to_stride + element] = block[PLACE(k, element)];
+        global BITS* moved = out + (ulong)k * to_stride;
+        if (TURNED(k))
+            for (uint row = 0; row < ROWS; ++row)
+                for (uint col = 0; col < COLS; ++col)
+                    moved[row * COLS + col] = block[col * ROWS + row];
+        else
+            for (uint element = 0; element < AREA; ++element)
+                moved[element] = block[element];
     }
 #else
     const ulong item = get_global_id(0);
     const uint k = (uint)(item / AREA), element = (uint)(item % AREA);
-    if (item < (ulong)nnz * AREA)
-        out[(ulong)k * to_stride + element] = in[(ulong)source[k] * from_stride + PLACE(k, element)];
+    if (item < (ulong)nnz * AREA) {
+        const uint place = TURNED(k) ? MIRRORED(element) : element;
+        out[(ulong)k * to_stride + element] = in[(ulong)source[k] * from_stride + place];
+    }
 #endif
 }

@@ -21,14 +21,13 @@
 #define BITS ELEMENT
 #endif
 
-void hand_over(uint element, ulong place, uint height, global const BITS* block, global BITS* out)
+void hand_over(uint row, uint col, ulong place, uint height, global const BITS* block, global BITS* out)
 {
-    const uint row = element % ROWS, col = element / ROWS;
     const bool turned = place >> TURNED & 1, falling = place >> FALLING & 1, diagonal = place >> DIAGONAL & 1;
     const bool above = diagonal && row < col;
     if (above && falling)
         return; // the lower triangle only
-    const uint from = turned != above ? row * ROWS + col : element;
+    const uint from = turned != above ? row * ROWS + col : col * ROWS + row;
     const uint missing = falling ? col * (col + 1) / 2 : 0; // of the columns up to this one, above the diagonal
     out[(place & FIRST) + (ulong)col * height - missing + row] = block[from];
 }
@@ -42,12 +41,13 @@ KERNEL scalars(global const uint* restrict source, global const ulong* restrict 
     const ulong begin = get_global_id(0) * (ulong)BLOCKS;
     const uint end = (uint)min(begin + BLOCKS, (ulong)nnz);
     for (uint k = (uint)min(begin, (ulong)nnz); k < end; ++k)
-        for (uint element = 0; element < AREA; ++element)
-            hand_over(element, first[k], height[k], in + (ulong)source[k] * stride, out);
+        for (uint col = 0; col < COLS; ++col)
+            for (uint row = 0; row < ROWS; ++row)
+                hand_over(row, col, first[k], height[k], in + (ulong)source[k] * stride, out);
 #else
     const ulong item = get_global_id(0);
-    const uint k = (uint)(item / AREA);
+    const uint k = (uint)(item / AREA), element = (uint)(item % AREA);
     if (item < (ulong)nnz * AREA)
-        hand_over((uint)(item % AREA), first[k], height[k], in + (ulong)source[k] * stride, out);
+        hand_over(element % ROWS, element / ROWS, first[k], height[k], in + (ulong)source[k] * stride, out);
 #endif
 }
