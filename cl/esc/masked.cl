@@ -81,9 +81,11 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
     band[2 * i + 1] = probe_ptr[place];
 }
 
-// Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins.
+// Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins. Everything before `*from` in the longer of the two
+// is below the k of the probe, and the next of the place may begin where this one ends: looked for in strides that double, then by
+// bisection, so that lines of like lengths are merged and a short one skips through a long one.
 bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const uint* b_ptr, global const uint* b_idx, uint row,
-             uint col, uint n, uint2* pair)
+             uint col, uint n, uint* from, uint2* pair)
 {
     const uint a = a_ptr[row], b = b_ptr[col], a_count = a_ptr[row + 1] - a, b_count = b_ptr[col + 1] - b;
     const bool by_a = a_count <= b_count;
@@ -92,7 +94,10 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
     const uint k = by_a ? a_idx[a + n] : b_idx[b + n];
     global const uint* other = by_a ? b_idx + b : a_idx + a;
     const uint count = by_a ? b_count : a_count;
-    uint first = 0, end = count;
+    uint first = *from, stride = 1;
+    for (; stride <= count - first && other[first + stride - 1] < k; stride *= 2)
+        first += stride;
+    uint end = min(first + stride - 1, count);
     while (first < end) {
         const uint middle = first + (end - first) / 2;
         if (other[middle] < k)
@@ -100,13 +105,14 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
         else
             end = middle;
     }
+    *from = first;
     *pair = by_a ? (uint2)(a + n, b + first) : (uint2)(a + first, b + n);
     return first < count && other[first] == k;
 }
 
-// Does WITH for each probe of a work-item, told the place, the first probe of the next place, whether it is a hit, and the pair it joins. A
-// band is `places` places from `first_place` on, of `probes` probes in all.
-#define FOR_PROBES(WITH)                                                                                              \
+// Does WITH for each probe of a work-item, told the place, the first probe of the next place, whether it is a hit, and the pair it joins; only
+// while SOME may hit are they looked up. A band is `places` places from `first_place` on, of `probes` probes in all.
+#define FOR_PROBES(SOME, WITH)                                                                                        \
     local uint bounds[2];                                                                                             \
     const uint item = get_local_id(0), start = get_group_id(0) * TILE, count = min((uint)TILE, probes - start);       \
     const ulong first_probe = probe_ptr[first_place];                                                                 \
@@ -117,14 +123,18 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
     const uint begin = min(item * ITEMS, count), end = min(begin + ITEMS, count);                                     \
     uint place = begin < end ? place_of(probe_ptr, bounds[0], bounds[1], first_probe + start + begin) : 0;            \
+    uint from = 0;                                                                                                    \
     for (uint i = begin; i < end; ++i) {                                                                              \
         const ulong probe = first_probe + start + i;                                                                  \
         const ulong next_probe = probe_ptr[place + 1];                                                                \
         uint2 pair;                                                                                                   \
-        const bool hit = hits_at(a_ptr, a_idx, b_ptr, b_idx, m_row_idx[place], m_col[place],                          \
-                                 (uint)(probe - probe_ptr[place]), &pair);                                            \
+        const bool hit = (SOME) && hits_at(a_ptr, a_idx, b_ptr, b_idx, m_row_idx[place], m_col[place],                \
+                                           (uint)(probe - probe_ptr[place]), &from, &pair);                           \
         WITH;                                                                                                         \
-        place += probe + 1 == next_probe;                                                                             \
+        if (probe + 1 == next_probe) {                                                                                \
+            ++place;                                                                                                  \
+            from = 0;                                                                                                 \
+        }                                                                                                             \
     }
 
 KERNEL count_hits(global const uint* a_ptr, global const uint* a_idx, global const uint* b_ptr, global const uint* b_idx,
@@ -132,7 +142,7 @@ KERNEL count_hits(global const uint* a_ptr, global const uint* a_idx, global con
                   uint first_place, uint places, uint probes)
 {
     uint found = 0;
-    FOR_PROBES(found += hit)
+    FOR_PROBES(true, found += hit)
     hits[get_global_id(0)] = found;
     if (get_global_id(0) == get_global_size(0) - 1)
         hits[get_global_id(0) + 1] = 0; // becomes their number
@@ -154,8 +164,10 @@ KERNEL write_hits(global const uint* a_ptr, global const uint* a_idx, global con
                   global const ulong* probe_ptr, global const uint* hits, global uint2* pairs, global uint* run_end,
                   uint first_place, uint places, uint probes)
 {
+    const uint to_end = hits[get_global_id(0) + 1];
     uint to = hits[get_global_id(0)];
     FOR_PROBES(
+        to < to_end,
         if (hit) pairs[to++] = (uint2)(A_SOURCE(pair.x), B_SOURCE(pair.y));
         if (probe + 1 == next_probe) run_end[place - first_place] = to - 1)
 }

@@ -1,4 +1,4 @@
-//! The product on the places of a mask, C<M> = A·B, in place of stages 1 to 4: products are looked for from C's side, so that those outside
+//! The product on the places of a mask, `C<M> = A·B`, in place of stages 1 to 4: products are looked for from C's side, so that those outside
 //! the mask are never formed. Kernels: `cl/esc/masked.cl`; the sums are those of `block_sums.cl`.
 //!
 //! A place (i, j) sums the products of row i of A and column j of B, and what both have in common is found by looking up the entries of
@@ -84,6 +84,7 @@ struct Band {
 impl<'a> Lines<'a> {
     /// The rows, or the columns, of the operand.
     fn new(work: &Work, transpose: &Transpose, side: &'a Side, rows: bool) -> Result<Self> {
+        work.stage("setup");
         let moved = match side.transposed == rows {
             true => None,
             false => Some(transpose.run(work, &side.pattern)?),
@@ -142,7 +143,6 @@ impl Masked {
         most_probes: u64,
         mut take: impl FnMut(PlannedBand<T>) -> Result<()>,
     ) -> Result<Done> {
-        work.stage("setup");
         let (nnz, group_size) = (mask.nnz(), self.tiles.group_size);
         let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
         let (a_ptr, b_ptr) = (&a.pattern().col_ptr, &b.pattern().col_ptr);

@@ -3,7 +3,7 @@ use super::{Plan, Stored};
 use crate::{DevicePattern, Error, Matrix, Result, esc::PlannedProduct};
 
 impl<M: Matrix> Plan<M> {
-    /// C = A·B where `mask` has entries, and nowhere else: GraphBLAS' C<M> = A·B, M structural.
+    /// C = A·B where `mask` has entries, and nowhere else: GraphBLAS' `C<M> = A·B`, M structural.
     ///
     /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared entry by entry: places that no product
     /// falls on are explicit zeros (beta·C with [`Plan::execute_scaled`]). The other entries have the bits of the whole product. Products
