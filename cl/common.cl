@@ -47,18 +47,24 @@
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// The last of `ncols` columns that begins at or before `entry`: the one that has it, for the columns after it that begin there are empty.
-uint column_of(global const uint* col_ptr, uint ncols, uint entry)
+// The last of the columns from `first` to `last` that begins at or before `entry`: the one that has it, for the columns after it that begin
+// there are empty.
+uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
-    uint first = 0, last = ncols;
-    while (last - first > 1) {
-        const uint middle = first + (last - first) / 2;
+    while (first < last) {
+        const uint middle = last - (last - first) / 2;
         if (col_ptr[middle] <= entry)
             first = middle;
         else
-            last = middle;
+            last = middle - 1;
     }
     return first;
+}
+
+// The same of all `ncols` columns.
+uint column_of(global const uint* col_ptr, uint ncols, uint entry)
+{
+    return column_between(col_ptr, 0, ncols - 1, entry);
 }
 
 // Where the ascending numbers from `first` to `last` stop being below `number`.

@@ -13,15 +13,7 @@ KERNEL onto_ends(global const uint* place, global const uint* run_end, global ui
     const uint i = get_global_id(0);
     if (i >= count)
         return;
-    uint run = 0, last = runs; // the last run placed at or before this entry
-    while (last - run > 1) {
-        const uint middle = run + (last - run) / 2;
-        if (place[first + middle] <= low + i)
-            run = middle;
-        else
-            last = middle;
-    }
-    ends[i] = run_end[run];
+    ends[i] = run_end[column_of(place + first, runs, low + i)]; // of the last run placed at or before this entry
 }
 
 KERNEL onto_pieces(global const uint* place, global uint4* piece, uint first, uint low, uint pieces)

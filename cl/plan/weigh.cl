@@ -56,14 +56,5 @@ KERNEL entry_columns(global const uint* col_ptr, global uint* column, uint ncols
     const uint entry = get_global_id(0);
     if (entry >= nnz)
         return;
-    // The last column that starts at the entry or before: those between it and the entry's are empty, and start behind.
-    uint first = 0, last = ncols - 1;
-    while (first < last) {
-        const uint middle = first + (last - first + 1) / 2;
-        if (col_ptr[middle] <= entry)
-            first = middle;
-        else
-            last = middle - 1;
-    }
-    column[entry] = first;
+    column[entry] = column_of(col_ptr, ncols, entry);
 }

@@ -44,20 +44,6 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
         size[entry] = shared[item];
 }
 
-// The last column that begins at or before the entry.
-uint column_of(global const uint* col_ptr, uint cols, uint entry)
-{
-    uint first = 0, end = cols;
-    while (end - first > 1) {
-        const uint middle = first + (end - first) / 2;
-        if (col_ptr[middle] <= entry)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 // Magnitudes order as their bits do, so that their maximum is one of integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint cols, uint lower)
 {

@@ -50,14 +50,7 @@ KERNEL make_pieces(global const uint* ptr, global const uint* piece_ptr, global 
     const uint number = get_global_id(0);
     if (number >= pieces)
         return;
-    uint line = 0, last = lines; // the last line whose pieces begin at or before this one
-    while (last - line > 1) {
-        const uint middle = line + (last - line) / 2;
-        if (piece_ptr[middle] <= number)
-            line = middle;
-        else
-            last = middle;
-    }
+    const uint line = column_of(piece_ptr, lines, number);
     const uint begin = ptr[line] + (number - piece_ptr[line]) * PIECE, left = ptr[line + 1] - begin;
     piece[number] = (uint4)(line, begin, begin + min(left, (uint)PIECE), number);
 }

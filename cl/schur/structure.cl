@@ -23,19 +23,6 @@
 #define HAS_PRODUCT 1u
 #define ON_DIAGONAL 2u
 
-// The first of begin to end whose row is not less.
-uint lower_bound(global const uint* row_idx, uint begin, uint end, uint row)
-{
-    while (begin < end) {
-        const uint middle = begin + (end - begin) / 2;
-        if (row_idx[middle] < row)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
 KERNEL make_slots(global const uint* u_col_ptr, global const uint* u_row_idx, global const uint* p_col_ptr,
                   global const uint* p_row_idx, global uint* slot_row, global uint* source, global uint* place, global uint* kind,
                   global uint* extra, uint n, uint slots)
@@ -90,15 +77,7 @@ KERNEL place_entries(global const uint* u_col_ptr, global const uint* p_col_ptr,
     const uint entry = get_global_id(0);
     if (entry >= p_nnz)
         return;
-    uint col = 0, last = n; // the last column that begins at or before the entry
-    while (last - col > 1) {
-        const uint middle = col + (last - col) / 2;
-        if (p_col_ptr[middle] <= entry)
-            col = middle;
-        else
-            last = middle;
-    }
-    const uint row = p_row_idx[entry];
+    const uint col = column_of(p_col_ptr, n, entry), row = p_row_idx[entry];
     const uint behind = lower_bound(slot_row, u_col_ptr[col] + col, u_col_ptr[col + 1] + col + 1, row);
     p_place[entry] = entry + extra[behind];
     s_row_idx[p_place[entry]] = row;

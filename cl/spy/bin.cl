@@ -28,20 +28,6 @@ uint magnitude(ARITHMETIC value)
 #endif
 }
 
-// The column that holds an entry: the last one that starts at it or before, which is never an empty one.
-uint column_of(global const uint* col_ptr, uint ncols, uint entry)
-{
-    uint low = 0, high = ncols - 1;
-    while (low < high) {
-        const uint middle = low + (high - low + 1) / 2;
-        if (col_ptr[middle] <= entry)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 // Division of 64 bits takes several times as long as that of 32, in which nearly all matrices fit.
 ulong cell_of(ulong line, ulong per_cell)
 {

@@ -24,15 +24,7 @@ KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, glo
     if (col == n)
         return;
     d_row_idx[col] = col;
-    uint first = col_ptr[col], end = col_ptr[col + 1];
-    const uint last = end;
-    while (first < end) {
-        const uint middle = first + (end - first) / 2;
-        if (row_idx[middle] < col)
-            first = middle + 1;
-        else
-            end = middle;
-    }
+    const uint last = col_ptr[col + 1], first = lower_bound(row_idx, col_ptr[col], last, col);
     entry[col] = first < last && row_idx[first] == col ? first : NONE;
 }
 

@@ -26,30 +26,17 @@ KERNEL scale_rows(global const uint* restrict row_idx, global const ELEMENT* res
     }
 }
 
-// The column an entry is in: the last of first to last that begins at or before it.
-uint column_of(global const uint* col_ptr, uint entry, uint first, uint last)
-{
-    while (first < last) {
-        const uint middle = last - (last - first) / 2;
-        if (col_ptr[middle] <= entry)
-            first = middle;
-        else
-            last = middle - 1;
-    }
-    return first;
-}
-
 KERNEL scale_columns(global const uint* restrict col_ptr, global const ELEMENT* restrict factor, global ELEMENT* restrict values,
                      uint nnz, uint ncols, uint stride)
 {
     local uint column[2]; // of the group's first entry and of its last
     const uint begin = get_group_id(0) * ENTRIES, count = min((uint)ENTRIES, nnz - begin);
     for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE)
-        column[i] = column_of(col_ptr, i == 0 ? begin : begin + count - 1, 0, ncols - 1);
+        column[i] = column_of(col_ptr, ncols, i == 0 ? begin : begin + count - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const uint entry = begin + i / AREA, element = i % AREA;
-        const ulong col = (ulong)column_of(col_ptr, entry, column[0], column[1]) * COLS + element / ROWS;
+        const ulong col = (ulong)column_between(col_ptr, column[0], column[1], entry) * COLS + element / ROWS;
         multiply_by(LOAD(factor, col), values, (ulong)entry * stride + element);
     }
 }
