@@ -55,6 +55,14 @@
 //! sizes nor the number of bands enter, so a result is the same to the bit in every run, on every device, and equal to
 //! [`reference::multiply`]; for runs up to 1024 it is the plain serial sum. An entry whose value comes out 0 is kept.
 //!
+//! # Products that repeat
+//!
+//! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
+//! allocates nothing, reads nothing back, and has the bits of the product in one shot. In the same way [`WeightedGram`] makes JᵀWJ,
+//! [`GroupsPlan`] products of matrices whose blocks have several shapes, [`Schur`] the reduced system of a bundle adjustment, [`Triple`]
+//! RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
+//! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
+//!
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one device. A product that does not fit the device, or the

@@ -1,0 +1,35 @@
+//! The products of a Gauss-Newton step of a bundle adjustment: structure once, values in every iteration.
+use blockmul::{Cbc, Damping, Device, GramParts, GroupsPlan, MatVec, Part, ScalarPlan, Schur, generate};
+
+fn main() -> blockmul::Result<()> {
+    let device = Device::auto()?;
+    // J = [J_camera | J_point]: for each observation a row of a block 2x9 and one 2x3. Here random ones.
+    let j = generate::bundle_adjustment_jacobian(50, 4000, 5, 9, generate::Values::Real, 1)?;
+    let residuals = device.upload_vector(&vec![0.5; j.scalar_rows()])?;
+    let j = device.upload_groups(&j)?;
+    let (j_c, j_p) = (j.get(0, 0).unwrap(), j.get(0, 1).unwrap());
+
+    // Structure, once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, the scalars of S for a sparse Cholesky factorization.
+    let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
+    let hessian = GroupsPlan::<Cbc<f64>>::gram(&j.pattern(), parts)?;
+    let mut h = hessian.output()?;
+    let (to_b_c, to_b_p) = (MatVec::multiply_transposed(&j_c.pattern())?, MatVec::multiply_transposed(&j_p.pattern())?);
+    let (mut b_c, mut b_p) = (to_b_c.output()?, to_b_p.output()?);
+    let of = |row, col| h.get(row, col).unwrap().pattern();
+    let mut schur = Schur::<f64>::new(&of(0, 0), &of(0, 1), &of(1, 1))?;
+    let lower = ScalarPlan::<Cbc<f64>>::lower(schur.pattern())?;
+    let mut scalars = lower.output()?;
+
+    // Values, in every iteration.
+    hessian.execute(&j, &j, &mut h)?;
+    to_b_c.execute_scaled(-1.0, j_c, &residuals, 0.0, &mut b_c)?;
+    to_b_p.execute_scaled(-1.0, j_p, &residuals, 0.0, &mut b_p)?;
+    let (u, w, v) = (h.get(0, 0).unwrap(), h.get(0, 1).unwrap(), h.get(1, 1).unwrap());
+    schur.execute(u, w, v, &b_c, &b_p, Damping::Marquardt(1e-4))?;
+    lower.execute(schur.s()?, &mut scalars)?;
+    println!("S: {} scalars on and below the diagonal, {} block products", scalars.len(), schur.products());
+
+    let x_c = device.zero_vector(b_c.len())?; // S·x_c = schur.rhs(), by faer, say
+    let mut x_p = device.zero_vector(b_p.len())?;
+    schur.back_substitute(&x_c, &mut x_p)
+}
