@@ -1,6 +1,6 @@
 //! What the benchmarks share: matrices from binary files, medians.
 #![allow(dead_code)] // each benchmark uses its part
-use blockmul::{BlockShape, Bsr, Csr};
+use blockmul::{BlockShape, Bsr, Cbc, Csr, Pattern};
 use std::{io::Read, path::Path};
 
 /// The middle of some times.
@@ -9,15 +9,18 @@ pub fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// A matrix in `BCSR0001` form: the magic, rows, columns and entries (`i64`), the block side and the kind of values (`i32`), offsets and
+/// A matrix in `BSR1` form, see [`read_blocks`], or in `BCSR0001` form: the magic, rows, columns and entries (`i64`), the block side and the kind of values (`i32`), offsets and
 /// columns (`i32`), then `f32` (kind 1) or `f64` (kind 2) values. Without values (kind 0) they are made up from the number of the entry.
 pub fn read_bcsr(path: &Path, shape: Option<BlockShape>) -> std::io::Result<Bsr<f64>> {
     let mut file = std::io::BufReader::new(std::fs::File::open(path)?);
     let other = |text: &str| std::io::Error::other(format!("{}: {text}", path.display()));
     let mut magic = [0; 8];
     file.read_exact(&mut magic)?;
+    if magic == BSR_MAGIC.to_le_bytes() {
+        return read_blocks(&mut file).map_err(|error| other(&error.to_string()));
+    }
     if &magic != b"BCSR0001" {
-        return Err(other("no BCSR0001 file"));
+        return Err(other("neither a BCSR0001 nor a BSR1 file"));
     }
     let sizes: Vec<i64> = words(&mut file, 3)?;
     let kinds: Vec<i32> = words(&mut file, 2)?;
@@ -35,6 +38,20 @@ pub fn read_bcsr(path: &Path, shape: Option<BlockShape>) -> std::io::Result<Bsr<
     let matrix = Csr::new(rows, cols, row_ptr, col_idx, values).map_err(refused)?;
     let transposed = matrix.into_transpose().to_blocks(shape.transpose()).map_err(refused)?;
     Ok(Bsr::from_transpose(transposed))
+}
+
+const BSR_MAGIC: i64 = 0x4253_5231;
+
+/// The rest of a file of blocks, `BSR1`: rows, columns, blocks, rows and columns of a block (`i64`), offsets and columns (`i32`), `f64` values,
+/// blocks row-major.
+fn read_blocks(file: &mut impl Read) -> Result<Bsr<f64>, Box<dyn std::error::Error>> {
+    let sizes = words::<i64>(file, 5)?;
+    let [rows, cols, blocks, height, width] = [0, 1, 2, 3, 4].map(|i| sizes[i] as usize);
+    let row_ptr = words::<i32>(file, rows + 1)?.into_iter().map(|p| p as u64).collect();
+    let col_idx = words::<u32>(file, blocks)?;
+    let values = words(file, blocks * height * width)?;
+    let transpose = Cbc::new(Pattern::new(cols, rows, row_ptr, col_idx)?, BlockShape::new(width, height)?, values)?;
+    Ok(Bsr::from_transpose(transpose))
 }
 
 fn made_up(entry: u64) -> f64 {
