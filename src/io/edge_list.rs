@@ -19,7 +19,7 @@ use std::path::Path;
 use super::assemble::{check_lines, compress};
 use super::matrix_market::append_value;
 use super::source::{Block, Source};
-use super::words::{count, quote, words};
+use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
 use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
 
@@ -202,7 +202,7 @@ fn wrong_form(found: usize, expected: usize) -> String {
         2 => "\"from to\" is expected, as on the lines before",
         _ => "\"from to weight\" is expected, as on the lines before",
     };
-    format!("{found} words where {form}")
+    format!("{} where {form}", counted(found, "word"))
 }
 
 /// `N` of a comment with `Nodes: N`.

@@ -10,6 +10,11 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
 }
 
+/// `1 word`, `2 words`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A word for a message: in quotes, cut when long, bytes that are no text as escapes.
 pub fn quote(word: &[u8]) -> String {
     const SHOWN: usize = 40;

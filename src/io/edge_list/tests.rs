@@ -57,14 +57,14 @@ fn nodes_are_those_of_the_comment_where_there_are_more() {
 
 #[test]
 fn broken_lines_are_refused() {
-    assert_eq!(refused("0\n"), "1: 1 words where \"from to\" or \"from to weight\" is expected");
+    assert_eq!(refused("0\n"), "1: 1 word where \"from to\" or \"from to weight\" is expected");
     assert_eq!(refused("0 1 2 3\n"), "1: 4 words where \"from to\" or \"from to weight\" is expected");
     assert_eq!(refused("#\n0 1\n\n0 1 1\n"), "4: 3 words where \"from to\" is expected, as on the lines before");
-    assert_eq!(refused("0 1 5\n0\n"), "2: 1 words where \"from to weight\" is expected, as on the lines before");
+    assert_eq!(refused("0 1 5\n0\n"), "2: 1 word where \"from to weight\" is expected, as on the lines before");
     assert_eq!(refused("0 1 5\n0 1\n"), "2: 2 words where \"from to weight\" is expected, as on the lines before");
     assert_eq!(refused("-1 0\n"), "1: from: \"-1\" is not a whole number from 0");
     assert_eq!(refused("0 1.0\n"), "1: to: \"1.0\" is not a whole number from 0");
-    assert_eq!(refused("0,1\n0,2"), "1: 1 words where \"from to\" or \"from to weight\" is expected");
+    assert_eq!(refused("0,1\n0,2"), "1: 1 word where \"from to\" or \"from to weight\" is expected");
     assert_eq!(refused("a b\n"), "1: from: \"a\" is not a whole number from 0");
     assert_eq!(refused("4294967295 0\n"), "1: from: node 4294967295 is above 4294967294, the last that is supported");
     assert_eq!(refused("0 99999999999999999999\n"), "1: to: \"99999999999999999999\" is too large");
@@ -99,7 +99,7 @@ fn long_files_are_read_as_short_ones() {
 fn what_is_wrong_does_not_depend_on_where_blocks_end() {
     let form = "as on the lines before";
     for (text, reason) in [
-        ("0 1 5\n0 2 5\n0\n", format!("3: 1 words where \"from to weight\" is expected, {form}")),
+        ("0 1 5\n0 2 5\n0\n", format!("3: 1 word where \"from to weight\" is expected, {form}")),
         ("0 1\n0 2\n0 3 4 5\n", format!("3: 4 words where \"from to\" is expected, {form}")),
         ("0 1 5\n0 2 5\n0 x\n", format!("3: 2 words where \"from to weight\" is expected, {form}")),
         ("0 1\n0 2\n0 x 3\n", format!("3: 3 words where \"from to\" is expected, {form}")),

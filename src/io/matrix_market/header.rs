@@ -1,7 +1,7 @@
 //! Banner, notes and size line: what a file says it is, checked before an entry is read.
 use super::line;
 use crate::io::source::Source;
-use crate::io::words::{count, quote, words};
+use crate::io::words::{count, counted, quote, words};
 use crate::io::{Field, ReadOptions, Symmetry};
 use crate::{BlockShape, Pattern, Result};
 
@@ -204,7 +204,7 @@ fn parse_line(bytes: &[u8], is_array: bool) -> std::result::Result<Line, String>
             Ok(Line::Sizes(count(nrows, "rows")?, count(ncols, "columns")?, Some(count(entries, "entries")?)))
         }
         &[nrows, ncols] if is_array => Ok(Line::Sizes(count(nrows, "rows")?, count(ncols, "columns")?, None)),
-        _ => Err(format!("{} numbers where \"{}\" is expected", words(bytes).count(), size_form(is_array))),
+        _ => Err(format!("{} where \"{}\" is expected", counted(words(bytes).count(), "number"), size_form(is_array))),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The authority on what an entry's line may hold. `plain` reads the ordinary ones faster and leaves the rest to here.
 use super::header::Header;
-use crate::io::words::{count, quote, words};
+use crate::io::words::{count, counted, quote, words};
 use crate::io::{Field, Symmetry};
 
 /// Whether a line holds nothing: blank, or a comment.
@@ -24,7 +24,7 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
                 _ => "row column value",
             };
             let (words, field) = (words(line).count(), header.field.name());
-            return Err(format!("{words} words where \"{form}\" is expected (the field is {field})"));
+            return Err(format!("{} where \"{form}\" is expected (the field is {field})", counted(words, "word")));
         }
     };
     let row = index(row, "row", header.nrows)?;
