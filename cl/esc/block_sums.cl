@@ -14,14 +14,24 @@
 //                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
-// rounded before it is added. -0.0 is the start that changes no bit of the first term. A run may be empty (a place that no product
-// falls on): it ends where the run before it does, its sum is 0.
-#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED)
-#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED: see src/esc/block_sums.rs"
+// rounded before it is added. -0.0 is the start that changes no bit of the first term. With EMPTY_RUNS a run may be empty (a place
+// that no product falls on): it ends where the run before it does, its sum is 0.
+#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
+#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/esc/block_sums.rs"
 #endif
 #define NOTHING ((ARITHMETIC)-0.0f)
 #define WHOLE 0xffffffffu
-#define START(begin, end) ((begin) < (end) ? NOTHING : (ARITHMETIC)0)
+
+// What the sum of a run starts with; whether product p is one of a run whose last is `last`; the first of a run.
+#if EMPTY_RUNS
+#define START(begin, last) ((begin) < (last) + 1 ? NOTHING : (ARITHMETIC)0)
+#define WITHIN(p, last) ((p) < (last) + 1)
+#define FIRST_PAIR(begin, last) ((begin) < (last) + 1 ? pair[begin] : 0)
+#else
+#define START(begin, last) NOTHING
+#define WITHIN(p, last) ((p) <= (last))
+#define FIRST_PAIR(begin, last) pair[begin]
+#endif
 
 // Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
 #if A_TRANSPOSED
@@ -49,7 +59,7 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
                         uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
 {
     const uint row = element % rows, col = element / rows;
-    ARITHMETIC sum = START(begin, end);
+    ARITHMETIC sum = START(begin, end - 1);
     IN_ORDER
     for (uint p = begin; p < end; ++p) {
         global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
@@ -101,19 +111,19 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
     const uint run = (uint)(item / COLS), col = (uint)(item % COLS);
     if (run >= nnz)
         return;
-    const uint begin = run_begin(run_end, run), end = run_end[run] + 1;
-    if (end - begin > LONG_RUN)
+    const uint begin = run_begin(run_end, run), last = run_end[run];
+    if (last + 1 - begin > LONG_RUN)
         return;
 
     ARITHMETIC sum[ROWS];
     for (uint r = 0; r < ROWS; ++r)
-        sum[r] = START(begin, end);
-    uint2 operands = begin < end ? pair[begin] : 0;
+        sum[r] = START(begin, last);
+    uint2 operands = FIRST_PAIR(begin, last);
     IN_ORDER
-    for (uint p = begin; p < end; ++p) {
+    for (uint p = begin; WITHIN(p, last); ++p) {
         global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
         global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
-        if (p + 1 < end)
+        if (p < last)
             operands = pair[p + 1]; // on its way while this one is added
         ARITHMETIC left[ROWS * INNER], right[INNER];
         LOAD_ALL(left, a, ROWS * INNER, a_stride % 2 == 0)
@@ -176,7 +186,7 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
 #define OF_COLUMN(DO) OF_8(DO) OF_4(DO) OF_2(DO) OF_1(DO)
 
 #define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
-#define BEGIN(N, at) sum_##N[c] = START(begin, end);
+#define BEGIN(N, at) sum_##N[c] = START(begin, end - 1);
 #define TAKE(N, at) const VECTOR_##N left_##N = VLOAD_##N(left + at);
 #define ADD(N, at) sum_##N[c] += left_##N * factor;
 #define PUT(N, at) VSTORE_##N(sum_##N[c], sums + at);

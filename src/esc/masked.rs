@@ -254,7 +254,7 @@ fn tuned(device: &Device, a: &Side, b: &Side) -> Tuning {
 /// What is compiled for two operands and a mask.
 fn compiled<T: Element>(device: &Device, tuning: &Tuning, a: &Side, b: &Side) -> Result<(Masked, BlockSums<T>)> {
     let transposed = Transposed { a: a.transposed, b: b.transposed };
-    let sums = BlockSums::new(device, tuning, a.op_shape(), b.op_shape(), transposed)?;
+    let sums = BlockSums::new(device, tuning, a.op_shape(), b.op_shape(), transposed)?.with_empty_runs(device)?;
     Ok((Masked::new(device, tuning, (a, b))?, sums))
 }
 

@@ -152,6 +152,7 @@ impl<T: Element> PlannedProduct<T> {
     /// entry of `pattern` for each entry of C.
     pub fn onto(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
         let onto = Onto::new(work.device())?;
+        self.sums = self.sums.with_empty_runs(work.device())?;
         for PlannedBand { run_end, pieces, first, .. } in &mut self.bands {
             (*run_end, *first) = onto.run(work, places, *first, run_end, pieces)?;
         }
