@@ -30,17 +30,9 @@ KERNEL mask_probes(global const uint* a_ptr, global const uint* b_ptr, global co
 {
     const uint place = get_global_id(0);
     if (place < nnz) {
-        uint first = 0, end = cols; // the last column that begins at or before the place
-        while (end - first > 1) {
-            const uint middle = first + (end - first) / 2;
-            if (m_col_ptr[middle] <= place)
-                first = middle;
-            else
-                end = middle;
-        }
-        const uint row = m_row_idx[place];
-        m_col[place] = first;
-        probe_ptr[place] = max(min(a_ptr[row + 1] - a_ptr[row], b_ptr[first + 1] - b_ptr[first]), 1u);
+        const uint row = m_row_idx[place], col = column_of(m_col_ptr, cols, place);
+        m_col[place] = col;
+        probe_ptr[place] = max(min(a_ptr[row + 1] - a_ptr[row], b_ptr[col + 1] - b_ptr[col]), 1u);
     } else if (place == nnz)
         probe_ptr[place] = 0; // becomes their number
 }

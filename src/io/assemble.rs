@@ -56,7 +56,7 @@ pub(super) fn compress(
 }
 
 /// Sorts a column by row, stably; most files are in order already.
-fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
+pub(super) fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
     if rows.is_sorted() {
         return Ok(());
     }

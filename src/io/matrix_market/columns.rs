@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::header::Header;
 use super::part::Part;
-use crate::io::{Field, Symmetry, grow};
+use crate::io::{Field, Symmetry, assemble::sort, grow};
 use crate::{Csc, Error, Pattern, Result};
 
 /// Most groups of columns that are counted to cut the ranges.
@@ -213,21 +213,6 @@ impl Columns<'_> {
         }
         Ok(Ok(kept))
     }
-}
-
-/// Sorts a column by row, stably; most files are in order already.
-fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
-    if rows.is_sorted() {
-        return Ok(());
-    }
-    scratch.clear();
-    grow(scratch, rows.len(), "entries")?;
-    scratch.extend(rows.iter().copied().zip(values.iter().copied()));
-    scratch.sort_by_key(|&(row, _)| row);
-    for (entry, &(row, value)) in scratch.iter().enumerate() {
-        (rows[entry], values[entry]) = (row, value);
-    }
-    Ok(())
 }
 
 /// Zeros that the system gives page by page when they are first written, by whichever thread.
