@@ -5,12 +5,14 @@
 //! ```
 //!
 //! Every result is compared with the reference, bit for bit, before it is timed.
-mod common;
+#[path = "common/median.rs"]
+mod median;
 
 use blockmul::{
     BlockGroups, Cbc, Device, DeviceGroups, GramParts, GroupsPlan, Part, WeightedGroupsGram, Weights, generate,
     reference,
 };
+use median::median;
 use std::time::Instant;
 
 const ROUNDS: usize = 11;
@@ -100,7 +102,7 @@ fn time(device: &Device, mut execute: impl FnMut() -> blockmul::Result<()>) -> b
         device.finish()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    Ok(common::median(times))
+    Ok(median(times))
 }
 
 fn tell(name: &str, products: u64, blocks: usize, planned: f64, ms: f64, flops: u64) {

@@ -6,9 +6,13 @@
 //!
 //! Every result is compared with the reference, bit for bit, before it is timed. Without files, uniform patterns of about a million
 //! block products.
-mod common;
+#[path = "common/files.rs"]
+mod files;
+#[path = "common/median.rs"]
+mod median;
 
 use blockmul::{BlockShape, Bsr, Device, Element, Plan, Spgemm, generate, reference};
+use median::median;
 use std::{path::Path, time::Instant};
 
 const ROUNDS: usize = 11;
@@ -44,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             BlockShape::new(rows.parse().unwrap_or(0), cols.parse().unwrap_or(0))
         });
         let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        matrices.push((name, common::read_bcsr(Path::new(path), shape.transpose()?)?));
+        matrices.push((name, files::read_bcsr(Path::new(path), shape.transpose()?)?));
     }
     if files.is_empty() {
         for side in [1, 2, 3, 4, 6, 8] {
@@ -94,8 +98,8 @@ fn measure<T: Element>(options: &Options, name: &str, a: &Bsr<T>) -> blockmul::R
         executed.push(start.elapsed().as_secs_f64() * 1e3);
         on_device.push(plan.execute_with_report(&da, &db, &mut c)?.stages[0].ms.unwrap_or(f64::NAN));
     }
-    let (whole, stage5) = (common::median(whole), common::median(stage5));
-    let (executed, on_device) = (common::median(executed), common::median(on_device));
+    let (whole, stage5) = (median(whole), median(stage5));
+    let (executed, on_device) = (median(executed), median(on_device));
     println!(
         "{name:<16} {:>9} {:>9} {whole:>9.3} {stage5:>9.3} {executed:>9.3} {on_device:>9.3} {:>9.1} {:>7.3}  {}",
         plan.products(),

@@ -5,9 +5,11 @@
 //! ```
 //!
 //! Every result is compared with the reference, bit for bit, before it is timed.
-mod common;
+#[path = "common/median.rs"]
+mod median;
 
 use blockmul::{BlockShape, Cbc, Damping, Device, Real, Schur, generate, generate::Values, reference};
+use median::median;
 use nalgebra::DMatrix;
 use std::time::Instant;
 
@@ -94,8 +96,8 @@ fn measure<T: Real>(device: &Device, (u, w, v): (&Cbc<T>, &Cbc<T>, &Cbc<T>), che
         times.iter().zip(&mut stages).for_each(|(time, all)| all.push(time.ms.unwrap_or(f64::NAN)));
     }
     print!("{:<20} {:>5} {:>4}", format!("{} x {}", u.ncols(), v.ncols()), w.shape().to_string(), T::NAME);
-    print!(" {:>9} {:>8} {:>8.3}", schur.products(), schur.pattern().nnz(), common::median(total));
-    stages.into_iter().for_each(|times| print!(" {:>8.3}", common::median(times)));
-    println!(" {:>8.3}", common::median(back));
+    print!(" {:>9} {:>8} {:>8.3}", schur.products(), schur.pattern().nnz(), median(total));
+    stages.into_iter().for_each(|times| print!(" {:>8.3}", median(times)));
+    println!(" {:>8.3}", median(back));
     Ok(())
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::header::Header;
 use super::part::Part;
-use crate::io::{Field, Symmetry, assemble::sort, grow};
+use crate::io::{Field, Symmetry, assemble::sort};
 use crate::{Csc, Error, Pattern, Result};
 
 /// Most groups of columns that are counted to cut the ranges.

@@ -1,13 +1,6 @@
-//! What the benchmarks share: matrices from binary files, medians.
-#![allow(dead_code)] // each benchmark uses its part
+//! Matrices from the binary files of other programs.
 use blockmul::{BlockShape, Bsr, Cbc, Csr, Pattern};
 use std::{io::Read, path::Path};
-
-/// The middle of some times.
-pub fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
 
 /// A matrix in `BSR1` form, see [`read_blocks`], or in `BCSR0001` form: the magic, rows, columns and entries (`i64`), the block side and the kind of values (`i32`), offsets and
 /// columns (`i32`), then `f32` (kind 1) or `f64` (kind 2) values. Without values (kind 0) they are made up from the number of the entry.

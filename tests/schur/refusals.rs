@@ -1,0 +1,108 @@
+//! What cannot be: blocks that are not positive definite, sizes that do not meet.
+use super::*;
+
+#[test]
+fn the_first_block_that_is_not_positive_definite_is_named() {
+    // Small blocks by work-items, large ones by groups.
+    for (c, p) in [(6, 3), (2, 9)] {
+        let good = problem(&seen(8, 300, 3, 1), 2, c, p, 5);
+        let mut data = Uploaded::<f64>::new(&device(), &good);
+        let mut schur = data.schur();
+        assert!(matches!(schur.check(), Err(Error::Argument(_))) && schur.s().is_err(), "nothing executed");
+        for (bad, last) in [(vec![299, 120, 121, 64], 0.0), (vec![0, 7], -1.0), (vec![299], f64::NAN), (vec![], 0.0)] {
+            let mut values = good.v.values().to_vec();
+            // Its last pivot: the one a factorization meets last.
+            bad.iter().for_each(|block| values[(block + 1) * p * p - 1] = last);
+            data.v.write_values(&values).unwrap();
+            data.execute(&mut schur, Damping::Marquardt(1e-4)).unwrap();
+            let v = Cbc::new(good.v.pattern().clone(), good.v.shape(), values).unwrap();
+            let host = reference::schur(&good.u, &good.w, &v, &good.b_c, &good.b_p, Damping::Marquardt(1e-4));
+            let Some(&first) = bad.iter().min() else {
+                assert!(schur.check().is_ok() && host.is_ok(), "good values make up for bad ones");
+                continue;
+            };
+            assert!(matches!(host, Err(Error::NotPositiveDefinite { block, .. }) if block == first));
+            let x_c = device().zero_vector(8 * c).unwrap();
+            let mut x_p = device().zero_vector(300 * p).unwrap();
+            let errors =
+                [schur.check().err(), schur.s().err(), schur.rhs().err(), schur.back_substitute(&x_c, &mut x_p).err()];
+            for error in errors {
+                let error = error.unwrap();
+                assert!(matches!(error, Error::NotPositiveDefinite { block, .. } if block == first), "{error}");
+                let text = format!("diagonal block {first} of V, damped, is not positive definite");
+                assert_eq!(error.to_string(), text);
+            }
+        }
+        // Damping mends a block of zeros by λ alone.
+        data.v.write_values(&vec![0.0; good.v.values().len()]).unwrap();
+        data.execute(&mut schur, Damping::Marquardt(1.0)).unwrap();
+        assert!(matches!(schur.check(), Err(Error::NotPositiveDefinite { block: 0, .. })));
+        data.execute(&mut schur, Damping::Levenberg(1.0)).unwrap();
+        schur.check().unwrap();
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
+    let data = Uploaded::<f64>::new(&device(), &good);
+    let mut schur = data.schur();
+    let text = |result: blockmul::Result<()>| result.unwrap_err().to_string();
+    let new = |u: &DeviceMatrix<Cbc<f64>>, w: &DeviceMatrix<Cbc<f64>>, v: &DeviceMatrix<Cbc<f64>>| {
+        Schur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
+    };
+    assert_eq!(
+        text(new(&data.v, &data.w, &data.u)),
+        "not the blocks of one matrix: U is 30x30 blocks of 3x3, W is 8x30 blocks of 6x3, V is 8x8 blocks of 6x6"
+    );
+    // As many blocks, one beside the diagonal; one missing; one more.
+    let block = DMatrix::identity(3, 3);
+    let v_of = |places: &[(usize, usize)]| {
+        let blocks = places.iter().map(|&(i, j)| (i, j, block.clone()));
+        device().upload(&Cbc::from_triplets(30, 30, shape(3, 3), blocks).unwrap()).unwrap()
+    };
+    let diagonal: Vec<_> = (0..30).map(|i| (i, i)).collect();
+    for places in [
+        diagonal.iter().map(|&(i, j)| (if i == 17 { 18 } else { i }, j)).collect(),
+        diagonal[..29].to_vec(),
+        [&diagonal[..], &[(3, 2)]].concat(),
+    ] {
+        assert_eq!(text(new(&data.u, &data.w, &v_of(&places))), "V must have exactly its 30 diagonal blocks");
+    }
+    let rows = device().upload(&Bsr::from_transpose(good.w.transpose())).unwrap();
+    let message = text(Schur::<f64>::new(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop));
+    assert!(message.contains("row-major"), "{message}");
+    let elsewhere = Device::open(device().info()).unwrap();
+    let other = Uploaded::<f64>::new(&elsewhere, &good);
+    assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
+
+    // The same patterns from other arrays are taken, others are not.
+    let again = Uploaded::<f64>::new(&device(), &good);
+    again.execute(&mut schur, Damping::None).unwrap();
+    let w = Uploaded::<f64>::new(&device(), &problem(&seen(8, 30, 3, 2), 2, 6, 3, 5)).w;
+    assert_eq!(w.nnz(), data.w.nnz());
+    let Uploaded { u, v, b_c, b_p, .. } = &data;
+    let none = Damping::None;
+    assert!(text(schur.execute(u, &w, v, b_c, b_p, none)).starts_with("W has not the pattern of the plan"));
+    assert!(text(schur.execute(v, &data.w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
+    let message = text(schur.execute(u, &data.w, v, b_p, b_p, none));
+    assert_eq!(message, "b_c has 90 elements, 48 expected (8 blocks of 6)");
+    assert!(matches!(
+        schur.execute(u, &data.w, v, b_c, b_c, none),
+        Err(Error::Length { array: "b_p", found: 48, expected: 90, .. })
+    ));
+    assert!(matches!(schur.execute(u, &data.w, v, &other.b_c, b_p, none), Err(Error::DeviceMismatch { .. })));
+    for lambda in [-1.0, f64::NAN, f64::INFINITY] {
+        for damping in [Damping::Marquardt(lambda), Damping::Levenberg(lambda)] {
+            let message = text(data.execute(&mut schur, damping));
+            assert!(message.contains("must be a finite f64 from 0 on"), "{message}");
+        }
+    }
+    let single = Uploaded::<f32>::new(&device(), &good);
+    assert!(single.execute(&mut single.schur(), Damping::Levenberg(1e300)).is_err(), "infinite in f32");
+    let mut x_p = device().zero_vector(90).unwrap();
+    schur.back_substitute(b_c, &mut x_p).unwrap(); // what was refused changed nothing
+    assert!(matches!(schur.back_substitute(b_p, &mut x_p), Err(Error::Length { array: "x_c", .. })));
+    let mut short = device().zero_vector(89).unwrap();
+    assert!(matches!(schur.back_substitute(b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
+}
