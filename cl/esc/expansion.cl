@@ -5,7 +5,7 @@
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_values[a_nnz]  b_values[b_nnz]        expand_values only
 //   in   a_source[a_nnz]  b_source[b_nnz]        expand_pairs only: the stored entry behind each, read where it is transposed
-//   in   b_prods[b_nnz + 1]  b_cols[b_nnz]
+//   in   b_prods[b_nnz + 1]
 //   out  row[products]  value[products] or pair[products]
 //   out  tile_segment[tiles + 1]        segment of the first product of each tile, at the end that of the last product
 #if !defined(TILE) || !defined(FROM_END)
@@ -45,21 +45,22 @@ uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
 }
 
 // The entries that the products of a tile belong to: the first, and the end for the search of the others.
-void tile_entries(global const ulong* b_prods, global const uint* b_cols, global uint* tile_segment, local uint* bounds,
-                  ulong first_product, uint start, uint count, uint first_entry, uint end_entry, uint first_col)
+void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, global uint* tile_segment, local uint* bounds,
+                  ulong first_product, uint start, uint count, uint first_col, uint cols)
 {
     const uint item = get_local_id(0);
     const uint tile = get_group_id(0);
+    const uint first_entry = b_col_ptr[first_col], end_entry = b_col_ptr[first_col + cols];
     if (item == 0) {
         const uint entry = entry_of(b_prods, first_entry, end_entry, first_product + start);
         bounds[0] = entry;
-        tile_segment[tile] = b_cols[entry] - first_col;
+        tile_segment[tile] = column_between(b_col_ptr, first_col, first_col + cols - 1, entry) - first_col;
     }
     if (item == GROUP_SIZE - 1) {
         const uint entry = entry_of(b_prods, first_entry, end_entry, first_product + start + count - 1);
         bounds[1] = entry + 1;
         if (tile == get_num_groups(0) - 1)
-            tile_segment[tile + 1] = b_cols[entry] - first_col;
+            tile_segment[tile + 1] = column_between(b_col_ptr, first_col, first_col + cols - 1, entry) - first_col;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -78,8 +79,7 @@ uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product
     local uint bounds[2];                                                                                             \
     const uint start = get_group_id(0) * TILE;                                                                        \
     const uint count = min((uint)TILE, products - start);                                                             \
-    tile_entries(b_prods, b_cols, tile_segment, bounds, first_product, start, count, b_col_ptr[first_col],            \
-                 b_col_ptr[first_col + cols], first_col);                                                             \
+    tile_entries(b_prods, b_col_ptr, tile_segment, bounds, first_product, start, count, first_col, cols);             \
     uint b_entry = bounds[0];                                                                                         \
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {                                                      \
         const ulong product = first_product + start + i;                                                              \
@@ -92,7 +92,7 @@ uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product
 #ifdef ELEMENT
 KERNEL expand_values(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                      global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                     global const ulong* b_prods, global const uint* b_cols, global uint* row, global ARITHMETIC* value,
+                     global const ulong* b_prods, global uint* row, global ARITHMETIC* value,
                      global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols)
 {
     EXPAND(value[start + i] = LOAD(a_values, a_entry) * LOAD(b_values, b_entry))
@@ -110,7 +110,7 @@ KERNEL expand_values(global const uint* a_col_ptr, global const uint* a_row_idx,
 #endif
 KERNEL expand_pairs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* a_source,
                     global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
-                    global const ulong* b_prods, global const uint* b_cols, global uint* row, global uint2* pair, global uint* tile_segment,
+                    global const ulong* b_prods, global uint* row, global uint2* pair, global uint* tile_segment,
                     ulong first_product, uint products, uint first_col, uint cols)
 {
     EXPAND(pair[start + i] = (uint2)(A_SOURCE(a_entry), B_SOURCE(b_entry)))

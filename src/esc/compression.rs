@@ -203,12 +203,12 @@ mod tests {
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {
                 let (work, operands) = (&case.work, case.operands());
-                let setup = Setup::new(&device, &tuning)?;
-                let mut counted = setup.run(work, &case.a, &case.b, Part::Full)?;
+                let setup = Setup::new(&device, &tuning, Part::Full)?;
+                let mut counted = setup.run(work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
                 let expansion = Expansion::new(&device, &tuning, Kind::default())?;
-                let expanded = expansion.run(work, operands.factors(), &counted.entries, &band)?;
                 let segments = setup.segments(work, &case.b, &mut counted, &band)?;
+                let expanded = expansion.run(work, operands.factors(), &counted.entries, &segments, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
                 let stage = Compression::new(&device, &tuning, scalar, scalar, Kind::default())?;

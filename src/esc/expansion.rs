@@ -3,7 +3,8 @@
 use super::{
     Kind, Part, Tuning,
     bands::Band,
-    setup::BEntries,
+    setup::{BEntries, BandSegments},
+    sorted_expansion::SortedExpansion,
     tuning::{PayloadKind, TileTuning},
 };
 use crate::{
@@ -11,23 +12,8 @@ use crate::{
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
 };
 
-type ValuesSignature<T, V> = (
-    In<u32>,
-    In<u32>,
-    In<T>,
-    In<u32>,
-    In<u32>,
-    In<T>,
-    In<u64>,
-    In<u32>,
-    Out<u32>,
-    Out<V>,
-    Out<u32>,
-    u64,
-    u32,
-    u32,
-    u32,
-);
+type ValuesSignature<T, V> =
+    (In<u32>, In<u32>, In<T>, In<u32>, In<u32>, In<T>, In<u64>, Out<u32>, Out<V>, Out<u32>, u64, u32, u32, u32);
 type PairsSignature = (
     In<u32>,
     In<u32>,
@@ -36,7 +22,6 @@ type PairsSignature = (
     In<u32>,
     In<u32>,
     In<u64>,
-    In<u32>,
     Out<u32>,
     Out<OperandPair>,
     Out<u32>,
@@ -54,6 +39,7 @@ pub(crate) struct Expansion<T: Element> {
 enum Expand<T: Element> {
     Values(Kernel<ValuesSignature<T, T::Arithmetic>>),
     Pairs(Kernel<PairsSignature>),
+    Sorted(SortedExpansion<T>),
 }
 
 /// What travels with the rows through the sort.
@@ -82,6 +68,8 @@ pub(crate) struct Expanded<T: Element> {
     pub payload: Payload<T>,
     /// Segment of the first product of each tile; one more, that of the last product.
     pub tile_segment: Buffer<u32>,
+    /// Where short segments and the chunks of long ones are sorted: what those are merged by way of.
+    pub between: Option<(Buffer<u32>, Payload<T>)>,
 }
 
 impl<T: Element> Expansion<T> {
@@ -93,6 +81,7 @@ impl<T: Element> Expansion<T> {
             .define("B_TRANSPOSED", u8::from(kind.transposed.b));
         let expansion = source!("esc/expansion.cl");
         let kernel = match tuning.payload {
+            _ if !tuning.sort.serial => Expand::Sorted(SortedExpansion::new(device, tuning, kind)?),
             PayloadKind::Values => {
                 Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?)
             }
@@ -102,7 +91,17 @@ impl<T: Element> Expansion<T> {
     }
 
     /// Expands a band of at least one product.
-    pub fn run(&self, work: &Work, factors: Factors<'_, T>, entries: &BEntries, band: &Band) -> Result<Expanded<T>> {
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        entries: &BEntries,
+        segments: &BandSegments,
+        band: &Band,
+    ) -> Result<Expanded<T>> {
+        if let Expand::Sorted(expansion) = &self.kernel {
+            return expansion.run(work, factors, entries, segments, band);
+        }
         work.stage("expansion");
         let (a, b) = (factors.a, factors.b);
         let products = band.sizes.products as u32;
@@ -124,7 +123,6 @@ impl<T: Element> Expansion<T> {
                         &b.row_idx,
                         b_values,
                         &entries.prods,
-                        &entries.cols,
                         &mut rows,
                         &mut values,
                         &mut tile_segment,
@@ -149,7 +147,6 @@ impl<T: Element> Expansion<T> {
                         &b.row_idx,
                         factors.b_source.unwrap_or(&b.row_idx),
                         &entries.prods,
-                        &entries.cols,
                         &mut rows,
                         &mut pairs,
                         &mut tile_segment,
@@ -161,97 +158,11 @@ impl<T: Element> Expansion<T> {
                 )?;
                 Payload::Pairs(pairs)
             }
-            (Expand::Values(_), None) => unreachable!("a plan keeps pairs"),
+            _ => unreachable!("a plan keeps pairs, and what is sorted at once has returned"),
         };
-        Ok(Expanded { rows, payload, tile_segment })
+        Ok(Expanded { rows, payload, tile_segment, between: None })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        BlockShape,
-        device::test_device,
-        esc::{
-            setup::{Setup, Sizes},
-            tests::{Case, edge_cases, tunings, with_segments},
-        },
-    };
-
-    /// The row and the value of each product, and the segment of every sixteenth and of the last.
-    fn model(case: &Case) -> (Vec<u32>, Vec<f64>, Vec<u32>) {
-        let (a, b) = &case.host;
-        let value = |pair: OperandPair| a.values()[pair.a as usize] * b.values()[pair.b as usize];
-        let segments = case.products.iter().step_by(16).chain(case.products.last()).map(|&(segment, ..)| segment);
-        let rows = case.products.iter().map(|&(_, row, _)| row).collect();
-        (rows, case.products.iter().map(|&(.., pair)| value(pair)).collect(), segments.collect())
-    }
-
-    #[test]
-    fn small_agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
-        for case in edge_cases()? {
-            for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-                let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?;
-                let band = case.band(counted.sizes);
-                let (rows, values, segments) = model(&case);
-                for tuning in [tuning.clone(), tuning.keeping_pairs()] {
-                    let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
-                    let expanded = stage.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
-                    assert_eq!(expanded.rows.download(&case.work)?, rows);
-                    assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
-                    match expanded.payload {
-                        Payload::Values(got) => assert_eq!(got.download(&case.work)?, values),
-                        Payload::Pairs(got) => {
-                            let pairs: Vec<_> = case.products.iter().map(|&(.., pair)| pair).collect();
-                            assert_eq!(got.download(&case.work)?, pairs);
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The paper's lines 19-21 form exp_size * i in 32 bits, and divide by the number of threads, which may be 0.
-    #[test]
-    fn small_products_are_counted_beyond_32_bits() -> Result<()> {
-        let case = with_segments(&[3, 0, 20, 9], 4)?;
-        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            let mut entries =
-                Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?.entries;
-            // As if 2^33 products were expanded in bands before: the band begins there.
-            let before = 1u64 << 33;
-            let prods: Vec<u64> = entries.prods.download(&case.work)?.into_iter().map(|p| p + before).collect();
-            entries.prods = case.work.upload(&prods)?;
-            let sizes = Sizes { products: 32, ..Sizes::default() };
-            let band = Band { first_product: before, ..case.band(sizes) };
-            let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
-            let expanded = stage.run(&case.work, case.operands().factors(), &entries, &band)?;
-            assert_eq!(expanded.rows.download(&case.work)?, model(&case).0);
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn entries_of_very_different_weight_are_found() -> Result<()> {
-        // A few huge columns of A among thousands of tiny and empty ones: where pure interpolation takes thousands of steps.
-        let n = 3000;
-        let length = |k: usize| match k % 1000 {
-            999 => 2000,
-            x if x % 3 == 0 => 0,
-            _ => 1,
-        };
-        let a = crate::Csc::from_triplets(2000, n, (0..n).flat_map(|k| (0..length(k)).map(move |i| (i, k, 1.0))))?;
-        let b = crate::Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?;
-        let case = Case::new(a, b)?;
-        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            let counted = Setup::new(&test_device(), &tuning)?.run(&case.work, &case.a, &case.b, Part::Full)?;
-            let stage = Expansion::new(&test_device(), &tuning, Kind::default())?;
-            let expanded =
-                stage.run(&case.work, case.operands().factors(), &counted.entries, &case.band(counted.sizes))?;
-            assert!(expanded.rows.download(&case.work)? == model(&case).0);
-        }
-        Ok(())
-    }
-}
+mod tests;

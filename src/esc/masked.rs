@@ -18,7 +18,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::{
-        scan::{Operation, Scan},
+        scan::Scan,
         segmented_reduce::RUN_PIECE,
         transpose::{self, Transpose},
     },
@@ -119,8 +119,8 @@ impl Masked {
             record: device.kernel(masked, &options, "mask_record")?,
             long_pieces,
             transpose: Transpose::new(device)?,
-            sum_probes: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
-            sum_hits: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
+            sum_probes: Scan::new(device, tuning.scan)?,
+            sum_hits: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
         })
     }

@@ -15,6 +15,7 @@ mod onto;
 mod plan;
 mod segmented_sort;
 mod setup;
+mod sorted_expansion;
 mod tail_counts;
 mod tuning;
 
@@ -76,7 +77,6 @@ pub(crate) struct Kind {
 /// The product, compiled: the kernels of the six stages for one pair of block shapes and one element type.
 pub(crate) struct Esc<T: Element> {
     tuning: Tuning,
-    kind: Kind,
     setup: Setup,
     expansion: Expansion<T>,
     sort: SortStage<T>,
@@ -92,13 +92,12 @@ impl<T: Element> Esc<T> {
 
     fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning, kind: Kind) -> Result<Self> {
         Ok(Self {
-            setup: Setup::new(device, &tuning)?,
+            setup: Setup::new(device, &tuning, kind.part)?,
             expansion: Expansion::new(device, &tuning, kind)?,
             sort: SortStage::new(device, &tuning)?,
             tail_counts: TailCounts::new(device, &tuning)?,
             compression: Compression::new(device, &tuning, a, b, kind)?,
             gather: Gather::new(device, &tuning)?,
-            kind,
             tuning,
         })
     }
@@ -133,7 +132,7 @@ impl<T: Element> Esc<T> {
         band: &Band,
     ) -> Result<(Expanded<T>, Compressed, u32)> {
         let segments = self.setup.segments(work, factors.b, counted, band)?;
-        let expanded = self.expansion.run(work, factors, &counted.entries, band)?;
+        let expanded = self.expansion.run(work, factors, &counted.entries, &segments, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
         let compressed = self.compression.runs(work, &sorted, &segments, &tails)?;
@@ -148,7 +147,7 @@ impl<T: Element> Esc<T> {
         (entry_bytes, area): (usize, usize),
         mut multiply: impl FnMut(&mut Counted, &Band) -> Result<u32>,
     ) -> Result<Done> {
-        let mut counted = self.setup.run(work, factors.a, factors.b, self.kind.part)?; // round trip 1
+        let mut counted = self.setup.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, counted.sizes);
         let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes, area);
         let mut done = Done { products: counted.sizes.products, ..Done::default() };

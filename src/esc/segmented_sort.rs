@@ -27,18 +27,27 @@ impl<T: Element> SortStage<T> {
 
     pub fn run(&self, work: &Work, segments: &BandSegments, expanded: Expanded<T>) -> Result<Expanded<T>> {
         work.stage("segmented_sort");
-        let Expanded { rows, payload, tile_segment } = expanded;
-        let (rows, payload) = match (self, payload) {
-            (Self::Values(sort), Payload::Values(values)) => {
-                let (rows, values) = sort.run(work, segments.for_sort(), rows, values)?;
+        let Expanded { mut rows, payload, tile_segment, between } = expanded;
+        let segments = segments.for_sort();
+        let (rows, payload) = match (self, payload, between) {
+            (Self::Values(sort), Payload::Values(mut values), Some((mut others, Payload::Values(mut between)))) => {
+                sort.merge(work, &segments, [&mut others, &mut rows], [&mut between, &mut values])?;
                 (rows, Payload::Values(values))
             }
-            (Self::Pairs(sort), Payload::Pairs(pairs)) => {
-                let (rows, pairs) = sort.run(work, segments.for_sort(), rows, pairs)?;
+            (Self::Pairs(sort), Payload::Pairs(mut pairs), Some((mut others, Payload::Pairs(mut between)))) => {
+                sort.merge(work, &segments, [&mut others, &mut rows], [&mut between, &mut pairs])?;
+                (rows, Payload::Pairs(pairs))
+            }
+            (Self::Values(sort), Payload::Values(values), None) => {
+                let (rows, values) = sort.run(work, segments, rows, values)?;
+                (rows, Payload::Values(values))
+            }
+            (Self::Pairs(sort), Payload::Pairs(pairs), None) => {
+                let (rows, pairs) = sort.run(work, segments, rows, pairs)?;
                 (rows, Payload::Pairs(pairs))
             }
             _ => unreachable!("expansion and sort are made for the same shapes"),
         };
-        Ok(Expanded { rows, payload, tile_segment })
+        Ok(Expanded { rows, payload, tile_segment, between: None })
     }
 }

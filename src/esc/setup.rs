@@ -1,35 +1,28 @@
-//! Stage 1 of 6, setup (Polok 2015, Algorithm 1): the column and the products of each entry of B, the segments of the expansion and,
-//! by round trip 1, their sizes. Kernels: `cl/esc/setup.cl`.
+//! Stage 1 of 6, setup (Polok 2015, Algorithm 1): the products of each entry of B, the segments of the expansion and, by round trip 1,
+//! their sizes. Kernels: `cl/esc/setup.cl`.
 //!
-//! One rule covers every rank-deficient case: each non-empty column writes its number at its first entry, a running maximum fills
-//! the rest. (The paper's line 10 marks each column's last entry, which empty columns break.)
+//! The paper also writes the column of each entry (its line 10 marks each column's last one, which empty columns break). Whoever needs
+//! it looks it up among the columns it has at hand, by bisection: no array, and four launches fewer.
 use super::{Part, Tuning, bands::Band};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::{
-        scan::{Operation, Scan},
+        scan::{Scan, ScanTuning},
         segmented_sort::Segments,
     },
 };
 use std::ops::Range;
 
-type EntriesSignature = (In<u32>, In<u32>, Out<u64>, Out<u32>, u32);
-type ColumnsSignature = (In<u32>, Out<u32>, u32);
-type PartSignature = (In<u32>, In<u32>, In<u32>, In<u32>, InOut<u64>, u32, u32);
+type EntriesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u64>, Out<u64>, u32, u32);
 type SegmentsSignature = (In<u32>, In<u64>, Out<u32>, Out<u32>, Out<u64>, u64, u32, u32);
-type RecordSignature = (In<u64>, In<u64>, Out<u64>, u32, u32);
 
 pub(crate) struct Setup {
     entries: Kernel<EntriesSignature>,
-    columns: Kernel<ColumnsSignature>,
-    part: Kernel<PartSignature>,
     segments: Kernel<SegmentsSignature>,
-    record: Kernel<RecordSignature>,
     sum: Scan<u64>,
-    maximum: Scan<u32>,
     chunk_sum: Scan<u32>,
-    group_size: usize,
+    scan: ScanTuning,
     record_groups: usize,
 }
 
@@ -37,8 +30,6 @@ pub(crate) struct Setup {
 pub(crate) struct BEntries {
     /// Products of all entries before; one more, the expansion size.
     pub prods: Buffer<u64>,
-    /// Column of each entry.
-    pub cols: Buffer<u32>,
 }
 
 /// The sizes that decide what is allocated and launched.
@@ -83,49 +74,43 @@ impl BandSegments {
 }
 
 impl Setup {
-    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
-        let options = Options::group_size(tuning.group_size)
+    pub fn new(device: &Device, tuning: &Tuning, part: Part) -> Result<Self> {
+        let options = Options::group_size(tuning.scan.group_size)
+            .define("ITEMS", tuning.scan.items)
             .define("SHORT_MAX", tuning.sort.short_max)
-            .define("CHUNK", tuning.sort.chunk);
+            .define("CHUNK", tuning.sort.chunk)
+            .define("ONLY_LOWER", u8::from(part == Part::Lower))
+            .define("ONLY_UPPER", u8::from(part == Part::Upper));
         let setup = source!("esc/setup.cl");
         Ok(Self {
             entries: device.kernel(setup, &options, "setup_entries")?,
-            columns: device.kernel(setup, &options, "setup_columns")?,
-            part: device.kernel(setup, &options, "setup_part")?,
             segments: device.kernel(setup, &options, "setup_segments")?,
-            record: device.kernel(setup, &options, "setup_record")?,
-            sum: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
-            maximum: Scan::new(device, tuning.scan, Operation::InclusiveMax)?,
-            chunk_sum: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
-            group_size: tuning.group_size,
+            sum: Scan::new(device, tuning.scan)?,
+            chunk_sum: Scan::new(device, tuning.scan)?,
+            scan: tuning.scan,
             record_groups: tuning.record_groups,
         })
     }
 
-    /// Counts the products of each entry of B, finds its column, and reads the sizes of the whole expansion (round trip 1).
-    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, part: Part) -> Result<Counted> {
+    /// Counts the products of each entry of B, and reads the sizes of the whole expansion (round trip 1).
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Counted> {
         work.stage("setup");
         let (nnz, cols) = (b.nnz(), b.ncols);
-        let (mut prods, mut columns) = (work.buffer(nnz + 1)?, work.buffer(nnz)?);
-        let args = (&a.col_ptr, &b.row_idx, &mut prods, &mut columns, nnz as u32);
-        self.entries.launch(work, Grid::items(nnz + 1, self.group_size), args)?;
-        let args = (&b.col_ptr, &mut columns, cols as u32);
-        self.columns.launch(work, Grid::items(cols, self.group_size), args)?;
-        self.maximum.run(work, &mut columns)?;
-        if part != Part::Full {
-            let lower = u32::from(part == Part::Lower);
-            let args = (&a.col_ptr, &a.row_idx, &b.row_idx, &columns, &mut prods, nnz as u32, lower);
-            self.part.launch(work, Grid::items(nnz, self.group_size), args)?;
-        }
-        self.sum.run(work, &mut prods)?;
+        let tiles = (nnz + 1).div_ceil(self.scan.tile());
+        let (mut prods, mut tile_prods) = (work.buffer(nnz + 1)?, work.buffer(tiles)?);
+        let args =
+            (&a.col_ptr, &a.row_idx, &b.col_ptr, &b.row_idx, &mut prods, &mut tile_prods, cols as u32, nnz as u32);
+        self.entries.launch(work, Grid::groups(tiles, self.scan.group_size), args)?;
+        self.sum.finish(work, &mut prods, nnz + 1, tile_prods)?;
 
-        let entries = BEntries { prods, cols: columns };
-        let (segments, partials, groups) = self.launch(work, b, &entries, 0, 0..cols)?;
-        let mut record = work.buffer(4)?;
-        let args = (&partials, &entries.prods, &mut record, groups as u32, nnz as u32);
-        self.record.launch(work, Grid::groups(1, self.group_size), args)?;
-        let record: Vec<u64> = record.download(work)?;
-        let sizes = Sizes { products: record[0], longest: record[1], chunks: record[2], shorts: record[3] };
+        let entries = BEntries { prods };
+        let (segments, record) = self.launch(work, b, &entries, 0, 0..cols)?;
+        let sizes = record.download(work)?.chunks_exact(4).fold(Sizes::default(), |sizes, of_group| Sizes {
+            products: sizes.products.max(of_group[3]),
+            longest: sizes.longest.max(of_group[0]),
+            chunks: sizes.chunks + of_group[1],
+            shorts: sizes.shorts + of_group[2],
+        });
         Ok(Counted { entries, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
@@ -143,7 +128,7 @@ impl Setup {
             Some(whole) => whole,
             None => {
                 let columns = band.columns.start as usize..band.columns.end as usize;
-                let (segments, ..) = self.launch(work, b, &counted.entries, band.first_product, columns)?;
+                let (segments, _) = self.launch(work, b, &counted.entries, band.first_product, columns)?;
                 BandSegments { sizes: band.sizes, ..segments }
             }
         };
@@ -160,15 +145,15 @@ impl Setup {
         entries: &BEntries,
         first_product: u64,
         columns: Range<usize>,
-    ) -> Result<(BandSegments, Buffer<u64>, usize)> {
+    ) -> Result<(BandSegments, Buffer<u64>)> {
         let cols = columns.len();
-        let groups = (cols + 1).div_ceil(self.group_size).min(self.record_groups);
+        let groups = (cols + 1).div_ceil(self.scan.group_size).min(self.record_groups);
         let (mut ptr, mut chunk_ptr) = (work.buffer(cols + 1)?, work.buffer(cols + 1)?);
-        let mut partials = work.buffer(3 * groups)?;
+        let mut record = work.buffer(4 * groups)?;
         let (first, count) = (columns.start as u32, cols as u32);
-        let args = (&b.col_ptr, &entries.prods, &mut ptr, &mut chunk_ptr, &mut partials, first_product, first, count);
-        self.segments.launch(work, Grid::groups(groups, self.group_size), args)?;
-        Ok((BandSegments { ptr, chunk_ptr, sizes: Sizes::default() }, partials, groups))
+        let args = (&b.col_ptr, &entries.prods, &mut ptr, &mut chunk_ptr, &mut record, first_product, first, count);
+        self.segments.launch(work, Grid::groups(groups, self.scan.group_size), args)?;
+        Ok((BandSegments { ptr, chunk_ptr, sizes: Sizes::default() }, record))
     }
 }
 
@@ -181,31 +166,29 @@ mod tests {
         esc::tests::{edge_cases, tunings},
     };
 
-    /// Products before each entry of B, the column of each entry, where each column's products begin.
-    fn model(a: &Csc<f64>, b: &Csc<f64>) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
-        let (mut prods, mut cols, mut segments, mut products) = (vec![], vec![], vec![], 0u64);
+    /// Products before each entry of B, where each column's products begin.
+    fn model(a: &Csc<f64>, b: &Csc<f64>) -> (Vec<u64>, Vec<u32>) {
+        let (mut prods, mut segments, mut products) = (vec![], vec![], 0u64);
         for col in 0..b.ncols() {
             segments.push(products as u32);
             for &k in b.pattern().column(col) {
                 prods.push(products);
-                cols.push(col as u32);
                 products += a.pattern().column(k as usize).len() as u64;
             }
         }
         segments.push(products as u32);
         prods.push(products);
-        (prods, cols, segments)
+        (prods, segments)
     }
 
     #[test]
     fn small_agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
             for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-                let setup = Setup::new(&test_device(), &tuning)?;
-                let mut counted = setup.run(&case.work, &case.a, &case.b, Part::Full)?;
-                let (prods, cols, segment_ptr) = model(&case.host.0, &case.host.1);
+                let setup = Setup::new(&test_device(), &tuning, Part::Full)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let (prods, segment_ptr) = model(&case.host.0, &case.host.1);
                 assert_eq!(counted.entries.prods.download(&case.work)?, prods);
-                assert_eq!(counted.entries.cols.download(&case.work)?, cols);
                 let lengths: Vec<u64> = segment_ptr.windows(2).map(|s| u64::from(s[1] - s[0])).collect();
                 let short = |&&length: &&u64| length > 0 && length <= tuning.sort.short_max as u64;
                 let long = lengths.iter().filter(|&&length| length > tuning.sort.short_max as u64);

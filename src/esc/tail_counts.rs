@@ -4,10 +4,7 @@ use super::{Tuning, expansion::Expanded, setup::BandSegments, tuning::TileTuning
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
-    primitives::{
-        scan::{Operation, Scan},
-        segmented_reduce::RUN_PIECE,
-    },
+    primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
 };
 
 type Signature = (In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
@@ -40,7 +37,7 @@ impl TailCounts {
             .define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
             kernel: device.kernel(source!("esc/tail_counts.cl"), &options, "tail_counts")?,
-            scan: Scan::new(device, tuning.scan, Operation::ExclusiveSum)?,
+            scan: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
         })
     }
@@ -96,12 +93,13 @@ mod tests {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {
-                let setup = Setup::new(&device, &tuning)?;
-                let mut counted = setup.run(&case.work, &case.a, &case.b, Part::Full)?;
+                let setup = Setup::new(&device, &tuning, Part::Full)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
                 let band = case.band(counted.sizes);
                 let expansion = Expansion::new(&device, &tuning, Kind::default())?;
-                let expanded = expansion.run(&case.work, case.operands().factors(), &counted.entries, &band)?;
                 let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
+                let expanded =
+                    expansion.run(&case.work, case.operands().factors(), &counted.entries, &segments, &band)?;
                 let sorted = SortStage::new(&device, &tuning)?.run(&case.work, &segments, expanded)?;
                 let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
                 assert_eq!(sorted.rows.download(&case.work)?, rows);

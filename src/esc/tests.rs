@@ -11,7 +11,7 @@ use tuning::TileTuning;
 /// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
 pub(super) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     let base = Tuning::new(test_device().info(), a, b);
-    let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2 };
+    let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2, direct_tiles: 2 };
     let parallel = Tuning {
         group_size: 8,
         record_groups: 3,

@@ -1,6 +1,6 @@
 //! The entries (blocks) of a matrix that are not small, in their order, on the device: flags, a scan, one copy, and one small read of how
 //! many stay. Kernels: `cl/primitives/drop_entries.cl`; the rule is [`Threshold`]'s, the model [`crate::matrix::drop_below`].
-use super::scan::{Operation, Scan, ScanTuning};
+use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
     device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, source},
@@ -49,7 +49,7 @@ impl<T: Element> DropEntries<T> {
             keep: device.kernel(source, &options, "keep_entries")?,
             entries: device.kernel(source, &options, "move_entries")?,
             columns: device.kernel(source, &options, "move_columns")?,
-            scan: Scan::new(device, ScanTuning { group_size, items }, Operation::ExclusiveSum)?,
+            scan: Scan::new(device, ScanTuning { group_size, items, direct_tiles: 64 })?,
             threshold,
             group_size,
             lanes,

@@ -1,7 +1,7 @@
-//! Scan: sums (exclusive) or maxima (inclusive) of everything before, over any length, in place. Kernel: `cl/primitives/scan.cl`.
+//! Scan: sums of everything before each value, over any length, in place. Kernel: `cl/primitives/scan.cl`.
 //!
-//! Three kernels a level (reduce, scan the partials, scan the tiles); a level divides the length by some thousands, so that 2^32 values
-//! take three.
+//! One launch up to a tile of values, two (the sums of the tiles, then the tiles) up to some million: each tile then adds up the sums of the
+//! tiles before it. Beyond, those are scanned first, in the same way.
 use crate::{
     DeviceInfo, DeviceKind, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
@@ -13,23 +13,23 @@ pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Consecutive values an item takes.
     pub items: usize,
+    /// Tiles up to which each adds up the sums of those before it: reads that grow with the square, against a launch or two.
+    pub direct_tiles: usize,
 }
 
 impl ScanTuning {
     /// On a CPU, where a group is a loop, few items with much each.
     pub fn new(info: &DeviceInfo) -> Self {
-        let (group_size, items) = if info.kind == DeviceKind::Cpu { (16, 256) } else { (256, 8) };
-        Self { group_size: group_size.min(1 << info.max_group_size.max(1).ilog2()), items }
+        // 4096 tiles add up 8 M partials, which cached memory gives in the time of a launch; on a CPU nothing is gained.
+        let (group_size, items, direct_tiles) =
+            if info.kind == DeviceKind::Cpu { (16, 256, 64) } else { (256, 8, 4096) };
+        Self { group_size: group_size.min(1 << info.max_group_size.max(1).ilog2()), items, direct_tiles }
     }
-}
 
-/// What is accumulated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// Sum of all values before, without the value itself.
-    ExclusiveSum,
-    /// Largest of all values up to and including the value itself.
-    InclusiveMax,
+    /// Values of a tile.
+    pub fn tile(&self) -> usize {
+        self.group_size * self.items
+    }
 }
 
 pub(crate) struct Scan<W> {
@@ -39,11 +39,8 @@ pub(crate) struct Scan<W> {
 }
 
 impl<W: Word> Scan<W> {
-    pub fn new(device: &Device, tuning: ScanTuning, operation: Operation) -> Result<Self> {
-        let options = Options::group_size(tuning.group_size)
-            .word::<W>("SCAN_WORD")
-            .define("ITEMS", tuning.items)
-            .define("MAXIMUM", u8::from(operation == Operation::InclusiveMax));
+    pub fn new(device: &Device, tuning: ScanTuning) -> Result<Self> {
+        let options = Options::group_size(tuning.group_size).word::<W>("SCAN_WORD").define("ITEMS", tuning.items);
         Ok(Self {
             reduce: device.kernel(source!("primitives/scan.cl"), &options, "scan_reduce")?,
             tiles: device.kernel(source!("primitives/scan.cl"), &options, "scan_tiles")?,
@@ -53,15 +50,28 @@ impl<W: Word> Scan<W> {
 
     /// Scans all of `data`.
     pub fn run(&self, work: &Work, data: &mut Buffer<W>) -> Result<()> {
-        let tile = self.tuning.group_size * self.tuning.items;
-        let tiles = data.len().div_ceil(tile);
-        let grid = Grid::groups(tiles, self.tuning.group_size);
-        let (n, mut partials) = (data.len() as u32, work.buffer(tiles)?);
+        self.run_first(work, data, data.len())
+    }
+
+    /// Scans the first `count` values.
+    pub fn run_first(&self, work: &Work, data: &mut Buffer<W>, count: usize) -> Result<()> {
+        let tiles = count.div_ceil(self.tuning.tile());
+        let mut partials = work.buffer(tiles)?;
         if tiles > 1 {
-            self.reduce.launch(work, grid, (data, &mut partials, n))?;
+            let grid = Grid::groups(tiles, self.tuning.group_size);
+            self.reduce.launch(work, grid, (data, &mut partials, count as u32))?;
+        }
+        self.finish(work, data, count, partials)
+    }
+
+    /// The same, where the sum of each [`ScanTuning::tile`] is there already.
+    pub fn finish(&self, work: &Work, data: &mut Buffer<W>, count: usize, mut partials: Buffer<W>) -> Result<()> {
+        let scanned = partials.len() > self.tuning.direct_tiles;
+        if scanned {
             self.run(work, &mut partials)?;
         }
-        self.tiles.launch(work, grid, (data, &partials, n, tiles as u32))
+        let grid = Grid::groups(partials.len(), self.tuning.group_size);
+        self.tiles.launch(work, grid, (data, &partials, count as u32, u32::from(scanned)))
     }
 }
 
@@ -70,42 +80,34 @@ mod tests {
     use super::*;
     use crate::device::test_device;
 
-    fn model(data: &[u64], operation: Operation) -> Vec<u64> {
-        let mut before = 0;
-        let step = |&value: &u64| match operation {
-            Operation::ExclusiveSum => {
-                before += value;
-                before - value
-            }
-            Operation::InclusiveMax => {
-                before = before.max(value);
-                before
-            }
+    fn model(data: &[u64]) -> Vec<u64> {
+        let mut sum = 0;
+        let before = |&value: &u64| {
+            sum += value;
+            sum - value
         };
-        data.iter().map(step).collect()
+        data.iter().map(before).collect()
     }
 
-    /// Around the tile (64 * 4), around the square of the tile (a third level begins), and nothing.
-    const LENGTHS: [usize; 12] = [0, 1, 63, 64, 65, 255, 256, 257, 1000, 65_536, 65_537, 300_001];
-    const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4 };
+    /// Around the tile (64 * 4), around the tiles that are added up directly (3), around the square of the tile, and nothing.
+    const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
+    const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
 
     #[test]
     fn agrees_with_its_model_across_tile_edges() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        for operation in [Operation::ExclusiveSum, Operation::InclusiveMax] {
-            let (wide, narrow) =
-                (Scan::<u64>::new(&device, TUNING, operation)?, Scan::<u32>::new(&device, TUNING, operation)?);
-            for n in LENGTHS {
-                let data: Vec<u64> = (0..n as u64).map(|i| (i * 2_654_435_761) % 1000).collect();
-                let mut buffer = work.upload(&data)?;
-                wide.run(&work, &mut buffer)?;
-                assert_eq!(buffer.download(&work)?, model(&data, operation), "u64, {operation:?}, {n} values");
-                let mut buffer = work.upload(&data.iter().map(|&x| x as u32).collect::<Vec<_>>())?;
-                narrow.run(&work, &mut buffer)?;
-                let want: Vec<u32> = model(&data, operation).iter().map(|&x| x as u32).collect();
-                assert_eq!(buffer.download(&work)?, want, "u32, {operation:?}, {n} values");
-            }
+        let (wide, narrow) = (Scan::<u64>::new(&device, TUNING)?, Scan::<u32>::new(&device, TUNING)?);
+        for n in LENGTHS {
+            let data: Vec<u64> = (0..n as u64).map(|i| (i * 2_654_435_761) % 1000).collect();
+            let mut buffer = work.upload(&data)?;
+            wide.run(&work, &mut buffer)?;
+            assert_eq!(buffer.download(&work)?, model(&data), "u64, {n} values");
+            let mut buffer = work.upload(&data.iter().map(|&x| x as u32).collect::<Vec<_>>())?;
+            narrow.run_first(&work, &mut buffer, n - n / 3)?;
+            let mut want: Vec<u32> = model(&data).iter().map(|&x| x as u32).collect();
+            want[n - n / 3..].iter_mut().zip(&data[n - n / 3..]).for_each(|(want, &x)| *want = x as u32);
+            assert_eq!(buffer.download(&work)?, want, "u32, {n} values but the last third");
         }
         Ok(())
     }
@@ -115,7 +117,7 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let mut buffer = work.upload(&[u64::from(u32::MAX); 1000])?;
-        Scan::new(&device, TUNING, Operation::ExclusiveSum)?.run(&work, &mut buffer)?;
+        Scan::new(&device, TUNING)?.run(&work, &mut buffer)?;
         assert_eq!(buffer.download(&work)?[999], 999 * u64::from(u32::MAX));
         Ok(())
     }

@@ -113,11 +113,26 @@ impl<P: Word> SegmentedSort<P> {
         let (ptr, chunk_ptr) = (segments.ptr, segments.chunk_ptr);
         let args = (ptr, chunk_ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count);
         self.chunks.launch(work, grid, args)?;
+        self.merge(work, &segments, [&mut rows, &mut rows_out], [&mut payload, &mut payload_out])?;
+        Ok((rows_out, payload_out))
+    }
+
+    /// Merges the sorted chunks of long segments, back and forth between two pairs of arrays; each begins where its number of passes makes
+    /// it end in the second pair: in the first where that number is odd.
+    pub fn merge(
+        &self,
+        work: &Work,
+        segments: &Segments<'_>,
+        [rows, rows_out]: [&mut Buffer<u32>; 2],
+        [payload, payload_out]: [&mut Buffer<P>; 2],
+    ) -> Result<()> {
+        let grid = Grid::groups(segments.chunks as usize, self.tuning.group_size);
+        let (ptr, chunk_ptr, count) = (segments.ptr, segments.chunk_ptr, segments.ptr.len() as u32 - 1);
         for pass in 0..self.tuning.passes(segments.longest) {
-            let args = (ptr, chunk_ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count, pass);
+            let args = (ptr, chunk_ptr, &mut *rows, &mut *payload, &mut *rows_out, &mut *payload_out, count, pass);
             self.merge.launch(work, grid, args)?;
         }
-        Ok((rows_out, payload_out))
+        Ok(())
     }
 
     /// Sorts rows and payloads as one segment; the arrays given become scratch.

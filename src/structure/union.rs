@@ -3,7 +3,7 @@ use super::group_size;
 use crate::{
     Device, OperandPair, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
-    primitives::scan::{Operation, Scan, ScanTuning},
+    primitives::scan::{Scan, ScanTuning},
 };
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Union {
             of_a: device.kernel(source, &options, "union_of_a")?,
             of_b: device.kernel(source, &options, "union_of_b")?,
             col_ptr: device.kernel(source, &options, "union_col_ptr")?,
-            scan: Scan::new(device, ScanTuning::new(device.info()), Operation::ExclusiveSum)?,
+            scan: Scan::new(device, ScanTuning::new(device.info()))?,
             group_size,
         })
     }
