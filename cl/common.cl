@@ -79,23 +79,3 @@ uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
     }
     return first;
 }
-
-// Whether product p of the sorted expansion ends a run: its row or its segment ends with it. For p ascending from a tile's first
-// product on: *segment starts as that one's segment, *segment_end as 0; last_segment is that of the next tile's first product.
-// Empty segments are never looked at one by one: a bisection passes over them.
-bool ends_run(global const uint* row, global const uint* segment_ptr, uint last_segment, uint p, uint* segment, uint* segment_end)
-{
-    if (p >= *segment_end) {
-        uint first = *segment, last = last_segment;
-        while (first < last) {
-            const uint middle = first + (last - first + 1) / 2;
-            if (segment_ptr[middle] <= p)
-                first = middle;
-            else
-                last = middle - 1;
-        }
-        *segment = first;
-        *segment_end = segment_ptr[first + 1];
-    }
-    return p + 1 == *segment_end || row[p] != row[p + 1];
-}

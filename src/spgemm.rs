@@ -185,7 +185,7 @@ impl Spgemm {
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape)?, self.thinning(device, &operands)?);
+        let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape, x.nrows)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let start = Instant::now();
@@ -218,7 +218,7 @@ impl Spgemm {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
         let (esc, mut thinning) =
-            (Esc::new(work.device(), x.shape, y.shape)?, self.thinning(work.device(), &operands)?);
+            (Esc::new(work.device(), x.shape, y.shape, x.nrows)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
         let start = Instant::now();
         let mut bands = Vec::new();

@@ -44,21 +44,46 @@ uint segment_from(global const uint* segment_ptr, uint segments, uint position)
 }
 
 // How many of the first `count` elements of the merged sequence come from the left one; of equal keys the left one's come first.
-#define MERGE_PATH(name, SPACE)                                                                                       \
-    uint name(SPACE const uint* left, uint lefts, SPACE const uint* right, uint rights, uint count)                   \
-    {                                                                                                                 \
-        uint low = count > rights ? count - rights : 0, high = min(count, lefts);                                     \
-        while (low < high) {                                                                                          \
-            const uint middle = low + (high - low) / 2;                                                               \
-            if (left[middle] <= right[count - 1 - middle])                                                            \
-                low = middle + 1;                                                                                     \
-            else                                                                                                      \
-                high = middle;                                                                                        \
-        }                                                                                                             \
-        return low;                                                                                                   \
+uint local_path(local const uint* left, uint lefts, local const uint* right, uint rights, uint count)
+{
+    uint low = count > rights ? count - rights : 0, high = min(count, lefts);
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        if (left[middle] <= right[count - 1 - middle])
+            low = middle + 1;
+        else
+            high = middle;
     }
-MERGE_PATH(local_path, local)
-MERGE_PATH(global_path, global)
+    return low;
+}
+
+// The same of global memory for two counts, by the whole work-group: half of it looks for each, a few rounds in place of one load after
+// another.
+uint2 group_paths(global const uint* left, uint lefts, global const uint* right, uint rights, uint2 count, local uint* edge)
+{
+    const uint half_group = GROUP_SIZE / 2, item = get_local_id(0) % half_group, side = get_local_id(0) / half_group;
+    uint2 low = count - min(count, (uint2)(rights, rights)), high = min(count, (uint2)(lefts, lefts));
+    while (low.x < high.x || low.y < high.y) {
+        const uint2 step = (high - low) / half_group + 1;
+        const uint own_step = side ? step.y : step.x, to = side ? high.y : high.x, own_count = side ? count.y : count.x;
+        const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step; // below 2^32: positions are below 2^31
+        const bool before = at < to && left[at] <= right[own_count - 1 - at];
+        const bool next_before = next < to && left[next] <= right[own_count - 1 - next];
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads of the round before
+        if (get_local_id(0) < 2)
+            edge[get_local_id(0)] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (before && !next_before)
+            edge[side] = item + 1; // one item of each half at most
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint2 befores = (uint2)(edge[0], edge[1]);
+        high.x = befores.x == 0 ? low.x : min(low.x + befores.x * step.x, high.x);
+        high.y = befores.y == 0 ? low.y : min(low.y + befores.y * step.y, high.y);
+        low.x = befores.x == 0 ? low.x : low.x + (befores.x - 1) * step.x + 1;
+        low.y = befores.y == 0 ? low.y : low.y + (befores.y - 1) * step.y + 1;
+    }
+    return low;
+}
 
 // Merges key[first..border) and key[border..end), the item's part of it: positions begin..stop of those from first on.
 #define MERGE_PART(begin, stop, first, border, end)                                                                   \
@@ -208,7 +233,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
 {
     local uint key[CHUNK];
     local ushort from[CHUNK];
-    local uint path[2];
+    local uint edge[2];
     const uint item = get_local_id(0);
     uint passes;
     const uint segment = segment_of_chunk(chunk_ptr, segments, get_group_id(0), &passes);
@@ -227,13 +252,10 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     const uint end = (uint)min(left + 2 * width, (ulong)length);
     const uint count = pass < passes ? min((uint)CHUNK, end - position) : 0;
 
-    if (item < 2 && count > 0)
-        path[item] = global_path(row_from + start + left, right - left, row_from + start + right, end - right,
-                                 position - left + item * count);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint lefts = count > 0 ? path[1] - path[0] : 0;
-    const uint first_left = start + left + (count > 0 ? path[0] : 0);
-    const uint first_right = start + right + (position - left) - (count > 0 ? path[0] : 0);
+    const uint2 path = group_paths(row_from + start + left, count > 0 ? right - left : 0, row_from + start + right,
+                                   count > 0 ? end - right : 0, (uint2)(position - left, position - left + count), edge);
+    const uint lefts = path.y - path.x;
+    const uint first_left = start + left + path.x, first_right = start + right + (position - left) - path.x;
 
     for (uint i = item; i < count; i += GROUP_SIZE) {
         key[i] = row_from[i < lefts ? first_left + i : first_right + i - lefts];

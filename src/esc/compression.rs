@@ -1,13 +1,12 @@
-//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69): where each run ends, where each column of C begins, and the sum of each
-//! run, placed straight in C. Kernels: `cl/esc/compression.cl`; the sums of blocks `cl/esc/block_sums.cl`, those of scalars
-//! `cl/primitives/segmented_reduce.cl`.
+//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69): the sum of each run, placed straight in C. Kernels: the sums of blocks
+//! `cl/esc/block_sums.cl`, those of scalars `cl/primitives/segmented_reduce.cl`; `cl/esc/compression.cl` cuts long runs into pieces.
 use super::{
     Kind, Tuning,
     block_sums::{BlockSums, Places, Scaling},
-    expansion::{Expanded, Factors, Payload},
-    setup::BandSegments,
+    expansion::{Factors, Payload},
+    gather::Gathered,
     tail_counts::Tails,
-    tuning::{PayloadKind, TileTuning},
+    tuning::PayloadKind,
 };
 use crate::{
     BlockShape, Element, Result,
@@ -17,16 +16,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-type RunEndsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, u32);
 type PiecesSignature = (In<u32>, Out<Piece>, InOut<u32>, u32);
-type ColumnEndsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32);
 
 pub(crate) struct Compression<T: Element> {
-    run_ends: Kernel<RunEndsSignature>,
     long_pieces: Kernel<PiecesSignature>,
-    column_ends: Kernel<ColumnEndsSignature>,
     sums: Sums<T>,
-    tiles: TileTuning,
+    group_size: usize,
 }
 
 enum Sums<T: Element> {
@@ -69,9 +64,10 @@ impl<T: Element> Operands<'_, T> {
     }
 }
 
-/// Where the runs of a sorted expansion are, and with them the columns of C.
+/// The runs of a sorted expansion, and the pieces of long ones.
 pub(crate) struct Compressed {
     pub col_ptr: Buffer<u32>,
+    pub row_idx: Buffer<u32>,
     /// The last product of each run.
     pub run_end: Buffer<u32>,
     /// The pieces of long runs.
@@ -88,48 +84,30 @@ impl Compressed {
 
 impl<T: Element> Compression<T> {
     pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, kind: Kind) -> Result<Self> {
-        let options = Options::group_size(tuning.tiles.group_size)
-            .define("TILE", tuning.tiles.products)
-            .define("LONG_RUN", tuning.long_run())
-            .define("RUN_PIECE", RUN_PIECE);
-        let compression = source!("esc/compression.cl");
+        let options =
+            Options::group_size(tuning.group_size).define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
-            run_ends: device.kernel(compression, &options, "run_ends")?,
-            long_pieces: device.kernel(compression, &options, "long_pieces")?,
-            column_ends: device.kernel(compression, &options, "column_ends")?,
+            long_pieces: device.kernel(source!("esc/compression.cl"), &options, "long_pieces")?,
             sums: match tuning.payload {
                 PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
                 PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b, kind.transposed)?),
             },
-            tiles: tuning.tiles,
+            group_size: tuning.group_size,
         })
     }
 
-    /// Finds the runs of a sorted expansion, and where the columns of C begin.
-    pub fn runs(
-        &self,
-        work: &Work,
-        sorted: &Expanded<T>,
-        segments: &BandSegments,
-        tails: &Tails,
-    ) -> Result<Compressed> {
+    /// Cuts long runs into pieces.
+    pub fn runs(&self, work: &Work, gathered: Gathered, tails: &Tails) -> Result<Compressed> {
         work.stage("compression");
-        let (products, cols) = (sorted.rows.len() as u32, segments.ptr.len() - 1);
-        let mut run_end = work.buffer(tails.nnz)?;
-        let grid = Grid::groups(self.tiles.count(products), self.tiles.group_size);
-        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &tails.tail_ptr, &mut run_end, products);
-        self.run_ends.launch(work, grid, args)?;
+        let Gathered { col_ptr, row_idx, run_end } = gathered;
         let mut pieces = work.buffer(tails.pieces)?;
         if tails.pieces > 0 {
             let mut counts = work.buffer(2)?;
             work.fill_zero(&mut counts)?;
             let args = (&run_end, &mut pieces, &mut counts, tails.nnz as u32);
-            self.long_pieces.launch(work, Grid::items(tails.nnz, self.tiles.group_size), args)?;
+            self.long_pieces.launch(work, Grid::items(tails.nnz, self.group_size), args)?;
         }
-        let mut col_ptr = work.buffer(cols + 1)?;
-        let args = (&segments.ptr, &tails.tail_ptr, &run_end, &mut col_ptr, cols as u32, products);
-        self.column_ends.launch(work, Grid::items(cols + 1, self.tiles.group_size), args)?;
-        Ok(Compressed { col_ptr, run_end, pieces, parts: tails.parts })
+        Ok(Compressed { col_ptr, row_idx, run_end, pieces, parts: tails.parts })
     }
 
     /// The values of C: the sum of each run.
@@ -212,14 +190,14 @@ mod tests {
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
                 let stage = Compression::new(&device, &tuning, scalar, scalar, Kind::default())?;
-                let compressed = stage.runs(work, &sorted, &segments, &tails)?;
+                let gathered = Gather::new(&device, &tuning)?.run(work, &sorted.rows, &segments, &tails)?;
+                let compressed = stage.runs(work, gathered, &tails)?;
                 let values = stage.sums(work, &operands, &sorted.payload, &compressed)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(compressed.col_ptr.download(work)?, col_ptr);
                 assert_eq!(compressed.run_end.download(work)?, run_end);
                 assert_eq!(values.download(work)?, sums);
-                let row_idx = Gather::new(&device, &tuning)?.run(work, &sorted.rows, compressed.run_end)?;
-                assert_eq!(row_idx.download(work)?, rows);
+                assert_eq!(compressed.row_idx.download(work)?, rows);
             }
         }
         Ok(())

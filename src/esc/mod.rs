@@ -72,6 +72,13 @@ pub(crate) struct Kind {
     pub part: Part,
     /// Of the operands that are stored transposed the pairs hold what [`Factors::a_source`] says.
     pub transposed: Transposed,
+    /// Bits that hold the number of rows of C.
+    pub row_bits: u32,
+}
+
+/// Bits that hold a number of rows.
+fn row_bits(rows: usize) -> u32 {
+    usize::BITS - rows.leading_zeros()
 }
 
 /// The product, compiled: the kernels of the six stages for one pair of block shapes and one element type.
@@ -86,8 +93,11 @@ pub(crate) struct Esc<T: Element> {
 }
 
 impl<T: Element> Esc<T> {
-    pub fn new(device: &Device, a: BlockShape, b: BlockShape) -> Result<Self> {
-        Self::tuned(device, a, b, Tuning::new(device.info(), a, b), Kind::default())
+    /// For an A of so many rows of blocks.
+    pub fn new(device: &Device, a: BlockShape, b: BlockShape, rows: usize) -> Result<Self> {
+        let tuning = Tuning::new(device.info(), a, b);
+        let kind = Kind { row_bits: row_bits(rows), ..Kind::default() };
+        Self::tuned(device, a, b, tuning, kind)
     }
 
     fn tuned(device: &Device, a: BlockShape, b: BlockShape, tuning: Tuning, kind: Kind) -> Result<Self> {
@@ -117,13 +127,12 @@ impl<T: Element> Esc<T> {
             }
             let (sorted, compressed, longest) = self.find_runs(work, operands.factors(), counted, band)?;
             let values = self.compression.sums(work, operands, &sorted.payload, &compressed)?;
-            let row_idx = self.gather.run(work, &sorted.rows, compressed.run_end)?;
-            place(operands.product(compressed.col_ptr, row_idx, values))?;
+            place(operands.product(compressed.col_ptr, compressed.row_idx, values))?;
             Ok(longest)
         })
     }
 
-    /// Stages 2 to 5 up to the sums: the runs of a band, and its longest.
+    /// Stages 2 to 6 but for the sums: the runs of a band, and its longest.
     fn find_runs(
         &self,
         work: &Work,
@@ -135,7 +144,8 @@ impl<T: Element> Esc<T> {
         let expanded = self.expansion.run(work, factors, &counted.entries, &segments, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
-        let compressed = self.compression.runs(work, &sorted, &segments, &tails)?;
+        let gathered = self.gather.run(work, &sorted.rows, &segments, &tails)?;
+        let compressed = self.compression.runs(work, gathered, &tails)?;
         Ok((sorted, compressed, tails.longest))
     }
 

@@ -7,6 +7,7 @@ use super::{
     expansion::{Factors, Payload},
     join::join_patterns,
     onto::Onto,
+    row_bits,
 };
 use crate::error::Dimensions;
 use crate::{
@@ -100,7 +101,11 @@ impl<T: Element> PlannedProduct<T> {
         let device = work.device();
         let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
         let tuning = Tuning::new(device.info(), a_shape, b_shape).keeping_pairs();
-        let kind = Kind { part, transposed: Transposed { a: a.transposed, b: b.transposed } };
+        let kind = Kind {
+            part,
+            transposed: Transposed { a: a.transposed, b: b.transposed },
+            row_bits: row_bits(a.dimensions().nrows),
+        };
         Self::tuned(device, work, (a, b), tuning, kind)
     }
 
@@ -128,11 +133,9 @@ impl<T: Element> PlannedProduct<T> {
             }
             let (sorted, compressed, longest) = esc.find_runs(work, factors, counted, band)?;
             let Payload::Pairs(pairs) = sorted.payload else { unreachable!("a plan keeps pairs") };
-            let Compressed { col_ptr, run_end, pieces, parts } = compressed;
+            let Compressed { col_ptr, row_idx, run_end, pieces, parts } = compressed;
             let parts = sums.parts(work, parts)?;
-            let mut rows = work.buffer(run_end.len())?;
-            work.copy(&run_end, 0, &mut rows, 0, run_end.len())?;
-            patterns.push((col_ptr, esc.gather.run(work, &sorted.rows, rows)?));
+            patterns.push((col_ptr, row_idx));
             let nnz = run_end.len() as u32;
             bands.push(PlannedBand { pairs, run_end, pieces, parts, first });
             first += nnz;
@@ -232,7 +235,7 @@ mod tests {
         let shape = BlockShape::new(2, 3)?;
         let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
         let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
-        let kind = Kind { part: Part::Lower, transposed: Transposed { a: false, b: true } };
+        let kind = Kind { part: Part::Lower, transposed: Transposed { a: false, b: true }, row_bits: 32 };
         // The larger pattern: all of the lower triangle.
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();

@@ -5,7 +5,7 @@ use super::{
     bands::Band,
     expansion::{Expanded, Factors, Payload},
     setup::{BEntries, BandSegments},
-    tuning::{PayloadKind, TileTuning},
+    tuning::{PayloadKind, TileTuning, WindowTuning},
 };
 use crate::{
     Element, OperandPair, Result, Word,
@@ -33,38 +33,47 @@ type Signature<V, P> = (
     u32,
     u32,
     u32,
-    u32,
 );
 
 pub(crate) struct SortedExpansion<T: Element> {
-    kernel: Expand<T>,
+    kernels: Kernels<T>,
+    windows: WindowTuning,
     sort: SortTuning,
     tiles: TileTuning,
 }
 
-enum Expand<T: Element> {
-    Values(Kernel<Signature<T, T::Arithmetic>>),
-    Pairs(Kernel<Signature<u32, OperandPair>>),
+/// For short segments, and for chunks of long ones.
+enum Kernels<T: Element> {
+    Values([Kernel<Signature<T, T::Arithmetic>>; 2]),
+    Pairs([Kernel<Signature<u32, OperandPair>>; 2]),
 }
 
 impl<T: Element> SortedExpansion<T> {
     pub fn new(device: &Device, tuning: &Tuning, kind: Kind) -> Result<Self> {
-        let options = Options::group_size(tuning.sort.group_size)
-            .define("ITEMS", tuning.sort.chunk / tuning.sort.group_size)
-            .define("SHORT_MAX", tuning.sort.short_max)
-            .define("TILE", tuning.tiles.products)
-            .define("FROM_END", u8::from(kind.part == Part::Lower))
-            .define("A_TRANSPOSED", u8::from(kind.transposed.a))
-            .define("B_TRANSPOSED", u8::from(kind.transposed.b));
-        let (expansion, name) = (source!("esc/sorted_expansion.cl"), "sorted_expansion");
-        let kernel = match tuning.payload {
-            PayloadKind::Values => {
-                let options = options.element::<T>();
-                Expand::Values(device.kernel(expansion, &payload::<T::Arithmetic>(options), name)?)
-            }
-            PayloadKind::Pairs => Expand::Pairs(device.kernel(expansion, &payload::<OperandPair>(options), name)?),
+        let (windows, sort) = (tuning.windows, tuning.sort);
+        let options = |group_size: usize, items: usize, chunks: u8| {
+            let position_bits = (group_size * items).next_power_of_two().ilog2();
+            Options::group_size(group_size)
+                .define("ITEMS", items)
+                .define("CHUNKS", chunks)
+                .define("PACKED", u8::from(kind.row_bits + position_bits <= 32))
+                .define("POSITION_BITS", position_bits)
+                .define("SHORT_MAX", sort.short_max)
+                .define("TILE", tuning.tiles.products)
+                .define("FROM_END", u8::from(kind.part == Part::Lower))
+                .define("A_TRANSPOSED", u8::from(kind.transposed.a))
+                .define("B_TRANSPOSED", u8::from(kind.transposed.b))
         };
-        Ok(Self { kernel, sort: tuning.sort, tiles: tuning.tiles })
+        let of_windows = options(windows.group_size, windows.items, 0);
+        let of_chunks = options(sort.group_size, sort.chunk / sort.group_size, 1);
+        let kernels = match tuning.payload {
+            PayloadKind::Values => {
+                let of = |options: Options| kernel::<_, T::Arithmetic>(device, options.element::<T>());
+                Kernels::Values([of(of_windows)?, of(of_chunks)?])
+            }
+            PayloadKind::Pairs => Kernels::Pairs([kernel(device, of_windows)?, kernel(device, of_chunks)?]),
+        };
+        Ok(Self { kernels, windows, sort, tiles: tuning.tiles })
     }
 
     /// Expands a band of at least one product; of the result only chunks are left to merge.
@@ -77,16 +86,16 @@ impl<T: Element> SortedExpansion<T> {
         band: &Band,
     ) -> Result<Expanded<T>> {
         let (a, b) = (factors.a, factors.b);
-        match (&self.kernel, factors.values) {
-            (Expand::Values(kernel), Some((a_values, b_values))) => {
+        match (&self.kernels, factors.values) {
+            (Kernels::Values(kernels), Some((a_values, b_values))) => {
                 let of = (a_values, b_values);
-                self.launch(work, kernel, (factors, of), entries, segments, band, Payload::Values)
+                self.launch(work, kernels, (factors, of), entries, segments, band, Payload::Values)
             }
-            (Expand::Pairs(kernel), _) => {
+            (Kernels::Pairs(kernels), _) => {
                 let of = (factors.a_source.unwrap_or(&a.row_idx), factors.b_source.unwrap_or(&b.row_idx));
-                self.launch(work, kernel, (factors, of), entries, segments, band, Payload::Pairs)
+                self.launch(work, kernels, (factors, of), entries, segments, band, Payload::Pairs)
             }
-            (Expand::Values(_), None) => unreachable!("a plan keeps pairs"),
+            (Kernels::Values(_), None) => unreachable!("a plan keeps pairs"),
         }
     }
 
@@ -94,7 +103,7 @@ impl<T: Element> SortedExpansion<T> {
     fn launch<V: Word, P: Word>(
         &self,
         work: &Work,
-        kernel: &Kernel<Signature<V, P>>,
+        [of_windows, of_chunks]: &[Kernel<Signature<V, P>>; 2],
         (factors, of): (Factors<'_, T>, (&Buffer<V>, &Buffer<V>)),
         entries: &BEntries,
         segments: &BandSegments,
@@ -108,14 +117,13 @@ impl<T: Element> SortedExpansion<T> {
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
         let (mut rows, mut payload) = (work.buffer(products)?, work.buffer(products)?);
         let mut tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
-        // All short segments that begin in a window fit a chunk: the shorter the longest, the wider the windows.
-        let window = self.sort.chunk - self.sort.short_max.min(sizes.longest as usize);
+        // All short segments that begin in a window fit a work-group: the shorter the longest, the wider the windows.
+        let window = self.windows.room() - self.sort.short_max.min(sizes.longest as usize);
         let windows = if sizes.has_short { products.div_ceil(window) } else { 0 };
-        let grid = Grid::groups(windows + sizes.chunks as usize, self.sort.group_size);
-        kernel.launch(
-            work,
-            grid,
-            (
+        let grids =
+            [Grid::groups(windows, self.windows.group_size), Grid::groups(sizes.chunks as usize, self.sort.group_size)];
+        for (kernel, grid) in [of_windows, of_chunks].into_iter().zip(grids) {
+            let args = (
                 &a.col_ptr,
                 &a.row_idx,
                 of.0,
@@ -135,14 +143,15 @@ impl<T: Element> SortedExpansion<T> {
                 band.columns.start,
                 band.columns.len() as u32,
                 window as u32,
-                windows as u32,
-            ),
-        )?;
+            );
+            kernel.launch(work, grid, args)?;
+        }
         let between = Some((rows_between, kind(payload_between)));
         Ok(Expanded { rows, payload: kind(payload), tile_segment, between })
     }
 }
 
-fn payload<P: Word>(options: Options) -> Options {
-    options.word::<P>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<P>() == 8))
+fn kernel<V: Word, P: Word>(device: &Device, options: Options) -> Result<Kernel<Signature<V, P>>> {
+    let options = options.word::<P>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<P>() == 8));
+    device.kernel(source!("esc/sorted_expansion.cl"), &options, "sorted_expansion")
 }

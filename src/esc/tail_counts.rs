@@ -3,7 +3,7 @@
 use super::{Tuning, expansion::Expanded, setup::BandSegments, tuning::TileTuning};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, source},
     primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
 };
 
@@ -17,7 +17,9 @@ pub(crate) struct TailCounts {
 
 /// The runs of a sorted expansion, counted.
 pub(crate) struct Tails {
-    /// Run ends before each tile; one more, all of them.
+    /// A bit per product: whether it ends a run.
+    pub flags: Buffer<u32>,
+    /// Run ends before each tile; one more, all of them. What lies behind is done with.
     pub tail_ptr: Buffer<u32>,
     /// Runs: entries of C.
     pub nnz: usize,
@@ -31,10 +33,7 @@ pub(crate) struct Tails {
 
 impl TailCounts {
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
-        let options = Options::group_size(tuning.tiles.group_size)
-            .define("TILE", tuning.tiles.products)
-            .define("LONG_RUN", tuning.long_run())
-            .define("RUN_PIECE", RUN_PIECE);
+        let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
             kernel: device.kernel(source!("esc/tail_counts.cl"), &options, "tail_counts")?,
             scan: Scan::new(device, tuning.scan)?,
@@ -47,15 +46,15 @@ impl TailCounts {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);
-        let (mut counts, mut record) = (work.buffer(tiles + 1)?, work.buffer(4)?);
-        work.fill_zero(&mut record)?;
-        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut counts, &mut record, products);
+        let mut flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
+        let mut counts = work.buffer(tiles + 4)?;
+        work.fill_zero(&mut counts)?;
+        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut flags, &mut counts, products);
         self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
-        self.scan.run(work, &mut counts)?;
-        work.copy(&counts, tiles, &mut record, 3, 1)?;
-        let record = record.download(work)?;
-        let (longest, [pieces, parts, nnz]) = (record[0], [1, 2, 3].map(|i| record[i] as usize));
-        Ok(Tails { tail_ptr: counts, nnz, longest, pieces, parts })
+        self.scan.run_first(work, &mut counts, tiles + 1)?;
+        let record = work.read(&counts, tiles, 4)?;
+        let [nnz, pieces, parts] = [0, 2, 3].map(|i| record[i] as usize);
+        Ok(Tails { flags, tail_ptr: counts, nnz, longest: record[1], pieces, parts })
     }
 }
 
@@ -105,7 +104,7 @@ mod tests {
                 assert_eq!(sorted.rows.download(&case.work)?, rows);
                 let tails = TailCounts::new(&device, &tuning)?.run(&case.work, &sorted, &segments)?;
                 let (tail_ptr, longest, pieces, parts) = model(&case, tuning.long_run());
-                assert_eq!(tails.tail_ptr.download(&case.work)?, tail_ptr);
+                assert_eq!(tails.tail_ptr.download(&case.work)?[..tail_ptr.len()], tail_ptr);
                 assert_eq!((tails.longest, tails.pieces, tails.parts), (longest, pieces, parts));
                 assert_eq!(tails.nnz, *tail_ptr.last().unwrap() as usize);
             }

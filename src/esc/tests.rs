@@ -6,7 +6,7 @@ use crate::{
     reference,
 };
 use setup::Sizes;
-use tuning::TileTuning;
+use tuning::{TileTuning, WindowTuning};
 
 /// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
 pub(super) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
@@ -17,6 +17,7 @@ pub(super) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         record_groups: 3,
         scan,
         sort: SortTuning::parallel(8),
+        windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
         ..base.clone()
     };

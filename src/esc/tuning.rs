@@ -2,6 +2,7 @@
 //! never of a matrix's contents.
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
+    device::Options,
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
 };
 
@@ -14,6 +15,7 @@ pub(crate) struct Tuning {
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
+    pub windows: WindowTuning,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
@@ -28,7 +30,22 @@ pub(crate) enum PayloadKind {
     Pairs,
 }
 
-/// Expansion, tail counts and compression cut the expansion into the same tiles, so that a tile's segments are looked up once.
+/// How short segments are sorted before they are written: many to a work-group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WindowTuning {
+    pub group_size: usize,
+    /// Products of an item: odd, so that neighbours do not meet in a bank of local memory, and few enough for registers.
+    pub items: usize,
+}
+
+impl WindowTuning {
+    /// Products a work-group has room for.
+    pub fn room(&self) -> usize {
+        self.group_size * self.items
+    }
+}
+
+/// Expansion, tail counts and gather cut the expansion into the same tiles, so that a tile's segments are looked up once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TileTuning {
     pub group_size: usize,
@@ -47,6 +64,16 @@ impl PayloadKind {
 }
 
 impl TileTuning {
+    /// Bits of a word of the flags that say which products end a run: those of one work-item, where a word has as many.
+    pub fn word_bits(&self) -> usize {
+        (self.products / self.group_size).min(32)
+    }
+
+    /// What kernels that work by tiles are compiled with.
+    pub fn options(&self) -> Options {
+        Options::group_size(self.group_size).define("TILE", self.products).define("WORD_BITS", self.word_bits())
+    }
+
     /// Tiles of an expansion.
     pub fn count(&self, products: u32) -> usize {
         (products as usize).div_ceil(self.products)
@@ -90,7 +117,8 @@ impl Tuning {
             group_size: wide(if cpu { 64 } else { 256 }),
             record_groups: 256,
             scan: ScanTuning::new(info),
-            sort: SortTuning::new(info),
+            sort: SortTuning::for_expansion(info),
+            windows: WindowTuning { group_size: wide(128), items: 9 },
             // One item per tile on a CPU: no barriers, a cursor that only walks forward. Its tile is long enough to hide a group's start.
             tiles: if cpu {
                 TileTuning { group_size: 1, products: 4096 }

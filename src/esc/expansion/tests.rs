@@ -24,7 +24,10 @@ fn expand(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<Expan
     let prods: Vec<u64> = counted.entries.prods.download(work)?.into_iter().map(|p| p + before).collect();
     let entries = BEntries { prods: work.upload(&prods)? };
     let band = Band { first_product: before, ..case.band(sizes) };
-    let stage = Expansion::new(&device, tuning, Kind::default())?;
+    // Tunings that keep pairs try the wide words.
+    let row_bits = if tuning.payload == PayloadKind::Pairs { 32 } else { 20 };
+    let kind = Kind { row_bits, ..Kind::default() };
+    let stage = Expansion::new(&device, tuning, kind)?;
     let expanded = stage.run(work, case.operands().factors(), &entries, &segments, &band)?;
     match sort {
         true => SortStage::new(&device, tuning)?.run(work, &segments, expanded),
@@ -47,7 +50,7 @@ fn assert_is(case: &Case, expanded: Expanded<f64>, products: &[(u32, u32, Operan
     Ok(())
 }
 
-/// Columns of A of many lengths, empty ones among them: stretches of up to 90 products, in segments short and long (36 and 72 are the
+/// Columns of A of many lengths, empty ones among them: stretches of up to 90 products, in segments short and long (28 and 56 are the
 /// borders of the tuning of the tests).
 fn stretches() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
