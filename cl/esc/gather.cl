@@ -1,15 +1,18 @@
-// gather: where each run ends and in which row, where each column of C begins.               host: src/esc/gather.rs
+// gather: where each run ends and in which row, where each column of C begins, the pieces of long runs.  host: src/esc/gather.rs
 //
-//   gather       one work-group per TILE products of the sorted expansion
-//   column_ends  one work-item per column of C, and one more
+//   gather_runs  one work-group per TILE products of the sorted expansion
+//   gather_ends  one work-item per column of C, and one more; one per run where some are long
+//   long_pieces  one work-item per run
 //
-//   in   row[products]  tails[tiles * WORDS]  segment_ptr[cols + 1]           as in tail_counts.cl
-//   in   tail_ptr[tiles + 1]          run ends before each tile
-//   out  run_end[nnz]                 last product of each run
-//   out  c_row_idx[nnz]               its row
-//   out  c_col_ptr[cols + 1]
-#if !defined(TILE) || !defined(WORD_BITS)
-#error "TILE, WORD_BITS: see src/esc/tuning.rs"
+//   in      row[products]  tails[tiles * WORDS]  segment_ptr[cols + 1]        as in tail_counts.cl
+//   in out  tail_ptr[tiles + 6]       run ends before each tile, all of them; behind the record of tail_counts the pieces and parts made, zero before
+//   out     run_end[nnz]              last product of each run
+//   out     c_row_idx[nnz]            its row
+//   out     c_col_ptr[cols + 1]
+//   out     piece[pieces]             of runs longer than LONG_RUN, in any order: run, first product, end, and its part where the run is longer
+//                                     than RUN_PIECE and cut; the parts of a run follow one another
+#if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
+#error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/esc/tuning.rs"
 #endif
 #define WORDS (TILE / WORD_BITS)
 #define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // words of an item, neighbours
@@ -17,7 +20,7 @@
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(sum_before, uint, PLUS)
 
-KERNEL gather(global const uint* row, global const uint* tails, global const uint* tail_ptr, global uint* run_end,
+KERNEL gather_runs(global const uint* row, global const uint* tails, global const uint* tail_ptr, global uint* run_end,
               global uint* c_row_idx, uint products)
 {
     local uint flags[WORDS], runs_before[WORDS], shared[GROUP_SIZE];
@@ -45,14 +48,34 @@ KERNEL gather(global const uint* row, global const uint* tails, global const uin
     }
 }
 
-// A column of C begins after the run ends before its segment: counted, not marked, so empty columns need no case of their own.
-KERNEL column_ends(global const uint* segment_ptr, global const uint* tail_ptr, global const uint* run_end,
-                   global uint* c_col_ptr, uint cols, uint products)
+void cut_run(global const uint* run_end, global uint4* piece, global uint* made, uint run)
 {
-    const uint col = get_global_id(0);
-    if (col > cols)
+    const uint begin = run > 0 ? run_end[run - 1] + 1 : 0, end = run_end[run] + 1;
+    if (end - begin <= LONG_RUN)
         return;
-    const uint start = segment_ptr[col];
-    const uint tiles = (products + TILE - 1) / TILE;
-    c_col_ptr[col] = lower_bound(run_end, tail_ptr[start / TILE], tail_ptr[min(start / TILE + 1, tiles)], start);
+    const uint cuts = (end - begin + RUN_PIECE - 1) / RUN_PIECE;
+    const uint number = atomic_add(&made[0], cuts);
+    const uint part = cuts > 1 ? atomic_add(&made[1], cuts) : 0;
+    for (uint i = 0; i < cuts; ++i)
+        piece[number + i] = (uint4)(run, begin + i * RUN_PIECE, min(begin + (i + 1) * RUN_PIECE, end), cuts > 1 ? part + i : 0xffffffffu);
+}
+
+// Runs that are found otherwise: those of a mask.
+KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* made, uint nnz)
+{
+    if (get_global_id(0) < nnz)
+        cut_run(run_end, piece, made, get_global_id(0));
+}
+
+KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, global uint* tail_ptr, global uint* c_col_ptr,
+                   global uint4* piece, uint cols, uint products, uint long_runs)
+{
+    const uint item = get_global_id(0), tiles = (products + TILE - 1) / TILE;
+    if (item < long_runs)
+        cut_run(run_end, piece, tail_ptr + tiles + 4, item);
+    // A column of C begins after the run ends before its segment: counted, not marked, so empty columns need no case of their own.
+    if (item <= cols) {
+        const uint start = segment_ptr[item];
+        c_col_ptr[item] = lower_bound(run_end, tail_ptr[start / TILE], tail_ptr[min(start / TILE + 1, tiles)], start);
+    }
 }

@@ -1,27 +1,21 @@
 //! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69): the sum of each run, placed straight in C. Kernels: the sums of blocks
-//! `cl/esc/block_sums.cl`, those of scalars `cl/primitives/segmented_reduce.cl`; `cl/esc/compression.cl` cuts long runs into pieces.
+//! `cl/esc/block_sums.cl`, those of scalars `cl/primitives/segmented_reduce.cl`.
 use super::{
     Kind, Tuning,
     block_sums::{BlockSums, Places, Scaling},
     expansion::{Factors, Payload},
     gather::Gathered,
-    tail_counts::Tails,
     tuning::PayloadKind,
 };
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
-    element::Piece,
-    primitives::segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
+    device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
+    primitives::segmented_reduce::SegmentedReduce,
 };
 use std::sync::Arc;
 
-type PiecesSignature = (In<u32>, Out<Piece>, InOut<u32>, u32);
-
 pub(crate) struct Compression<T: Element> {
-    long_pieces: Kernel<PiecesSignature>,
     sums: Sums<T>,
-    group_size: usize,
 }
 
 enum Sums<T: Element> {
@@ -64,50 +58,14 @@ impl<T: Element> Operands<'_, T> {
     }
 }
 
-/// The runs of a sorted expansion, and the pieces of long ones.
-pub(crate) struct Compressed {
-    pub col_ptr: Buffer<u32>,
-    pub row_idx: Buffer<u32>,
-    /// The last product of each run.
-    pub run_end: Buffer<u32>,
-    /// The pieces of long runs.
-    pub pieces: Buffer<Piece>,
-    /// How many of them are parts of a run that is cut.
-    pub parts: usize,
-}
-
-impl Compressed {
-    pub fn runs(&self) -> Runs<'_> {
-        Runs { end: &self.run_end, pieces: &self.pieces }
-    }
-}
-
 impl<T: Element> Compression<T> {
     pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, kind: Kind) -> Result<Self> {
-        let options =
-            Options::group_size(tuning.group_size).define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
-            long_pieces: device.kernel(source!("esc/compression.cl"), &options, "long_pieces")?,
             sums: match tuning.payload {
                 PayloadKind::Values => Sums::Values(SegmentedReduce::new(device, tuning.group_size)?),
                 PayloadKind::Pairs => Sums::Blocks(BlockSums::new(device, tuning, a, b, kind.transposed)?),
             },
-            group_size: tuning.group_size,
         })
-    }
-
-    /// Cuts long runs into pieces.
-    pub fn runs(&self, work: &Work, gathered: Gathered, tails: &Tails) -> Result<Compressed> {
-        work.stage("compression");
-        let Gathered { col_ptr, row_idx, run_end } = gathered;
-        let mut pieces = work.buffer(tails.pieces)?;
-        if tails.pieces > 0 {
-            let mut counts = work.buffer(2)?;
-            work.fill_zero(&mut counts)?;
-            let args = (&run_end, &mut pieces, &mut counts, tails.nnz as u32);
-            self.long_pieces.launch(work, Grid::items(tails.nnz, self.group_size), args)?;
-        }
-        Ok(Compressed { col_ptr, row_idx, run_end, pieces, parts: tails.parts })
     }
 
     /// The values of C: the sum of each run.
@@ -116,10 +74,11 @@ impl<T: Element> Compression<T> {
         work: &Work,
         operands: &Operands<'_, T>,
         payload: &Payload<T>,
-        compressed: &Compressed,
+        gathered: &Gathered,
     ) -> Result<Buffer<T>> {
-        let mut values = work.buffer(compressed.run_end.len() * operands.c_stride)?;
-        let runs = compressed.runs();
+        work.stage("compression");
+        let mut values = work.buffer(gathered.run_end.len() * operands.c_stride)?;
+        let runs = gathered.runs();
         match (&self.sums, payload) {
             (Sums::Values(reduce), Payload::Values(products)) => reduce.run(work, runs, products, &mut values)?,
             (Sums::Blocks(blocks), Payload::Pairs(pairs)) => {
@@ -127,7 +86,7 @@ impl<T: Element> Compression<T> {
                 if places.stride > operands.a.shape.product(operands.b.shape).area() {
                     work.fill_zero(&mut values)?; // the padding between blocks
                 }
-                let mut parts = blocks.parts(work, compressed.parts)?;
+                let mut parts = blocks.parts(work, gathered.parts)?;
                 blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut parts, &mut values)?
             }
             _ => unreachable!("expansion and compression are made for the same payload"),
@@ -139,6 +98,7 @@ impl<T: Element> Compression<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segmented_reduce::RUN_PIECE;
     use crate::{
         device::test_device,
         esc::{
@@ -190,14 +150,13 @@ mod tests {
                 let sorted = SortStage::new(&device, &tuning)?.run(work, &segments, expanded)?;
                 let tails = TailCounts::new(&device, &tuning)?.run(work, &sorted, &segments)?;
                 let stage = Compression::new(&device, &tuning, scalar, scalar, Kind::default())?;
-                let gathered = Gather::new(&device, &tuning)?.run(work, &sorted.rows, &segments, &tails)?;
-                let compressed = stage.runs(work, gathered, &tails)?;
-                let values = stage.sums(work, &operands, &sorted.payload, &compressed)?;
+                let gathered = Gather::new(&device, &tuning)?.run(work, &sorted.rows, &segments, tails)?;
+                let values = stage.sums(work, &operands, &sorted.payload, &gathered)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
-                assert_eq!(compressed.col_ptr.download(work)?, col_ptr);
-                assert_eq!(compressed.run_end.download(work)?, run_end);
+                assert_eq!(gathered.col_ptr.download(work)?, col_ptr);
+                assert_eq!(gathered.run_end.download(work)?, run_end);
                 assert_eq!(values.download(work)?, sums);
-                assert_eq!(compressed.row_idx.download(work)?, rows);
+                assert_eq!(gathered.row_idx.download(work)?, rows);
             }
         }
         Ok(())

@@ -1,18 +1,20 @@
 //! Stage 6 of 6, gather (Polok 2015, Algorithm 3, lines 50-67 and 70-74): where each run ends and in which row, where each column of C
-//! begins. It comes before the sums, which need the ends, and they place what they add up in C: the fusion the paper suggests at the end
+//! begins, and how long runs are cut. It comes before the sums, which need the ends, and they place what they add up in C: the fusion the paper suggests at the end
 //! of "Implementation". Kernels: `cl/esc/gather.cl`.
 use super::{Tuning, setup::BandSegments, tail_counts::Tails, tuning::TileTuning};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, source},
+    element::Piece,
+    primitives::segmented_reduce::{RUN_PIECE, Runs},
 };
 
-type GatherSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32);
-type ColumnEndsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32);
+type RunsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32);
+type EndsSignature = (In<u32>, In<u32>, InOut<u32>, Out<u32>, Out<Piece>, u32, u32, u32);
 
 pub(crate) struct Gather {
-    gather: Kernel<GatherSignature>,
-    column_ends: Kernel<ColumnEndsSignature>,
+    runs: Kernel<RunsSignature>,
+    ends: Kernel<EndsSignature>,
     tiles: TileTuning,
 }
 
@@ -22,30 +24,42 @@ pub(crate) struct Gathered {
     pub row_idx: Buffer<u32>,
     /// The last product of each run.
     pub run_end: Buffer<u32>,
+    /// The pieces of runs longer than [`Tuning::long_run`].
+    pub pieces: Buffer<Piece>,
+    /// How many of them are parts of a run that is cut.
+    pub parts: usize,
+}
+
+impl Gathered {
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { end: &self.run_end, pieces: &self.pieces }
+    }
 }
 
 impl Gather {
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
-        let options = tuning.tiles.options();
-        let gather = source!("esc/gather.cl");
+        let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
-            gather: device.kernel(gather, &options, "gather")?,
-            column_ends: device.kernel(gather, &options, "column_ends")?,
+            runs: device.kernel(source!("esc/gather.cl"), &options, "gather_runs")?,
+            ends: device.kernel(source!("esc/gather.cl"), &options, "gather_ends")?,
             tiles: tuning.tiles,
         })
     }
 
     /// Finds the runs, and where the columns of C begin. `rows` are those of the sorted expansion.
-    pub fn run(&self, work: &Work, rows: &Buffer<u32>, segments: &BandSegments, tails: &Tails) -> Result<Gathered> {
+    pub fn run(&self, work: &Work, rows: &Buffer<u32>, segments: &BandSegments, tails: Tails) -> Result<Gathered> {
         work.stage("gather");
+        let Tails { flags, mut tail_ptr, nnz, pieces, parts, .. } = tails;
         let (products, cols) = (rows.len() as u32, segments.ptr.len() - 1);
-        let (mut run_end, mut row_idx) = (work.buffer(tails.nnz)?, work.buffer(tails.nnz)?);
+        let (mut run_end, mut row_idx, mut col_ptr) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(cols + 1)?);
         let grid = Grid::groups(self.tiles.count(products), self.tiles.group_size);
-        let args = (rows, &tails.flags, &tails.tail_ptr, &mut run_end, &mut row_idx, products);
-        self.gather.launch(work, grid, args)?;
-        let mut col_ptr = work.buffer(cols + 1)?;
-        let args = (&segments.ptr, &tails.tail_ptr, &run_end, &mut col_ptr, cols as u32, products);
-        self.column_ends.launch(work, Grid::items(cols + 1, self.tiles.group_size), args)?;
-        Ok(Gathered { col_ptr, row_idx, run_end })
+        self.runs.launch(work, grid, (rows, &flags, &tail_ptr, &mut run_end, &mut row_idx, products))?;
+        let mut piece = work.buffer(pieces)?;
+        let long_runs = if pieces > 0 { nnz } else { 0 };
+        let grid = Grid::items((cols + 1).max(long_runs), self.tiles.group_size);
+        let (cols, long_runs) = (cols as u32, long_runs as u32);
+        let args = (&segments.ptr, &run_end, &mut tail_ptr, &mut col_ptr, &mut piece, cols, products, long_runs);
+        self.ends.launch(work, grid, args)?;
+        Ok(Gathered { col_ptr, row_idx, run_end, pieces: piece, parts })
     }
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Element, Error, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::{
         scan::Scan,
@@ -104,11 +104,8 @@ impl<'a> Lines<'a> {
 
 impl Masked {
     fn new(device: &Device, tuning: &Tuning, (a, b): (&Side, &Side)) -> Result<Self> {
-        let options = Options::group_size(tuning.tiles.group_size)
-            .define("TILE", tuning.tiles.products)
-            .define("LONG_RUN", tuning.long_run())
-            .define("RUN_PIECE", RUN_PIECE);
-        let long_pieces = device.kernel(source!("esc/compression.cl"), &options, "long_pieces")?;
+        let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
+        let long_pieces = device.kernel(source!("esc/gather.cl"), &options, "long_pieces")?;
         let options = options.define("A_MOVED", u8::from(!a.transposed)).define("B_MOVED", u8::from(b.transposed));
         let masked = source!("esc/masked.cl");
         Ok(Self {

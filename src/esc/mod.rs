@@ -26,12 +26,12 @@ use crate::{
 use bands::{Band, Bands, Limits};
 pub(crate) use block_sums::Scaling;
 use block_sums::Transposed;
+use compression::Compression;
 pub(crate) use compression::Operands;
-use compression::{Compressed, Compression};
 pub use estimate::Estimate;
 pub(crate) use estimate::estimate;
 use expansion::{Expanded, Expansion, Factors};
-use gather::Gather;
+use gather::{Gather, Gathered};
 pub(crate) use join::{join, join_patterns};
 pub(crate) use masked::multiply_masked;
 pub(crate) use plan::{PlannedProduct, Room, Side};
@@ -125,9 +125,9 @@ impl<T: Element> Esc<T> {
             if band.sizes.products == 0 {
                 return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);
             }
-            let (sorted, compressed, longest) = self.find_runs(work, operands.factors(), counted, band)?;
-            let values = self.compression.sums(work, operands, &sorted.payload, &compressed)?;
-            place(operands.product(compressed.col_ptr, compressed.row_idx, values))?;
+            let (sorted, gathered, longest) = self.find_runs(work, operands.factors(), counted, band)?;
+            let values = self.compression.sums(work, operands, &sorted.payload, &gathered)?;
+            place(operands.product(gathered.col_ptr, gathered.row_idx, values))?;
             Ok(longest)
         })
     }
@@ -139,14 +139,14 @@ impl<T: Element> Esc<T> {
         factors: Factors<'_, T>,
         counted: &mut Counted,
         band: &Band,
-    ) -> Result<(Expanded<T>, Compressed, u32)> {
+    ) -> Result<(Expanded<T>, Gathered, u32)> {
         let segments = self.setup.segments(work, factors.b, counted, band)?;
         let expanded = self.expansion.run(work, factors, &counted.entries, &segments, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
-        let gathered = self.gather.run(work, &sorted.rows, &segments, &tails)?;
-        let compressed = self.compression.runs(work, gathered, &tails)?;
-        Ok((sorted, compressed, tails.longest))
+        let longest = tails.longest;
+        let gathered = self.gather.run(work, &sorted.rows, &segments, tails)?;
+        Ok((sorted, gathered, longest))
     }
 
     /// Stage 1, and `multiply` for each band, which tells its longest run. Of an entry of C: bytes to keep for it, elements.

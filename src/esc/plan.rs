@@ -3,8 +3,8 @@
 use super::{
     Esc, Kind, Part, Tuning,
     block_sums::{BlockSums, Places, Scaling, Transposed},
-    compression::Compressed,
     expansion::{Factors, Payload},
+    gather::Gathered,
     join::join_patterns,
     onto::Onto,
     row_bits,
@@ -131,9 +131,9 @@ impl<T: Element> PlannedProduct<T> {
                 patterns.push((col_ptr, work.buffer(0)?));
                 return Ok(0);
             }
-            let (sorted, compressed, longest) = esc.find_runs(work, factors, counted, band)?;
+            let (sorted, gathered, longest) = esc.find_runs(work, factors, counted, band)?;
             let Payload::Pairs(pairs) = sorted.payload else { unreachable!("a plan keeps pairs") };
-            let Compressed { col_ptr, row_idx, run_end, pieces, parts } = compressed;
+            let Gathered { col_ptr, row_idx, run_end, pieces, parts } = gathered;
             let parts = sums.parts(work, parts)?;
             patterns.push((col_ptr, row_idx));
             let nnz = run_end.len() as u32;

@@ -19,7 +19,7 @@ pub(crate) struct TailCounts {
 pub(crate) struct Tails {
     /// A bit per product: whether it ends a run.
     pub flags: Buffer<u32>,
-    /// Run ends before each tile; one more, all of them. What lies behind is done with.
+    /// Run ends before each tile; one more, all of them; behind them the record, and two words for [`Gather`](super::gather::Gather) to count in.
     pub tail_ptr: Buffer<u32>,
     /// Runs: entries of C.
     pub nnz: usize,
@@ -47,7 +47,7 @@ impl TailCounts {
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);
         let mut flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
-        let mut counts = work.buffer(tiles + 4)?;
+        let mut counts = work.buffer(tiles + 6)?;
         work.fill_zero(&mut counts)?;
         let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut flags, &mut counts, products);
         self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;

@@ -123,7 +123,7 @@ fn tunings_fit_the_smallest_local_memory() {
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
     assert_eq!(
-        [1, 1152, 1153, 2304, 2305, 4608, 4609].map(|n| SortTuning::parallel(256).passes(n)),
+        [1, 896, 897, 1792, 1793, 3584, 3585].map(|n| SortTuning::parallel(256).passes(n)),
         [0, 0, 0, 0, 1, 1, 2]
     );
 }
