@@ -78,6 +78,7 @@ fn every_format_reads_what_it_writes() {
         let name = match format {
             Format::Npz => "a.npz",
             Format::EdgeList => "a.edges",
+            Format::Binary => "a.bin",
             _ => "a.mtx",
         };
         let path = folder.path().join(name);
