@@ -33,8 +33,11 @@ use std::path::Path;
 pub use write::{write, write_to};
 
 use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::Told};
-use crate::{BlockShape, Error, Result};
+use crate::{BlockShape, Result};
 use numbers::Numbers;
+
+#[cfg(doc)]
+use crate::Error;
 
 const BCSR: [u8; 8] = *b"BCSR0001";
 const BSR: [u8; 8] = 0x4253_5231_u64.to_le_bytes();

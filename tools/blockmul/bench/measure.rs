@@ -1,0 +1,76 @@
+//! One product: verified, warmed up, timed.
+use super::record::{Record, Sizes};
+use crate::messages::{Messages, Unit};
+use blockmul::{Device, Matrix, Method, Report, Result, Spgemm, reference};
+use std::time::Instant;
+
+/// No fewer rounds than have a median that one of them cannot move at will.
+const LEAST_ROUNDS: u32 = 3;
+
+pub struct Patience {
+    pub rounds: u32,
+    pub seconds: f64,
+}
+
+pub struct Bench<'a> {
+    /// And the bandwidth of a copy on each, in GB/s.
+    pub devices: Vec<(Device, f64)>,
+    pub methods: Vec<Method>,
+    pub patience: Patience,
+    pub messages: &'a Messages,
+}
+
+impl Bench<'_> {
+    /// A·B (A·A without B) on every device by every method.
+    pub fn measure<M: Matrix>(&self, name: String, a: &M, b: Option<&M>) -> Result<Vec<Result<Record>>> {
+        self.messages.step(format!("{name}: the reference"));
+        let want = reference::multiply(a, b.unwrap_or(a))?;
+        let mut all = Vec::new();
+        for (device, copy_gb_s) in &self.devices {
+            for &method in &self.methods {
+                let sizes = Sizes::new(&name, device, *copy_gb_s, method, (a, b.unwrap_or(a), &want));
+                all.push(self.time(device, sizes, Spgemm::new().method(method), (a, b, &want)));
+            }
+        }
+        Ok(all)
+    }
+
+    fn time<M: Matrix>(
+        &self,
+        device: &Device,
+        sizes: Sizes,
+        options: Spgemm,
+        (a, b, want): (&M, Option<&M>, &M),
+    ) -> Result<Record> {
+        let progress = self.messages.measured(format!("{} on {}", sizes.what(), device.info().name), Unit::Runs);
+        let a = device.upload(a)?;
+        let b = b.map(|b| device.upload(b)).transpose()?;
+        let b = b.as_ref().unwrap_or(&a);
+        let (c, first) = options.multiply_with_report(&a, b)?;
+        if !equal(&c.download()?, want) {
+            return Ok(Record::wrong(sizes, &first));
+        }
+        drop(c);
+        options.multiply(&a, b)?;
+        device.finish()?;
+
+        let (start, mut runs): (_, Vec<Report>) = (Instant::now(), Vec::new());
+        let Patience { rounds, seconds } = self.patience;
+        for round in 0..rounds {
+            if round >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > seconds {
+                break;
+            }
+            progress.tell(round.into(), rounds.into());
+            // C goes back to the pool before the next.
+            runs.push(options.multiply_with_report(&a, b)?.1);
+        }
+        Ok(Record::right(sizes, &runs))
+    }
+}
+
+/// Bit for bit: a zero of the other sign is another result.
+fn equal<M: Matrix>(c: &M, want: &M) -> bool {
+    let (c, want) = (c.as_cbc(), want.as_cbc());
+    let bits = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
+    c.pattern == want.pattern && (c.shape, c.stride) == (want.shape, want.stride) && bits(c.values) == bits(want.values)
+}
