@@ -1,5 +1,6 @@
 //! The command as a user meets it: results, reports, messages, exit statuses.
 #![cfg(feature = "cli")]
+mod bench;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;

@@ -74,3 +74,38 @@ fn equal<M: Matrix>(c: &M, want: &M) -> bool {
     let bits = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
     c.pattern == want.pattern && (c.shape, c.stride) == (want.shape, want.stride) && bits(c.values) == bits(want.values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::table;
+    use blockmul::Csc;
+
+    #[test]
+    fn a_result_that_is_not_the_reference_s_is_not_timed_and_said_to_be_wrong() {
+        let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
+        let device = Device::select(&wanted).unwrap();
+        let messages = Messages::new(true);
+        let patience = Patience { rounds: 2, seconds: 1.0 };
+        let bench = Bench { devices: Vec::new(), methods: Vec::new(), patience, messages: &messages };
+        let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
+        let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
+        // The product; one bit off; a zero of the other sign; another pattern.
+        let more = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 0.0), (1, 1, 0.0)]).unwrap();
+        for (want, right) in [
+            (with([4.0, 0.0]), true),
+            (with([4.0f64.next_up(), 0.0]), false),
+            (with([4.0, -0.0]), false),
+            (more, false),
+        ] {
+            let sizes = Sizes::new("a", &device, 1.0, Method::Esc, (&a, &a, &want));
+            let record = bench.time(&device, sizes, Spgemm::new(), (&a, None, &want)).unwrap();
+            assert_eq!(
+                (record.verified, record.runs_ms.len(), record.ms.is_some()),
+                (right, 2 * usize::from(right), right)
+            );
+            let text = table::text(&[record], true);
+            assert_eq!((text.contains("NO"), text.contains("compression")), (!right, right), "{text}");
+        }
+    }
+}
