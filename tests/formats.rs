@@ -37,6 +37,7 @@ fn content_wins_over_the_name_of_a_text() {
     );
     assert_eq!(format_of("d.el.gz", &gzip(&market)), Format::MatrixMarket);
     assert_eq!(format_of("e.txt", &gzip(&market)), Format::MatrixMarket);
+    assert_eq!(format_of("e.bin", market.as_bytes()), Format::MatrixMarket);
     assert_eq!(format_of("f.mtx", market.as_bytes()), Format::MatrixMarket);
     let missing = read(folder.path().join("none.txt"), &ReadOptions::default()).unwrap_err().to_string();
     assert!(missing.contains("none.txt: "), "{missing}");

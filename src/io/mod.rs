@@ -129,6 +129,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     match Format::of(path) {
         Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         Format::Npz => npz::read(path, options),
+        Format::Binary if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::Binary => binary::read(path, options),
         Format::EdgeList if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::EdgeList => edge_list::read(path, options),

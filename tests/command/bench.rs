@@ -243,6 +243,11 @@ fn two_files_are_compared_as_their_noise_allows() {
     let stages = tool(&desk, &python, "bench-compare old.json new.json --stages").stdout;
     assert_eq!(stages.matches(" setup ").count(), 3, "{stages}");
 
+    // The runs of several files count together: half of them as before, half of them not.
+    let pooled = tool(&desk, &python, "bench-compare old.json old.json,new.json");
+    assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
+    assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
+
     // b is at least 25 % slower, c only looks slower.
     for (limit, status) in [("20", 1), ("60", 0)] {
         let ran = tool(&desk, &python, &format!("bench-compare old.json new.json --fail-above {limit}"));

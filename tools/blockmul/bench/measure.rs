@@ -2,7 +2,7 @@
 use super::record::{Record, Sizes};
 use crate::messages::{Messages, Unit};
 use blockmul::{Device, Matrix, Method, Report, Result, Spgemm, reference};
-use std::time::Instant;
+use std::{cell::OnceCell, time::Instant};
 
 /// No fewer rounds than have a median that one of them cannot move at will.
 const LEAST_ROUNDS: u32 = 3;
@@ -12,9 +12,32 @@ pub struct Patience {
     pub seconds: f64,
 }
 
+/// A device, and the bandwidth of a copy on it in GB/s, once somebody has asked.
+pub struct Place {
+    device: Device,
+    copy_gb_s: OnceCell<f64>,
+}
+
+impl Place {
+    pub fn new(device: Device) -> Self {
+        Self { device, copy_gb_s: OnceCell::new() }
+    }
+
+    /// Measured once in a run, before the first product.
+    fn copy_gb_s(&self, messages: &Messages) -> Result<f64> {
+        if let Some(&known) = self.copy_gb_s.get() {
+            return Ok(known);
+        }
+        let info = self.device.info();
+        messages.step(format!("measuring how fast {} copies", info.name));
+        let copy_gb_s = self.device.copy_bandwidth()? / 1e9;
+        messages.say(&format!("device: {} ({}), copies {copy_gb_s:.0} GB/s", info.name, info.platform));
+        Ok(*self.copy_gb_s.get_or_init(|| copy_gb_s))
+    }
+}
+
 pub struct Bench<'a> {
-    /// And the bandwidth of a copy on each, in GB/s.
-    pub devices: Vec<(Device, f64)>,
+    pub devices: Vec<Place>,
     pub methods: Vec<Method>,
     pub patience: Patience,
     pub messages: &'a Messages,
@@ -26,10 +49,11 @@ impl Bench<'_> {
         self.messages.step(format!("{name}: the reference"));
         let want = reference::multiply(a, b.unwrap_or(a))?;
         let mut all = Vec::new();
-        for (device, copy_gb_s) in &self.devices {
+        for place in &self.devices {
+            let copy_gb_s = place.copy_gb_s(self.messages)?;
             for &method in &self.methods {
-                let sizes = Sizes::new(&name, device, *copy_gb_s, method, (a, b.unwrap_or(a), &want));
-                all.push(self.time(device, sizes, Spgemm::new().method(method), (a, b, &want)));
+                let sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
+                all.push(self.time(&place.device, sizes, Spgemm::new().method(method), (a, b, &want)));
             }
         }
         Ok(all)

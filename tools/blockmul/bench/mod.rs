@@ -11,7 +11,7 @@ use crate::output;
 use blockmul::{BlockShape, Device, Element, Method};
 use half::f16;
 use matrices::{Input, Pair, Source};
-use measure::{Bench, Patience};
+use measure::{Bench, Patience, Place};
 use record::{Record, Results};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -88,14 +88,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
-    let mut bench = Bench { devices: Vec::new(), methods, patience, messages: &messages };
-    for wanted in &args.device {
-        let device = Device::select(wanted)?;
-        messages.step(format!("measuring how fast {} copies", device.info().name));
-        let copy = device.copy_bandwidth()? / 1e9;
-        messages.say(&format!("device: {} ({}), copies {copy:.0} GB/s", device.info().name, device.info().platform));
-        bench.devices.push((device, copy));
-    }
+    let devices = args.device.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?;
+    let bench = Bench { devices, methods, patience, messages: &messages };
     let mut session = Session { args, messages: &messages, results: Results::new(), status: None };
     let defaults = Input::every_family();
     for input in if args.inputs.is_empty() { &defaults } else { &args.inputs } {
