@@ -65,7 +65,7 @@ mod tests {
     use crate::device::test_device;
 
     #[test]
-    fn the_kernel_copies_everything() -> Result<()> {
+    fn small_copies_are_whole() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let kernel: Kernel<Signature> =
