@@ -77,6 +77,22 @@ fn two_files_are_compared_as_their_noise_allows() {
         others.stdout
     );
 
+    // A library with one thread is not the same with two; what failed has no times.
+    let one = results("mkl", &old[..2]).replace("\"device\"", "\"threads\":1,\"device\"");
+    desk.put("one.json", &one);
+    desk.put("two.json", &one.replace("\"threads\":1", "\"threads\":2"));
+    assert!(tool(&desk, &python, "bench-compare one.json two.json").stdout.contains("2 only in one.json"));
+    let failed = r#"{"library": "l", "variant": "v", "device": "d", "matrix": "a", "element": "f64", "verified": false,
+        "a": {"block": [1, 1]}, "reason": "wrong"}"#;
+    desk.put("failed.json", &format!("{{\"schema\": \"blockmul-bench/1\", \"results\": [{failed}]}}"));
+    let ran = tool(&desk, &python, "bench-compare one.json failed.json");
+    assert!(
+        ran.status == 0 && ran.stdout.contains("1 in failed.json are not verified"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+
     desk.put("none.json", "{}");
     desk.put("broken.json", "{");
     desk.put("later.json", "{\"schema\": \"blockmul-bench/9\", \"results\": []}");
