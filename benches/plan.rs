@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             BlockShape::new(rows.parse().unwrap_or(0), cols.parse().unwrap_or(0))
         });
         let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        matrices.push((name, files::read_bcsr(Path::new(path), shape.transpose()?)?));
+        matrices.push((name, files::read(Path::new(path), shape.transpose()?)?));
     }
     if files.is_empty() {
         for side in [1, 2, 3, 4, 6, 8] {

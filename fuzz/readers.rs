@@ -11,7 +11,7 @@ use std::io::{Cursor, Read, Write};
 use std::sync::LazyLock;
 
 use blockmul::io::{
-    self, Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, bla, edge_list, matrix_market, npz,
+    self, Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, binary, bla, edge_list, matrix_market, npz,
 };
 use blockmul::{BlockShape, Csc, Error, Pattern, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -62,6 +62,21 @@ pub fn npz(bytes: &[u8]) {
     }
 }
 
+/// Plain binary, or gzip.
+pub fn binary(bytes: &[u8]) {
+    let unpacked = unpacked_bytes(bytes);
+    for options in both_ways() {
+        let outcome = bounded(unpacked, || binary::read_from(bytes, "input", &options));
+        if !is_gzip(bytes) {
+            assert_same_outcome(&outcome, &binary::read_from(&gzip(bytes)[..], "input", &options));
+        }
+        let Some(file) = checked(outcome, "input: ", options.sum_duplicates) else { continue };
+        let read = |bytes: Vec<u8>| binary::read_from(&bytes[..], "copy", &proven()).expect("our own file");
+        assert_same_matrix(&file.matrix, &read(written(|to| binary::write_to(to, &file.matrix))).matrix);
+        in_blocks(&file, |blocks| read(written(|to| binary::write_to(to, blocks))));
+    }
+}
+
 /// Block layouts, of a matrix of the size that the text says itself where it does.
 pub fn bla(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
@@ -104,7 +119,7 @@ pub fn by_name(bytes: &[u8]) {
         let outcome = bounded(unpacked, || io::read(&path, &options));
         let Some(file) = checked(outcome, &place, options.sum_duplicates) else { continue };
         let square = file.matrix.nrows() == file.matrix.ncols();
-        for name in ["b.mtx", "b.mtx.gz", "b.npz", "b.txt"] {
+        for name in ["b.mtx", "b.mtx.gz", "b.npz", "b.txt", "b.bin", "b.bcsr"] {
             let path = folder.path().join(name);
             match io::write(&path, &file.matrix, &Default::default()) {
                 Ok(()) => assert_same_matrix(&file.matrix, &io::read(&path, &proven()).expect("our own file").matrix),

@@ -212,6 +212,7 @@ impl<M: Matrix> Plan<M> {
             peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),
             total_ms: start.elapsed().as_secs_f64() * 1e3,
             stages: work.stage_times(&STAGES[4..5])?,
+            launches: work.launches(),
             read_backs: work.read_backs(),
         })
     }

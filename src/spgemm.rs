@@ -7,7 +7,7 @@ mod masked;
 use crate::{
     Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
     device::{DeviceCbc, StageTime, Work},
-    esc::{self, Done, Esc, Operands},
+    esc::{self, Done, Esc, Extent, Operands},
     matrix::{Threshold, aligned_stride},
     reference,
 };
@@ -90,13 +90,26 @@ pub struct Report {
     pub bands: usize,
     /// Highest sum of device memory allocated, operands and size classes included.
     pub peak_device_bytes: u64,
-    /// Device time of each stage.
+    /// Device time of each stage, and what it has to move and to compute at least.
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device; neither
     /// transfers nor the compilation of kernels are counted.
     pub total_ms: f64,
+    /// Kernels launched.
+    pub launches: u32,
     /// Blocking reads from the device.
     pub read_backs: u32,
+}
+
+impl Report {
+    /// Declares for each stage of A·B what it has to move and to compute.
+    fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, done: Done) -> Self {
+        let floors = Extent::new(operands, self.products, done.merged, self.c_nnz + self.dropped).floors();
+        for (stage, floor) in self.stages.iter_mut().zip(floors) {
+            (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
+        }
+        self
+    }
 }
 
 /// A product with options.
@@ -170,7 +183,9 @@ impl Spgemm {
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
         let (c, start, done, dropped) = self.on_device(&work, a, b)?;
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let report = self.report(&work, start, done, (c.nnz() as u64, dropped))?;
+        let report = report.with_floors(&self.operands(x, y)?, done);
         Ok((c, report))
     }
 
@@ -205,7 +220,7 @@ impl Spgemm {
         let c = columns.finish()?;
         let mut report = self.report(&work, start, done, (c.nnz() as u64, thinning.dropped))?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((M::from_cbc(c)?, report))
+        Ok((M::from_cbc(c)?, report.with_floors(&operands, done)))
     }
 
     /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done, entries dropped.
@@ -242,6 +257,8 @@ impl Spgemm {
     }
 
     fn report(&self, work: &Work, start: Instant, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
+        work.wait()?;
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
         let mut stages = work.stage_times(&esc::STAGES)?;
         if self.threshold.is_some() {
             stages.extend(work.stage_times(&["drop"])?);
@@ -255,7 +272,8 @@ impl Spgemm {
             bands: done.bands,
             peak_device_bytes: work.peak_bytes(),
             stages,
-            total_ms: start.elapsed().as_secs_f64() * 1e3,
+            total_ms,
+            launches: work.launches(),
             read_backs: work.read_backs(),
         })
     }

@@ -8,10 +8,11 @@ use std::path::Path;
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
     type Check = fn(&[u8]);
-    let targets: [(&str, Check); 5] = [
+    let targets: [(&str, Check); 6] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
+        ("binary", readers::binary),
         ("bla", readers::bla),
         ("by_name", readers::by_name),
     ];

@@ -16,6 +16,17 @@ fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
     equal_bits(&again, &want, what);
     assert_eq!(report.products, reference::products(a, b), "{what}");
     assert!(report.read_backs <= 2 && report.bands == 1, "{what}: {report:?}");
+    let launches: u32 = report.stages.iter().map(|stage| stage.launches).sum();
+    assert!(
+        report.launches == launches && report.stages.iter().all(|s| s.launches <= s.commands),
+        "{what}: {report:?}"
+    );
+    // As everybody counts: two for each pair of elements that is multiplied.
+    let (left, right) = (a.as_cbc().shape, b.as_cbc().shape);
+    let each = 2 * (left.area() * if M::ROW_MAJOR { right.rows() } else { right.cols() }) as u64;
+    let flops: u64 = report.stages.iter().filter_map(|stage| stage.flops).sum();
+    assert_eq!(flops, report.products * each, "{what}");
+    assert!(report.stages.iter().all(|stage| stage.bytes.is_some()), "{what}");
     Ok(report)
 }
 

@@ -8,7 +8,8 @@
 //   out  tile_prods[tiles]            those of each tile
 //   out  segment_ptr[columns + 1]     where each column's products begin in the expansion of the band
 //   out  chunk_ptr[columns + 1]       chunks the sort cuts each segment into, 0 for a short one; to be scanned
-//   out  record[groups * 4]           of a group's columns: the longest, the sum of chunks, the short segments; of the last also the expansion size
+//   out  record[groups * 5]           of a group's columns: the longest, the sum of chunks, the short segments, of the last the expansion size, the
+//                                     products of segments of more than one chunk
 #if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
 #error "see src/esc/setup.rs"
 #endif
@@ -54,7 +55,7 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
                       global uint* chunk_ptr, global ulong* record, ulong first_product, uint first_col, uint cols)
 {
     local ulong shared[GROUP_SIZE];
-    ulong longest = 0, chunks = 0, shorts = 0, last = 0;
+    ulong longest = 0, chunks = 0, shorts = 0, last = 0, in_chunks = 0;
     for (ulong i = get_global_id(0); i <= cols; i += get_global_size(0)) {
         const ulong start = b_prods[b_col_ptr[first_col + i]];
         ulong chunk_count = 0;
@@ -64,17 +65,19 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
             chunk_count = length > SHORT_MAX ? (length + CHUNK - 1) / CHUNK : 0;
             chunks += chunk_count;
             shorts += length > 0 && length <= SHORT_MAX;
+            in_chunks += length > CHUNK ? length : 0;
         } else
             last = start;
         segment_ptr[i] = (uint)(start - first_product); // fits: the host uses it only where the band's expansion does
         chunk_ptr[i] = (uint)chunk_count;
     }
-    ulong totals[4];
+    ulong totals[5];
     group_max(longest, shared, &totals[0]);
     group_sum(chunks, shared, &totals[1]);
     group_sum(shorts, shared, &totals[2]);
     group_max(last, shared, &totals[3]);
+    group_sum(in_chunks, shared, &totals[4]);
     if (get_local_id(0) == 0)
-        for (uint i = 0; i < 4; ++i)
-            record[4 * get_group_id(0) + i] = totals[i];
+        for (uint i = 0; i < 5; ++i)
+            record[5 * get_group_id(0) + i] = totals[i];
 }

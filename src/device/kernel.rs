@@ -223,7 +223,7 @@ impl<S: Signature> Kernel<S> {
         // SAFETY: `verify` compared the argument list with `S` when this kernel was made.
         check("clSetKernelArg", unsafe { S::set(raw, &args) })?;
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
-        work.enqueue("clEnqueueNDRangeKernel", |queue, wait| {
+        work.launch(|queue, wait| {
             // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers named in `args` may be
             // dropped before the kernel ran: their memory is then reused behind it on the same queue (see pool.rs).
             unsafe { queue.enqueue_nd_range_kernel(raw.get(), 1, ptr::null(), global.as_ptr(), local.as_ptr(), wait) }

@@ -67,6 +67,7 @@ struct Inner {
     queue: Queue,
     context: Context,
     commands: AtomicU64,
+    launches: AtomicU64,
     read_backs: AtomicU64,
 }
 
@@ -80,6 +81,8 @@ pub struct Counters {
     pub buffers_taken: u64,
     /// Commands enqueued: kernels, copies, fills.
     pub commands: u64,
+    /// Kernels among them.
+    pub launches: u64,
     /// Blocking reads from the device.
     pub read_backs: u64,
 }
@@ -127,9 +130,9 @@ impl Device {
 
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue) -> Self {
         let pool = Arc::new(Pool::new(context.get(), info.max_alloc_bytes, info.global_bytes));
-        let (commands, read_backs) = (AtomicU64::new(0), AtomicU64::new(0));
+        let [commands, launches, read_backs] = Default::default();
         let programs = ProgramCache::default();
-        Self { inner: Arc::new(Inner { info, programs, pool, queue, context, commands, read_backs }) }
+        Self { inner: Arc::new(Inner { info, programs, pool, queue, context, commands, launches, read_backs }) }
     }
 
     /// Name, kind and limits.
@@ -141,8 +144,14 @@ impl Device {
     pub fn counters(&self) -> Counters {
         let (buffers_created, buffers_taken) = self.inner.pool.counts();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (commands, read_backs) = (count(&self.inner.commands), count(&self.inner.read_backs));
-        Counters { buffers_created, buffers_taken, commands, read_backs }
+        let Inner { commands, launches, read_backs, .. } = &*self.inner;
+        Counters {
+            buffers_created,
+            buffers_taken,
+            commands: count(commands),
+            launches: count(launches),
+            read_backs: count(read_backs),
+        }
     }
 
     /// Copies `matrix` to the device, where it may be multiplied any number of times.

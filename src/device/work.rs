@@ -25,18 +25,28 @@ pub(crate) struct Work {
 struct Record {
     stage: &'static str,
     events: Vec<(&'static str, SharedEvent)>,
+    /// Stage of each kernel launched.
+    launches: Vec<&'static str>,
     read_backs: u32,
 }
 
 /// Time and launches of one stage.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct StageTime {
     /// Stage of the pipeline.
     pub name: &'static str,
     /// Milliseconds by the device's clock; `None` where an adopted queue keeps no times.
     pub ms: Option<f64>,
-    /// Commands enqueued.
+    /// Commands enqueued: kernels, copies, fills, reads.
+    pub commands: u32,
+    /// Kernels among them.
     pub launches: u32,
+    /// Least bytes that a stage which does the same has to move between memory and the device, scattered ones in sectors of 32; `None`
+    /// where that is not declared.
+    pub bytes: Option<u64>,
+    /// Floating-point operations; `None` where they are not declared.
+    pub flops: Option<u64>,
 }
 
 impl Work {
@@ -210,7 +220,20 @@ impl Work {
         })
     }
 
-    pub(super) fn enqueue(
+    /// Enqueues a kernel.
+    pub(super) fn launch(
+        &self,
+        command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
+    ) -> Result<()> {
+        self.enqueue("clEnqueueNDRangeKernel", command)?;
+        self.device.inner.launches.fetch_add(1, Relaxed);
+        let mut record = self.record.borrow_mut();
+        let stage = record.stage;
+        record.launches.push(stage);
+        Ok(())
+    }
+
+    fn enqueue(
         &self,
         call: &'static str,
         command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
@@ -252,9 +275,16 @@ impl Work {
         let time = |name: &&'static str| {
             let events = record.events.iter().filter(|(stage, _)| stage == name);
             let ns: Option<u64> = events.clone().map(|(_, event)| queue::nanoseconds(event)).sum();
-            StageTime { name, ms: ns.map(|ns| ns as f64 / 1e6), launches: events.count() as u32 }
+            let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
+            let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
+            StageTime { name, ms, commands, launches, bytes: None, flops: None }
         };
         Ok(names.iter().map(time).collect())
+    }
+
+    /// Kernels launched so far.
+    pub fn launches(&self) -> u32 {
+        self.record.borrow().launches.len() as u32
     }
 
     /// Blocking reads so far.

@@ -159,6 +159,7 @@ impl Sizes {
         self.longest = self.longest.max(products);
         self.chunks += if products > limits.short_max { products.div_ceil(limits.chunk) } else { 0 };
         self.shorts += u64::from(products > 0 && products <= limits.short_max);
+        self.in_chunks += if products > limits.chunk { products } else { 0 };
     }
 }
 

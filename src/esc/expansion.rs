@@ -3,7 +3,7 @@
 use super::{
     Kind, Part, Tuning,
     bands::Band,
-    setup::{BEntries, BandSegments},
+    setup::{BEntries, BandSegments, Sizes},
     sorted_expansion::SortedExpansion,
     tuning::{PayloadKind, TileTuning},
 };
@@ -88,6 +88,14 @@ impl<T: Element> Expansion<T> {
             PayloadKind::Pairs => Expand::Pairs(device.kernel(expansion, &options, "expand_pairs")?),
         };
         Ok(Self { kernel, tiles: tuning.tiles })
+    }
+
+    /// Of a band, the products that it leaves unsorted, or sorted by chunks.
+    pub fn leaves_to_merge(&self, sizes: Sizes) -> u64 {
+        match self.kernel {
+            Expand::Sorted(_) => sizes.in_chunks,
+            _ => sizes.products,
+        }
     }
 
     /// Expands a band of at least one product.

@@ -8,6 +8,7 @@ mod block_sums;
 mod compression;
 mod estimate;
 mod expansion;
+mod floors;
 mod gather;
 mod join;
 mod masked;
@@ -31,6 +32,7 @@ pub(crate) use compression::Operands;
 pub use estimate::Estimate;
 pub(crate) use estimate::estimate;
 use expansion::{Expanded, Expansion, Factors};
+pub(crate) use floors::Extent;
 use gather::{Gather, Gathered};
 pub(crate) use join::{join, join_patterns};
 pub(crate) use masked::multiply_masked;
@@ -51,6 +53,8 @@ pub(crate) struct Done {
     /// Products of the longest run.
     pub longest_run: u32,
     pub bands: usize,
+    /// Products that the sort merges after the expansion.
+    pub merged: u64,
 }
 
 /// What of C is made.
@@ -164,6 +168,7 @@ impl<T: Element> Esc<T> {
         while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
             done.longest_run = done.longest_run.max(multiply(&mut counted, &band)?);
             done.bands += 1;
+            done.merged += self.expansion.leaves_to_merge(band.sizes);
         }
         Ok(done)
     }

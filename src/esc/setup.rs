@@ -43,6 +43,8 @@ pub(crate) struct Sizes {
     pub chunks: u64,
     /// Non-empty segments that the sort takes whole.
     pub shorts: u64,
+    /// Products of segments of more than one chunk.
+    pub in_chunks: u64,
 }
 
 /// The segments of a band's expansion, as the sort takes them.
@@ -105,11 +107,12 @@ impl Setup {
 
         let entries = BEntries { prods };
         let (segments, record) = self.launch(work, b, &entries, 0, 0..cols)?;
-        let sizes = record.download(work)?.chunks_exact(4).fold(Sizes::default(), |sizes, of_group| Sizes {
+        let sizes = record.download(work)?.chunks_exact(5).fold(Sizes::default(), |sizes, of_group| Sizes {
             products: sizes.products.max(of_group[3]),
             longest: sizes.longest.max(of_group[0]),
             chunks: sizes.chunks + of_group[1],
             shorts: sizes.shorts + of_group[2],
+            in_chunks: sizes.in_chunks + of_group[4],
         });
         Ok(Counted { entries, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
@@ -149,7 +152,7 @@ impl Setup {
         let cols = columns.len();
         let groups = (cols + 1).div_ceil(self.scan.group_size).min(self.record_groups);
         let (mut ptr, mut chunk_ptr) = (work.buffer(cols + 1)?, work.buffer(cols + 1)?);
-        let mut record = work.buffer(4 * groups)?;
+        let mut record = work.buffer(5 * groups)?;
         let (first, count) = (columns.start as u32, cols as u32);
         let args = (&b.col_ptr, &entries.prods, &mut ptr, &mut chunk_ptr, &mut record, first_product, first, count);
         self.segments.launch(work, Grid::groups(groups, self.scan.group_size), args)?;
@@ -197,6 +200,7 @@ mod tests {
                     longest: *lengths.iter().max().unwrap(),
                     chunks: long.map(|length| length.div_ceil(tuning.sort.chunk as u64)).sum(),
                     shorts: lengths.iter().filter(short).count() as u64,
+                    in_chunks: lengths.iter().filter(|&&length| length > tuning.sort.chunk as u64).sum(),
                 };
                 assert_eq!(counted.sizes, sizes);
                 let segments = setup.segments(&case.work, &case.b, &mut counted, &case.band(sizes))?;

@@ -54,6 +54,11 @@ pub(crate) struct TileTuning {
 }
 
 impl PayloadKind {
+    /// Of a product of `a` blocks by `b` blocks.
+    pub fn of(a: BlockShape, b: BlockShape) -> Self {
+        if a == BlockShape::SCALAR && b == BlockShape::SCALAR { Self::Values } else { Self::Pairs }
+    }
+
     /// Bytes of one.
     pub fn bytes<T: Element>(self) -> u64 {
         match self {
@@ -109,7 +114,6 @@ const COMPILED_SIDES: [usize; 8] = [1, 2, 3, 4, 6, 7, 8, 9];
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
-        let scalar = a == BlockShape::SCALAR && b == BlockShape::SCALAR;
         let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
         let cpu = info.kind == DeviceKind::Cpu;
         Self {
@@ -126,7 +130,7 @@ impl Tuning {
                 TileTuning { group_size: wide(256), products: 8 * wide(256) }
             },
             blocks: BlockTuning::new(cpu, wide, a, b),
-            payload: if scalar { PayloadKind::Values } else { PayloadKind::Pairs },
+            payload: PayloadKind::of(a, b),
         }
     }
 

@@ -17,11 +17,13 @@ pub enum Format {
     Npz,
     /// Lists of a graph's edges, see [`edge_list`](super::edge_list).
     EdgeList,
+    /// Compressed rows in plain binary, see [`binary`](super::binary).
+    Binary,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList];
+    pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary];
 
     /// The name the command uses.
     pub fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Format {
             Self::MatrixMarket => "matrix-market",
             Self::Npz => "npz",
             Self::EdgeList => "edge-list",
+            Self::Binary => "binary",
         }
     }
 
@@ -38,6 +41,7 @@ impl Format {
         let extension = name.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("npz") => Self::Npz,
+            Some("bin" | "bsr" | "bcsr") => Self::Binary,
             Some("txt" | "el" | "edges" | "tsv") => Self::EdgeList,
             _ => Self::MatrixMarket,
         }
@@ -105,6 +109,9 @@ mod tests {
             ("a.b.EL", Format::EdgeList),
             ("a.edges", Format::EdgeList),
             ("a.tsv.GZ", Format::EdgeList),
+            ("a.bin", Format::Binary),
+            ("a.bsr.gz", Format::Binary),
+            ("a.BCSR", Format::Binary),
         ] {
             assert_eq!(Format::of(Path::new(name)), format, "{name}");
         }
@@ -112,6 +119,6 @@ mod tests {
             assert_eq!(format.name().parse::<Format>().unwrap(), format);
         }
         let error = "mtx".parse::<Format>().unwrap_err().to_string();
-        assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list");
+        assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary");
     }
 }

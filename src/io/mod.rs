@@ -7,12 +7,14 @@
 //! | [Matrix Market](matrix_market) | `.mtx`, any other | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
+//! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
 //!
 //! A text file that begins with `%%MatrixMarket` is one of Matrix Market's whatever its name.
 //!
 //! Readers take nothing on trust: what a file says is checked against what it holds, memory is asked for as the data
 //! proves it, and a refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files without lines.
 mod assemble;
+pub mod binary;
 pub mod bla;
 pub mod edge_list;
 mod format;
@@ -127,6 +129,8 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     match Format::of(path) {
         Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         Format::Npz => npz::read(path, options),
+        Format::Binary if begins_as_matrix_market(path)? => matrix_market::read(path, options),
+        Format::Binary => binary::read(path, options),
         Format::EdgeList if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::EdgeList => edge_list::read(path, options),
     }
@@ -142,6 +146,7 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
     match Format::of(path) {
         Format::MatrixMarket => matrix_market::write(path, matrix, options),
         Format::Npz => npz::write(path, matrix, options),
+        Format::Binary => binary::write(path, matrix),
         Format::EdgeList => edge_list::write(path, matrix, options),
     }
 }

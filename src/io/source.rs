@@ -46,10 +46,7 @@ pub struct Source<'r> {
 impl Source<'static> {
     /// The file at `path`; `progress` is told its bytes read, packed ones where gzip.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
-        let file = File::open(path).map_err(io)?;
-        let total = file.metadata().map_err(io)?.len();
-        Self::new(Told { reader: file, progress, total, done: 0, told: 0 }, path)
+        Self::new(Told::open(path, progress)?, path)
     }
 }
 
@@ -220,12 +217,21 @@ fn lines_in(bytes: &[u8]) -> u64 {
 }
 
 /// A file that tells how far it is read, every mebibyte and at its end.
-struct Told {
+pub(super) struct Told {
     reader: File,
     progress: Option<Progress>,
     total: u64,
     done: u64,
     told: u64,
+}
+
+impl Told {
+    pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let reader = File::open(path).map_err(io)?;
+        let total = reader.metadata().map_err(io)?.len();
+        Ok(Self { reader, progress, total, done: 0, told: 0 })
+    }
 }
 
 impl Read for Told {

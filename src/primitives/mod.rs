@@ -2,11 +2,13 @@
 //!
 //! | primitive | promise |
 //! |---|---|
+//! | `copy` | how fast the device streams memory |
 //! | [`drop_entries`] | the entries of a matrix that are not small, in their order |
 //! | [`scan`] | exclusive sums of any number of `u32` or `u64`, in place |
 //! | [`segmented_sort`] | rows ascending inside each segment, equal rows in their first order, payloads with them |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
 //! | [`transpose`] | the pattern of a transpose, and the entry each of its entries comes from |
+mod copy;
 pub(crate) mod drop_entries;
 pub(crate) mod scan;
 pub(crate) mod segmented_reduce;

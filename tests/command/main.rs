@@ -1,5 +1,7 @@
 //! The command as a user meets it: results, reports, messages, exit statuses.
 #![cfg(feature = "cli")]
+mod bench;
+mod bench_tools;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;

@@ -22,6 +22,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "expansion_factor",
         "bands",
         "peak_device_bytes",
+        "launches",
         "stages",
         "total_ms",
         "gflops",
@@ -51,6 +52,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         assert_eq!(stage.as_object().unwrap().len(), 2);
         assert!(stage["ms"].as_f64().unwrap() > 0.0, "{stage}");
     }
+    assert!(report["launches"].as_u64().unwrap() >= 6, "a kernel a stage");
     assert!(report["total_ms"].as_f64().unwrap() > 0.0 && report["peak_device_bytes"].as_u64().unwrap() > 0);
     let verified = serde_json::json!({"max_abs_error": 0.0, "max_rel_error": 0.0, "pattern_equal": true});
     assert_eq!(report["verified"], verified);

@@ -15,6 +15,7 @@ fn every_subcommand_explains_itself() {
         "transpose",
         "add",
         "generate",
+        "bench",
         "devices",
         "completions",
         "man",

@@ -18,6 +18,24 @@ pub fn data(path: &str) -> Option<PathBuf> {
     file.exists().then_some(file)
 }
 
+/// A Python with a package whose `modules` it imports: the one `BLOCKMUL_PYTHON` names, else whichever there is. Without one the tests say
+/// so and pass, but not where CI is set.
+pub fn python(package: &str, modules: &str) -> Option<String> {
+    let named = std::env::var("BLOCKMUL_PYTHON").ok();
+    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
+    let imports = |python: &String| {
+        let output = std::process::Command::new(python).args(["-c", &format!("import {modules}")]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let found = candidates.into_iter().find(imports);
+    if found.is_none() {
+        let missing = format!("no Python with {package} (tools/setup installs it)");
+        assert!(std::env::var_os("CI").is_none(), "{missing}");
+        eprintln!("left out: {missing}");
+    }
+    found
+}
+
 /// A small generator: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(pub u64);
 

@@ -19,8 +19,8 @@ Examples:
   blockmul convert web-Google.txt.gz -o A.mtx           a graph as SNAP has it
   blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
 
-Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; any other name is a Matrix Market file's. An X.mtx with an
-X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
+Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain binary; any other name is a
+Matrix Market file's. An X.mtx with an X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
 otherwise (--block 1: none).")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.

@@ -1,5 +1,6 @@
 //! The command `blockmul`: parse, call the library, exit. One file per subcommand; stdout is for results, stderr for the rest.
 mod add;
+mod bench;
 mod compare;
 mod convert;
 mod devices;
@@ -59,6 +60,7 @@ enum Command {
     Transpose(transpose::Args),
     Add(add::Args),
     Generate(generate::Args),
+    Bench(bench::Args),
     Devices(devices::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Transpose(args) => transpose::run(&args),
         Command::Add(args) => add::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

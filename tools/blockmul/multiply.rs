@@ -67,7 +67,7 @@ pub struct Args {
     quiet: bool,
 }
 
-fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
+pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
@@ -214,7 +214,7 @@ mod tests {
     fn the_median_run() {
         let run = |total_ms| {
             let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
-            Run { method, products: 0, dropped: None, bands: 1, peak_device_bytes: 0, stages, total_ms }
+            Run { method, products: 0, dropped: None, bands: 1, peak_device_bytes: 0, launches: 0, stages, total_ms }
         };
         for (times, expected) in
             [(vec![3.0], 3.0), (vec![4.0, 2.0], 2.0), (vec![9.0, 1.0, 5.0], 5.0), (vec![4.0, 3.0, 2.0, 1.0], 2.0)]

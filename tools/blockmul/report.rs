@@ -30,6 +30,8 @@ pub struct Report {
     expansion_factor: Option<f64>,
     bands: usize,
     peak_device_bytes: u64,
+    /// Kernels launched.
+    launches: u32,
     stages: Vec<Stage>,
     total_ms: f64,
     gflops: Option<f64>,
@@ -46,11 +48,11 @@ struct DeviceName {
 }
 
 #[derive(Serialize)]
-struct Size {
+pub struct Size {
     rows: usize,
     cols: usize,
     nnz: usize,
-    block: [usize; 2],
+    pub block: [usize; 2],
 }
 
 #[derive(Serialize)]
@@ -60,7 +62,7 @@ struct Stage {
 }
 
 impl Size {
-    fn of<M: Matrix>(matrix: &M) -> Self {
+    pub fn of<M: Matrix>(matrix: &M) -> Self {
         let view = matrix.as_cbc();
         let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
         Self { rows, cols, nnz: view.pattern.nnz(), block: [view.shape.rows(), view.shape.cols()] }
@@ -97,6 +99,7 @@ impl Report {
             expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
             bands: run.bands,
             peak_device_bytes: run.peak_device_bytes,
+            launches: run.launches,
             stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
             total_ms: run.total_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),

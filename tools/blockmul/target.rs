@@ -20,6 +20,7 @@ pub struct Run {
     pub dropped: Option<u64>,
     pub bands: usize,
     pub peak_device_bytes: u64,
+    pub launches: u32,
     pub stages: Vec<(&'static str, Option<f64>)>,
     pub total_ms: f64,
 }
@@ -105,6 +106,7 @@ impl Run {
             dropped: options.threshold().map(|_| report.dropped),
             bands: report.bands,
             peak_device_bytes: report.peak_device_bytes,
+            launches: report.launches,
             stages: report.stages.iter().map(|stage| (stage.name, stage.ms)).collect(),
             total_ms: report.total_ms,
         }
@@ -141,8 +143,8 @@ fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), F
     }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let products = reference::products(a, b);
-    let (bands, peak_device_bytes, stages) = (1, 0, Vec::new());
-    Ok((c, Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, stages, total_ms }))
+    let (bands, peak_device_bytes, launches, stages) = (1, 0, 0, Vec::new());
+    Ok((c, Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms }))
 }
 
 /// A GPU, else a CPU, else whatever there is, that can compute with `T`.

@@ -1,0 +1,10 @@
+// copy: to[i] = from[i] for i in 0..n, the plainest kernel that streams memory.
+//
+// One work-item for each of n words of 16 bytes, padded. in: from[n]. out: to[n]. Host: src/primitives/copy.rs
+
+KERNEL copy(global const ulong* from, global ulong* to, uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        vstore2(vload2(i, from), i, to);
+}

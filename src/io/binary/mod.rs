@@ -1,0 +1,181 @@
+//! Compressed rows in plain binary: `BCSR0001`, scalars, and `BSR1`, dense blocks of one shape. Nothing to parse, so the fastest to
+//! read; programs that time matrix products exchange them.
+//!
+//! | | `BCSR0001` | `BSR1` |
+//! |---|---|---|
+//! | magic | the 8 bytes `BCSR0001` | 0x42535231 (`i64`) |
+//! | sizes | rows, columns, entries (`i64`) | rows and columns of blocks, blocks, rows and columns of a block (`i64`) |
+//! | | side of the blocks it is made of, 0 or 1 for none; kind of values (`i32`) | |
+//! | pattern | where each row's entries begin, and where the last ends; the column of each (`i32`) | the same of blocks |
+//! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
+//!
+//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files may be gzip. A refusal,
+//! [`Error::Malformed`], names the array and the element, from 0. Without values every entry is read as 1.
+//!
+//! ```
+//! use blockmul::{BlockShape, Csc, io::{Layout, ReadOptions, binary::{read_from, write_to}}};
+//! let shape = BlockShape::new(2, 3)?;
+//! let blocks = Csc::from_triplets(4, 6, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
+//! let mut bytes = Vec::new();
+//! write_to(&mut bytes, &blocks).unwrap();
+//! let file = read_from(&bytes[..], "a.bin", &ReadOptions::default())?;
+//! assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(Layout::Uniform(shape))));
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+mod numbers;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::io::Read;
+use std::path::Path;
+
+pub use write::{write, write_to};
+
+use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::Told};
+use crate::{BlockShape, Result};
+use numbers::Numbers;
+
+#[cfg(doc)]
+use crate::Error;
+
+const BCSR: [u8; 8] = *b"BCSR0001";
+const BSR: [u8; 8] = 0x4253_5231_u64.to_le_bytes();
+
+/// Reads the file at `path`, either form, told by its first bytes.
+///
+/// # Errors
+/// [`Error::Io`] when the system refuses the file; [`Error::Malformed`] for anything the format does not allow;
+/// [`Error::Memory`] when the entries do not fit the host.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    let path = path.as_ref();
+    read_from(Told::open(path, options.progress.clone())?, path, options)
+}
+
+/// Reads bytes from anywhere; `name` stands in messages where [`read`] has the path.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
+    let mut numbers = Numbers::new(reader, name.as_ref())?;
+    let sizes = Sizes::read(&mut numbers, options)?;
+    let ends: Vec<i32> = numbers.array(sizes.rows as usize + 1, "offsets")?;
+    check_offsets(&ends, sizes.entries).map_err(|(place, reason)| numbers.refuse(place, reason))?;
+    let cols: Vec<i32> = numbers.array(sizes.entries as usize, "columns")?;
+    if let Some(entry) = cols.iter().position(|&col| u64::try_from(col).is_err() || col as u64 >= sizes.cols) {
+        let reason = format!("column {} of {}", cols[entry], sizes.cols);
+        return Err(numbers.refuse(format!("entry {entry}"), reason));
+    }
+    let [height, width] = [sizes.shape.rows(), sizes.shape.cols()];
+    let count = sizes.entries.checked_mul(sizes.shape.area() as u64).and_then(|count| usize::try_from(count).ok());
+    let count = count.ok_or_else(|| numbers.refuse("sizes", "more elements than can be counted"))?;
+    let values: Vec<f64> = match sizes.kind {
+        0 => Vec::new(),
+        1 => numbers.array::<f32>(count, "values")?.into_iter().map(f64::from).collect(),
+        _ => numbers.array(count, "values")?,
+    };
+    numbers.end()?;
+
+    let blocks = (0..sizes.rows as usize)
+        .flat_map(|row| (ends[row] as usize..ends[row + 1] as usize).map(move |block| (row, block)));
+    let elements = blocks.flat_map(|(row, block)| {
+        let (col, values) = (cols[block] as usize, &values);
+        (0..height * width).map(move |at| {
+            let value = values.get(block * height * width + at).copied().unwrap_or(1.0);
+            ((row * height + at / width) as u32, (col * width + at % width) as u32, value)
+        })
+    });
+    let [nrows, ncols] = sizes.scalars();
+    let compressed = assemble::compress(nrows as usize, ncols as usize, elements, options.sum_duplicates)?;
+    Ok(MatrixFile {
+        matrix: compressed.map_err(|(row, col)| {
+            let (row, col) = (row as usize / height, col as usize / width);
+            numbers.refuse(format!("row {row}"), format!("column {col} stands twice"))
+        })?,
+        format: Format::Binary,
+        layout: sizes.layout.map(Layout::Uniform),
+        field: if sizes.kind == 0 { Field::Pattern } else { Field::Real },
+        symmetry: Symmetry::General,
+        stored: count as u64,
+    })
+}
+
+/// What the head of a file says. Rows, columns and entries count blocks of `shape`.
+struct Sizes {
+    rows: u64,
+    cols: u64,
+    entries: u64,
+    shape: BlockShape,
+    /// Of values.
+    kind: i32,
+    /// The blocks the matrix is made of, which those of the file need not be.
+    layout: Option<BlockShape>,
+}
+
+impl Sizes {
+    fn read(numbers: &mut Numbers<'_>, options: &ReadOptions) -> Result<Self> {
+        let magic: Vec<u8> = numbers.array(8, "magic")?;
+        let sizes = match magic.try_into() {
+            Ok(BCSR) => Self::of_bcsr(numbers)?,
+            Ok(BSR) => Self::of_bsr(numbers)?,
+            _ => return Err(numbers.refuse("magic", "neither BCSR0001 nor BSR1")),
+        };
+        let [rows, cols] = sizes.scalars();
+        let elements = sizes.entries.saturating_mul(sizes.shape.area() as u64);
+        let check = |what, lines| assemble::check_lines(what, lines, elements, options.max_unproven_lines);
+        check("rows", rows).and_then(|()| check("columns", cols)).map_err(|reason| numbers.refuse("sizes", reason))?;
+        if sizes.entries > i32::MAX as u64 {
+            let reason = format!("{} entries, {} at most have 32-bit offsets", sizes.entries, i32::MAX);
+            return Err(numbers.refuse("sizes", reason));
+        }
+        match sizes.layout {
+            Some(shape) if rows % shape.rows() as u64 != 0 || cols % shape.cols() as u64 != 0 => {
+                Err(numbers.refuse("sizes", format!("{rows} x {cols} is not made of blocks of {shape}")))
+            }
+            _ => Ok(sizes),
+        }
+    }
+
+    fn of_bcsr(numbers: &mut Numbers<'_>) -> Result<Self> {
+        let [rows, cols, entries] = numbers.sizes()?;
+        let kinds: Vec<i32> = numbers.array(2, "sizes")?;
+        let layout = match kinds[0] {
+            0 | 1 => None,
+            side => Some(side_of_blocks(numbers, side.into(), side.into())?),
+        };
+        match kinds[1] {
+            kind @ 0..=2 => Ok(Self { rows, cols, entries, shape: BlockShape::SCALAR, kind, layout }),
+            kind => Err(numbers.refuse("sizes", format!("values of kind {kind}; there are 0, 1 and 2"))),
+        }
+    }
+
+    fn of_bsr(numbers: &mut Numbers<'_>) -> Result<Self> {
+        let [rows, cols, entries, height, width] = numbers.sizes()?;
+        let shape = side_of_blocks(numbers, height as i64, width as i64)?;
+        Ok(Self { rows, cols, entries, shape, kind: 2, layout: (shape != BlockShape::SCALAR).then_some(shape) })
+    }
+
+    /// Rows and columns of scalars; no more than can be counted.
+    fn scalars(&self) -> [u64; 2] {
+        [self.rows.saturating_mul(self.shape.rows() as u64), self.cols.saturating_mul(self.shape.cols() as u64)]
+    }
+}
+
+fn side_of_blocks(numbers: &Numbers<'_>, rows: i64, cols: i64) -> Result<BlockShape> {
+    let side = |side| usize::try_from(side).unwrap_or(usize::MAX);
+    BlockShape::new(side(rows), side(cols)).map_err(|_| {
+        numbers.refuse("sizes", format!("blocks of {rows}x{cols}; sides are 1 to {}", BlockShape::MAX_SIDE))
+    })
+}
+
+/// Refuses offsets that do not go from 0 to `entries` without a fall.
+fn check_offsets(ends: &[i32], entries: u64) -> std::result::Result<(), (String, String)> {
+    if let Some(row) = ends.windows(2).position(|pair| pair[0] > pair[1]) {
+        return Err((format!("offset {}", row + 1), format!("{} after {}", ends[row + 1], ends[row])));
+    }
+    match (ends[0], ends[ends.len() - 1]) {
+        (0, last) if last as u64 == entries => Ok(()),
+        (0, last) => Err((format!("offset {}", ends.len() - 1), format!("{last}, where there are {entries} entries"))),
+        (first, _) => Err(("offset 0".into(), format!("{first}, not 0"))),
+    }
+}

@@ -1,0 +1,115 @@
+//! Little-endian numbers from a stream, plain or gzip; no more memory than the bytes prove.
+use std::io::{BufReader, Cursor, Error as IoError, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use super::super::{grow, room};
+use crate::{Error, Result};
+
+/// A number with a little-endian form.
+pub(super) trait Number: Copy {
+    const BYTES: usize;
+    /// Of [`Number::BYTES`] bytes.
+    fn from_bytes(bytes: &[u8]) -> Self;
+}
+
+macro_rules! number {
+    ($($number:ty),+) => { $(
+        impl Number for $number {
+            const BYTES: usize = size_of::<$number>();
+            fn from_bytes(bytes: &[u8]) -> Self {
+                Self::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
+            }
+        }
+    )+ };
+}
+number!(u8, i32, i64, f32, f64);
+
+pub(super) struct Numbers<'r> {
+    reader: Box<dyn Read + 'r>,
+    name: PathBuf,
+}
+
+impl<'r> Numbers<'r> {
+    /// Looks at the first two bytes for gzip's.
+    pub fn new(mut reader: impl Read + 'r, name: &Path) -> Result<Self> {
+        let mut first = Vec::new();
+        let known = reader.by_ref().take(2).read_to_end(&mut first);
+        known.map_err(|source| Error::Io { path: name.to_owned(), source })?;
+        let packed = first == [0x1f, 0x8b];
+        let whole = Cursor::new(first).chain(reader);
+        let reader: Box<dyn Read + 'r> = match packed {
+            true => Box::new(BufReader::new(MultiGzDecoder::new(whole))),
+            false => Box::new(BufReader::new(whole)),
+        };
+        Ok(Self { reader, name: name.to_owned() })
+    }
+
+    /// `path: place: reason`.
+    pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
+        Error::Malformed { path: self.name.clone(), place: place.into(), reason: reason.into() }
+    }
+
+    /// The next `count` numbers, called `what` in a refusal. Room is made as they arrive.
+    pub fn array<T: Number>(&mut self, count: usize, what: &str) -> Result<Vec<T>> {
+        const CHUNK: usize = 1 << 16;
+        let mut bytes = vec![0; CHUNK.min(count.saturating_mul(T::BYTES))];
+        let mut numbers = room(count.min(CHUNK), what)?;
+        while numbers.len() < count {
+            let more = (count - numbers.len()).min(CHUNK / T::BYTES);
+            let chunk = &mut bytes[..more * T::BYTES];
+            let filled = fill(&mut self.reader, chunk).map_err(|error| self.broken(error, what))?;
+            if filled < chunk.len() {
+                let known = numbers.len() + filled / T::BYTES;
+                return Err(self.refuse(what, format!("the file ends after {known} of {count} numbers")));
+            }
+            let known = numbers.len();
+            if numbers.capacity() - known < more {
+                grow(&mut numbers, more.max(known).min(count - known), what)?;
+            }
+            numbers.extend(chunk.chunks_exact(T::BYTES).map(T::from_bytes));
+        }
+        Ok(numbers)
+    }
+
+    /// As many sizes, none negative.
+    pub fn sizes<const N: usize>(&mut self) -> Result<[u64; N]> {
+        let numbers: Vec<i64> = self.array(N, "sizes")?;
+        let mut sizes = [0; N];
+        for (at, (size, number)) in sizes.iter_mut().zip(numbers).enumerate() {
+            *size = u64::try_from(number).map_err(|_| self.refuse("sizes", format!("number {at} is {number}")))?;
+        }
+        Ok(sizes)
+    }
+
+    /// Refuses what follows the last number.
+    pub fn end(&mut self) -> Result<()> {
+        match fill(&mut self.reader, &mut [0]).map_err(|error| self.broken(error, "end"))? {
+            0 => Ok(()),
+            _ => Err(self.refuse("end", "the file goes on after the last value")),
+        }
+    }
+
+    /// What is wrong with the data is the file's fault, what the system says is the system's.
+    fn broken(&self, error: IoError, what: &str) -> Error {
+        match error.raw_os_error() {
+            Some(_) => Error::Io { path: self.name.clone(), source: error },
+            None => self.refuse(what, format!("the data is damaged: {error}")),
+        }
+    }
+}
+
+/// Bytes read, fewer than there is room for only where the stream ends.
+fn fill(reader: &mut dyn Read, to: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < to.len() {
+        match reader.read(&mut to[filled..]) {
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,65 @@
+//! Writing: blocks as `BSR1`, as are scalars but under a name that says `.bcsr`.
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use super::{BCSR, BSR};
+use crate::io::{without_gz, write_whole};
+use crate::{BlockShape, Error, Matrix, Result};
+
+/// Writes `matrix` to the file at `path`, in place of what was there once it is whole; gzip where the name ends in `.gz`. Scalars
+/// under a name `.bcsr` as `BCSR0001`, anything else as `BSR1`; values as `f64`.
+///
+/// # Errors
+/// [`Error::Io`] with the path; [`Error::Argument`] for blocks under a name `.bcsr`, and for 2^31 entries or more, which have no
+/// place in either form. A file that was there is then as it was.
+pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
+    let path = path.as_ref();
+    let name = without_gz(path);
+    let bcsr = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bcsr"));
+    let view = matrix.as_cbc();
+    let refuse = |reason: &str| Err(Error::Argument(format!("{}: {reason}", path.display())));
+    if bcsr && view.shape != BlockShape::SCALAR {
+        return refuse("BCSR0001 holds scalars; name blocks .bin");
+    }
+    if i32::try_from(view.pattern.nnz()).is_err() {
+        return refuse("2^31 entries or more have no place in this format");
+    }
+    write_whole(path, |writer| write_as(writer, matrix, bcsr))
+}
+
+/// Writes `matrix` as `BSR1`, to anything.
+///
+/// # Errors
+/// Those of `writer`; [`ErrorKind::InvalidInput`] for 2^31 entries or more.
+pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M) -> io::Result<()> {
+    write_as(writer, matrix, false)
+}
+
+fn write_as<M: Matrix>(mut writer: impl Write, matrix: &M, bcsr: bool) -> io::Result<()> {
+    let view = matrix.as_cbc();
+    // The arrays of row-major matrices are the rows already.
+    let transposed = (!M::ROW_MAJOR).then(|| view.pattern.transpose());
+    let rows = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
+    let narrow = |number: u64| i32::try_from(number).map_err(|_| io::Error::from(ErrorKind::InvalidInput));
+    let shape = if M::ROW_MAJOR { view.shape.transpose() } else { view.shape };
+    let sizes = [rows.ncols(), rows.nrows(), rows.nnz(), shape.rows(), shape.cols()].map(|size| size as i64);
+    if bcsr {
+        writer.write_all(&BCSR)?;
+        sizes[..3].iter().try_for_each(|size| writer.write_all(&size.to_le_bytes()))?;
+        [1i32, 2].iter().try_for_each(|kind| writer.write_all(&kind.to_le_bytes()))?;
+    } else {
+        writer.write_all(&BSR)?;
+        sizes.iter().try_for_each(|size| writer.write_all(&size.to_le_bytes()))?;
+    }
+    rows.col_ptr().iter().try_for_each(|&end| writer.write_all(&narrow(end)?.to_le_bytes()))?;
+    rows.row_idx().iter().try_for_each(|&col| writer.write_all(&narrow(col.into())?.to_le_bytes()))?;
+    for entry in 0..rows.nnz() {
+        let block = view.block(transposed.as_ref().map_or(entry, |(_, source)| source[entry]));
+        for at in 0..shape.area() {
+            // Blocks are held by columns, those of row-major matrices transposed.
+            let place = if M::ROW_MAJOR { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
+            writer.write_all(&crate::Element::to_f64(block[place]).to_le_bytes())?;
+        }
+    }
+    writer.flush()
+}

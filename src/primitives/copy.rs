@@ -1,0 +1,90 @@
+//! How fast a device streams memory: what the times of kernels are measured by. Kernel: `cl/primitives/copy.cl`.
+use crate::{
+    Device, DeviceKind, Result,
+    device::{Grid, In, Kernel, Options, Out, Work, source},
+};
+use std::time::Instant;
+
+type Signature = (In<u64>, Out<u64>, u32);
+
+const GROUP_SIZE: usize = 256;
+/// Bytes of a copy: far above what caches keep, on GPUs and on CPUs, and long enough that its launch does not matter.
+const BYTES: [u64; 2] = [1 << 30, 256 << 20];
+/// Copies after one that touches the memory first; the median counts.
+const ROUNDS: usize = 5;
+
+impl Device {
+    /// Bytes read and written per second by the better of two copies within device memory, a kernel's and the driver's.
+    ///
+    /// Takes two buffers of 1 GiB (256 MiB on CPUs), smaller ones where the device has less, and some tenths of a second.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn copy_bandwidth(&self) -> Result<f64> {
+        let info = self.info();
+        let preferred = BYTES[usize::from(info.kind == DeviceKind::Cpu)];
+        let bytes = preferred.min(info.max_alloc_bytes / 2).min(info.global_bytes / 8);
+        copy_bandwidth(self, (bytes / 8) as usize & !1)
+    }
+}
+
+fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
+    let work = Work::new(device, None);
+    let group_size = GROUP_SIZE.min(device.info().max_group_size);
+    let options = Options::group_size(group_size);
+    let kernel: Kernel<Signature> = device.kernel(source!("primitives/copy.cl"), &options, "copy")?;
+    let (mut from, mut to) = (work.buffer::<u64>(words)?, work.buffer(words)?);
+    work.fill_zero(&mut from)?;
+    let pairs = words / 2;
+    let by_kernel =
+        median(device, || kernel.launch(&work, Grid::items(pairs, group_size), (&from, &mut to, pairs as u32)))?;
+    let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
+    // Buffers this large are not to wait in the pool.
+    drop((from, to));
+    device.trim();
+    Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))
+}
+
+/// Median seconds of `copy`, by the wall clock, for not every queue keeps times.
+fn median(device: &Device, mut copy: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut times = Vec::new();
+    for _ in 0..=ROUNDS {
+        let start = Instant::now();
+        copy()?;
+        device.finish()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok(times[ROUNDS / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn small_copies_are_whole() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let kernel: Kernel<Signature> =
+            device.kernel(source!("primitives/copy.cl"), &Options::group_size(16), "copy")?;
+        // Pairs of words: none, one, around a work-group.
+        for pairs in [0usize, 1, 15, 16, 17, 40] {
+            let words: Vec<u64> = (0..2 * pairs as u64).map(|word| word << 33 | 5).collect();
+            let (from, mut to) = (work.upload(&words)?, work.buffer(words.len())?);
+            kernel.launch(&work, Grid::items(pairs, 16), (&from, &mut to, pairs as u32))?;
+            assert_eq!(to.download(&work)?, words);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bandwidth_is_that_of_some_memory() -> Result<()> {
+        // Between a tape and a few hundred stacks of HBM.
+        let bandwidth = copy_bandwidth(&test_device(), 1 << 16)?;
+        assert!((1e6..1e15).contains(&bandwidth), "{bandwidth}");
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! `blockmul bench`: its table, its JSON, what it refuses.
+use super::*;
+use serde_json::json;
+
+/// `bench` on the device under test.
+pub fn bench(desk: &Desk, line: &str) -> Ran {
+    desk.run(&format!("bench --device {} {line}", common::device().info().index))
+}
+
+fn benched(desk: &Desk, line: &str) -> Value {
+    let ran = bench(desk, &format!("{line} --json - --rounds 3"));
+    assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+/// Columns one blank apart, without what depends on the machine: measured numbers, the device, how many kernels it takes.
+fn lasting(text: &str) -> String {
+    let text = text.replace(&common::device().info().name, "DEVICE");
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let launches = match words.last() {
+            Some(&"yes") => words.len() - 2,
+            _ => words.len().saturating_sub(1),
+        };
+        let of_stage = words.first().is_some_and(|word| STAGES.contains(word));
+        let word = |(at, &word): (usize, &&str)| {
+            let measured = word == "-" || word.contains('.') && word.parse::<f64>().is_ok();
+            let percent = of_stage && at == 2;
+            let counted = (of_stage || words.last() == Some(&"yes")) && at == launches;
+            if measured || percent || counted { "#".to_owned() } else { word.to_owned() }
+        };
+        words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
+
+#[test]
+fn the_table_has_a_row_for_every_combination() {
+    let desk = Desk::new();
+    let ran = bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --rounds 2");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let want = "\
+matrix block element method device products nnz(C) ms spread % Gflop/s launches verified
+uniform:60x3 1x1 f64 esc DEVICE 540 512 # # # # yes
+uniform:60x3 1x1 f32 esc DEVICE 540 512 # # # # yes
+uniform:60x3 2x3 f64 esc DEVICE 540 407 # # # # yes
+uniform:60x3 2x3 f32 esc DEVICE 540 407 # # # # yes
+bundle-adjustment:9x40x3 1x1 f64 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 1x1 f32 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f64 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f32 esc DEVICE 360 63 # # # # yes
+";
+    assert_eq!(lasting(&ran.stdout) + "\n", want);
+    assert!(ran.stderr.contains("copies"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_single_product_shows_its_stages() {
+    let desk = Desk::new();
+    let ran = bench(&desk, "pose-graph:40x20 --rounds 2 --method esc");
+    let want = "\
+matrix block element method device products nnz(C) ms spread % Gflop/s launches verified
+pose-graph:40x20 6x6 f64 esc DEVICE 668 402 # # # # yes
+
+pose-graph:40x20 in 6x6 f64 by esc on DEVICE, which copies # GB/s
+stage ms % MB at least GB/s of a copy launches
+setup # # # # # #
+expansion # # # # # #
+segmented_sort # # # # # #
+tail_counts # # # # # #
+compression # # # # # #
+gather # # # # # #
+(all stages) #";
+    assert_eq!(lasting(&ran.stdout), want);
+    let several = bench(&desk, "pose-graph:40x20 --block 3,6 --rounds 1 --stages").stdout;
+    assert_eq!(several.matches("compression").count(), 2, "{several}");
+    let quiet = bench(&desk, "pose-graph:40x20 --rounds 1 --quiet --json r.json");
+    assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
+    assert!(desk.files().contains(&"r.json".to_owned()));
+}
+
+#[test]
+fn the_json_has_every_time_and_counts_as_it_says() {
+    let desk = Desk::new();
+    let all = benched(&desk, "bundle-adjustment:9x40x3 --element f32");
+    assert_eq!(all["schema"], "blockmul-bench/1");
+    assert!(all["host"]["threads"].as_u64().unwrap() > 0 && all["host"]["os"].is_string());
+    let record = &all["results"][0];
+    let size = |rows: u64, cols: u64, block: [u64; 2]| json!({"rows": rows, "cols": cols, "nnz": 120, "block": block});
+    assert_eq!((&record["a"], &record["b"]), (&size(54, 120, [6, 3]), &size(120, 54, [3, 6])));
+    assert_eq!((&record["products"], &record["c_nnz"]), (&360.into(), &63.into()));
+    assert_eq!(record["flops"], 2 * 360 * 6 * 3 * 6);
+    for (field, value) in [
+        ("library", "blockmul"),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("variant", "esc"),
+        ("device", &common::device().info().name),
+        ("matrix", "bundle-adjustment:9x40x3"),
+        ("element", "f32"),
+    ] {
+        assert_eq!(record[field], value, "{field}");
+    }
+    assert_eq!(record["verified"], true);
+    let times =
+        |of: &Value| -> Vec<f64> { of["runs_ms"].as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect() };
+    let mut runs = times(record);
+    runs.sort_by(f64::total_cmp);
+    assert_eq!((runs.len(), record["ms"].as_f64().unwrap()), (3, runs[1]));
+    let close = |value: &Value, want: f64| {
+        let value = value.as_f64().unwrap();
+        assert!((value - want).abs() <= 1e-9 * want, "{value} {want}");
+    };
+    close(&record["gflops"], (2 * 360 * 108) as f64 / runs[1] / 1e6);
+    let stages = record["stages"].as_array().unwrap();
+    assert_eq!(stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect::<Vec<_>>(), STAGES);
+    let sum = |field: &str| stages.iter().map(|stage| stage[field].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("launches"), sum("flops")), (record["launches"].as_u64().unwrap(), 2 * 360 * 108));
+    for stage in stages {
+        let (ms, bytes) = (stage["ms"].as_f64().unwrap(), stage["bytes"].as_u64().unwrap() as f64);
+        assert_eq!(times(stage).len(), 3);
+        close(&stage["gb_s"], bytes / ms / 1e6);
+        close(&stage["of_copy"], bytes / ms / 1e6 / record["copy_gb_s"].as_f64().unwrap());
+    }
+    // Without a product nothing follows the first stage, and nothing takes time.
+    let empty = benched(&desk, "uniform:8x0 --block 2");
+    assert_eq!((&empty["results"][0]["products"], &empty["results"][0]["verified"]), (&0.into(), &true.into()));
+    assert_eq!(empty["results"][0]["gflops"], 0.0);
+}
+
+#[test]
+fn files_of_every_kind_are_timed() {
+    let desk = Desk::new();
+    desk.put("p.mtx", SYMMETRIC);
+    desk.put("w.mtx", WIDE);
+    desk.ok("generate pose-graph --poses 20 --closures 5 -q -o h.bin");
+    desk.ok("convert p.mtx -q -o p.bcsr");
+    let all = benched(&desk, "p.mtx w.mtx h.bin p.bcsr ./h.bin --block 1");
+    let names: Vec<_> = all["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
+    assert_eq!(names, ["p", "w", "h", "p", "h"]);
+    // A file of blocks is timed in its own.
+    let own = benched(&desk, "h.bin");
+    assert_eq!(own["results"][0]["a"]["block"], json!([6, 6]));
+    assert_eq!(own["results"][0]["b"]["nnz"], 20 + 2 * 19 + 2 * 5);
+}
+
+#[test]
+fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.put("short.bcsr", "BCSR0001 and no more");
+    desk.put("other.bin", "neither one nor the other");
+    let device = common::device().info().index;
+    for (line, status, words) in [
+        ("unifrom:5", 2, &["unifrom:5", "families are: uniform"][..]),
+        ("uniform:5x2x3", 2, &["ROWSxBLOCKS-IN-A-COLUMN"]),
+        ("uniform:manyx3", 2, &["\"many\" is no size"]),
+        ("uniform:4x9", 2, &["9 blocks in a column of 4 rows"]),
+        ("pose-graph --block 2x3", 2, &["square blocks, not 2x3"]),
+        ("bundle-adjustment:2x2x9", 2, &["9 observations"]),
+        ("s.mtx --block 2", 2, &["s in 2x2 f64: ", "3 rows cannot be cut", "fits: 3"]),
+        ("short.bcsr", 2, &["short.bcsr: sizes: the file ends after 1 of 3 numbers"]),
+        ("other.bin", 2, &["other.bin: magic: neither BCSR0001 nor BSR1"]),
+        ("s.mtx --block 0", 2, &["0x0"]),
+        ("s.mtx --method magic", 2, &["magic", "esc"]),
+        ("s.mtx --element f8", 2, &["f8", "f16"]),
+        ("s.mtx --rounds 0", 2, &["0"]),
+        ("s.mtx --max-time never", 2, &["not a number of seconds"]),
+        ("s.mtx --list", 2, &["--list"]),
+        ("s.mtx --json no/folder/r.json", 5, &["no/folder/r.json"]),
+    ] {
+        desk.fails(&format!("bench --device {device} {line}"), status, words);
+    }
+    desk.fails("bench --device nonesuch", 3, &["nonesuch"]);
+    // The rest goes on, and is in the file as well.
+    let ran = bench(&desk, "s.mtx short.bcsr uniform:9x2 --block 2,3 --rounds 1 --json r.json");
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("short.bcsr: sizes") && ran.stderr.contains("cannot be cut"), "{}", ran.stderr);
+    assert_eq!(ran.stdout.matches("yes").count(), 3, "{}", ran.stdout);
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
+    assert_eq!(kept["results"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn families_are_listed() {
+    let list = Desk::new().ok("bench --list").stdout;
+    for word in ["uniform:ROWSx", "power-law:8192x65536", "pose-graph", "6x3"] {
+        assert!(list.contains(word), "{word}: {list}");
+    }
+}

@@ -1,0 +1,253 @@
+//! What a product took, as JSON: the schema that programs which time other libraries write too, so that one table holds them all.
+use crate::report::Size;
+use blockmul::{Device, DeviceKind, Element, Matrix, Method, Report};
+use serde::Serialize;
+
+/// Counts the changes of these fields that a reader must know of.
+const SCHEMA: &str = "blockmul-bench/1";
+
+#[derive(Serialize)]
+pub struct Results {
+    schema: &'static str,
+    command: String,
+    host: Host,
+    results: Vec<Record>,
+}
+
+#[derive(Serialize)]
+struct Host {
+    cpu: Option<String>,
+    threads: Option<usize>,
+    os: &'static str,
+    arch: &'static str,
+}
+
+/// A product that was timed, or was wrong.
+#[derive(Serialize)]
+pub struct Record {
+    #[serde(flatten)]
+    pub sizes: Sizes,
+    pub products: u64,
+    /// 2 x products x block_rows x inner x block_cols.
+    pub flops: u64,
+    pub verified: bool,
+    /// From operands on the device to C complete there; none where C was wrong.
+    pub runs_ms: Vec<f64>,
+    /// Their median.
+    pub ms: Option<f64>,
+    pub gflops: Option<f64>,
+    /// Kernels launched, blocking reads, bands.
+    pub launches: u32,
+    pub read_backs: u32,
+    pub bands: usize,
+    pub longest_run: u32,
+    pub peak_device_bytes: u64,
+    pub stages: Vec<Stage>,
+}
+
+/// What is known before a product is timed.
+#[derive(Serialize)]
+pub struct Sizes {
+    library: &'static str,
+    version: &'static str,
+    /// The method.
+    pub variant: &'static str,
+    pub device: String,
+    platform: String,
+    driver: String,
+    /// Of a CPU.
+    threads: Option<u32>,
+    pub matrix: String,
+    a: Size,
+    b: Size,
+    pub element: &'static str,
+    /// Entries (blocks).
+    pub c_nnz: usize,
+    /// Bytes read and written by a copy on the device, in 10^9 a second.
+    pub copy_gb_s: f64,
+    /// Of a product of two entries.
+    #[serde(skip)]
+    flops_each: u64,
+}
+
+#[derive(Serialize)]
+pub struct Stage {
+    pub name: &'static str,
+    pub launches: u32,
+    pub runs_ms: Vec<f64>,
+    pub ms: Option<f64>,
+    /// What the stage has to move at least.
+    pub bytes: Option<u64>,
+    pub flops: Option<u64>,
+    /// Those bytes over the median time.
+    pub gb_s: Option<f64>,
+    /// The same as a multiple of the bandwidth of a copy.
+    pub of_copy: Option<f64>,
+}
+
+impl Results {
+    pub fn new() -> Self {
+        Self {
+            schema: SCHEMA,
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            host: Host {
+                cpu: cpu_name(),
+                threads: std::thread::available_parallelism().ok().map(usize::from),
+                os: std::env::consts::OS,
+                arch: std::env::consts::ARCH,
+            },
+            results: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, record: Record) {
+        self.results.push(record);
+    }
+
+    pub fn records(&self) -> &[Record] {
+        &self.results
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// How many results were not the product.
+    pub fn wrong(&self) -> usize {
+        self.results.iter().filter(|record| !record.verified).count()
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data")
+    }
+}
+
+/// Where Linux tells it.
+fn cpu_name() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    line.split_once(':').map(|(_, name)| name.trim().to_owned())
+}
+
+impl Sizes {
+    pub fn new<M: Matrix>(
+        matrix: &str,
+        device: &Device,
+        copy_gb_s: f64,
+        method: Method,
+        (a, b, c): (&M, &M, &M),
+    ) -> Self {
+        let (info, c) = (device.info(), c.as_cbc());
+        Self {
+            library: "blockmul",
+            version: env!("CARGO_PKG_VERSION"),
+            variant: method.name(),
+            device: info.name.clone(),
+            platform: info.platform.clone(),
+            driver: info.driver.clone(),
+            threads: (info.kind == DeviceKind::Cpu).then_some(info.compute_units),
+            matrix: matrix.to_owned(),
+            a: Size::of(a),
+            b: Size::of(b),
+            element: M::Element::NAME,
+            c_nnz: c.pattern.nnz(),
+            copy_gb_s,
+            flops_each: 2 * (c.shape.area() * a.as_cbc().shape.cols()) as u64,
+        }
+    }
+
+    /// `uniform:16000x8 in 3x3 f64 by esc`.
+    pub fn what(&self) -> String {
+        format!("{} in {} {} by {}", self.matrix, self.block(), self.element, self.variant)
+    }
+
+    /// The shape of A's blocks.
+    pub fn block(&self) -> String {
+        let [rows, cols] = self.a.block;
+        format!("{rows}x{cols}")
+    }
+}
+
+impl Record {
+    /// Of a product that is not the reference's: no times.
+    pub fn wrong(sizes: Sizes, report: &Report) -> Self {
+        Self { verified: false, stages: Vec::new(), ..Self::of(sizes, report, Vec::new()) }
+    }
+
+    /// Of at least one run.
+    pub fn right(sizes: Sizes, runs: &[Report]) -> Self {
+        let copy_gb_s = sizes.copy_gb_s;
+        let last = runs.last().expect("a round");
+        let stages = last.stages.iter().enumerate().map(|(at, stage)| {
+            let runs_ms: Vec<f64> = runs.iter().filter_map(|run| run.stages[at].ms).collect();
+            let ms = median(&runs_ms);
+            let gb_s = stage.bytes.zip(ms.filter(|&ms| ms > 0.0)).map(|(bytes, ms)| bytes as f64 / ms / 1e6);
+            Stage {
+                name: stage.name,
+                launches: stage.launches,
+                runs_ms,
+                ms,
+                bytes: stage.bytes,
+                flops: stage.flops,
+                gb_s,
+                of_copy: gb_s.map(|gb_s| gb_s / copy_gb_s),
+            }
+        });
+        let stages = stages.collect();
+        Self { stages, ..Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()) }
+    }
+
+    fn of(sizes: Sizes, report: &Report, runs_ms: Vec<f64>) -> Self {
+        let ms = median(&runs_ms);
+        let flops = report.products * sizes.flops_each;
+        Self {
+            products: report.products,
+            flops,
+            verified: true,
+            ms,
+            gflops: ms.filter(|&ms| ms > 0.0).map(|ms| flops as f64 / ms / 1e6),
+            runs_ms,
+            launches: report.launches,
+            read_backs: report.read_backs,
+            bands: report.bands,
+            longest_run: report.longest_run,
+            peak_device_bytes: report.peak_device_bytes,
+            stages: Vec::new(),
+            sizes,
+        }
+    }
+
+    /// From the first to the third quartile, over the median: the noise.
+    pub fn spread(&self) -> Option<f64> {
+        let (first, third) = (quantile(&self.runs_ms, 0.25)?, quantile(&self.runs_ms, 0.75)?);
+        self.ms.filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)
+    }
+}
+
+pub fn median(times: &[f64]) -> Option<f64> {
+    quantile(times, 0.5)
+}
+
+/// Between the two times around it in proportion.
+fn quantile(times: &[f64], part: f64) -> Option<f64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = part * (sorted.len().checked_sub(1)? as f64);
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(3.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0, 5.0], 0.25), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0], 0.75), Some(1.75));
+    }
+}

@@ -1,0 +1,79 @@
+//! The records for a person: one row each, then the stages.
+use super::record::{Record, Stage};
+use comfy_table::{CellAlignment, Table, presets};
+
+/// With the stages of each record, or of the only one.
+pub fn text(records: &[Record], with_stages: bool) -> String {
+    let mut parts = vec![products(records)];
+    if with_stages || records.len() == 1 {
+        parts.extend(records.iter().filter(|record| !record.stages.is_empty()).map(stages));
+    }
+    parts.join("\n\n")
+}
+
+fn products(records: &[Record]) -> String {
+    let header = [
+        "matrix", "block", "element", "method", "device", "products", "nnz(C)", "ms", "spread %", "Gflop/s",
+        "launches", "verified",
+    ];
+    let rows = records.iter().map(|record| {
+        let sizes = &record.sizes;
+        [
+            sizes.matrix.clone(),
+            sizes.block(),
+            sizes.element.into(),
+            sizes.variant.into(),
+            sizes.device.clone(),
+            record.products.to_string(),
+            sizes.c_nnz.to_string(),
+            number(record.ms, 3),
+            number(record.spread().map(|part| 100.0 * part), 1),
+            number(record.gflops, 2),
+            record.launches.to_string(),
+            if record.verified { "yes" } else { "NO" }.into(),
+        ]
+    });
+    table(header, 5, rows)
+}
+
+fn stages(record: &Record) -> String {
+    let sum: f64 = record.stages.iter().filter_map(|stage| stage.ms).sum();
+    let row = |stage: &Stage| {
+        let share = stage.ms.filter(|_| sum > 0.0).map(|ms| 100.0 * ms / sum);
+        [
+            stage.name.into(),
+            number(stage.ms, 3),
+            number(share, 0),
+            number(stage.bytes.map(|bytes| bytes as f64 / 1e6), 2),
+            number(stage.gb_s, 2),
+            number(stage.of_copy, 3),
+            stage.launches.to_string(),
+        ]
+    };
+    let of_stages = (sum > 0.0).then_some(sum);
+    let rest = ["(all stages)".into(), number(of_stages, 3), "".into(), "".into(), "".into(), "".into(), "".into()];
+    let header = ["stage", "ms", "%", "MB at least", "GB/s", "of a copy", "launches"];
+    let sizes = &record.sizes;
+    format!(
+        "{} on {}, which copies {:.1} GB/s\n{}",
+        sizes.what(),
+        sizes.device,
+        sizes.copy_gb_s,
+        table(header, 1, record.stages.iter().map(row).chain([rest]))
+    )
+}
+
+/// Columns from `numbers` on are numbers.
+fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header);
+    rows.for_each(|row| {
+        table.add_row(row);
+    });
+    table.column_iter_mut().skip(numbers).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt()
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".into(), |value| format!("{value:.digits$}"))
+}
