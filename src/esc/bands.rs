@@ -63,9 +63,12 @@ impl Limits {
     pub fn peak(&self, columns: u64, products: u64) -> (u64, u64) {
         let nnz = products.min(self.rows.saturating_mul(columns));
         let expansion = pool_bytes(4 * products) + pool_bytes(self.payload_bytes * products);
-        let c = pool_bytes(4 * nnz) + pool_bytes(self.entry_bytes * nnz) + pool_bytes(4 * columns + 4);
-        // Segment pointers, chunk pointers and counts; a tile or a partial per 1024 products, scanned in levels, is plenty.
-        let small = 4 * pool_bytes(4 * columns + 4) + 4 * pool_bytes(products / 64) + (1 << 20);
+        // Rows and values, and where runs end.
+        let c = 2 * pool_bytes(4 * nnz) + pool_bytes(self.entry_bytes * nnz) + pool_bytes(4 * columns + 4);
+        // Segment pointers, chunk pointers and counts; a tile or a partial per 1024 products, scanned in levels, is plenty. Flags of run ends, by
+        // words of 8 bits at least.
+        let small =
+            4 * pool_bytes(4 * columns + 4) + 4 * pool_bytes(products / 64) + pool_bytes(products / 2) + (1 << 20);
         // A run has a piece for every 1024 of its products begun; of one longer than that there are at most twice as many parts.
         let pieces = size_of::<Piece>() as u64 * (products / (self.long_run + 1) + products / RUN_PIECE as u64);
         let parts = self.part_bytes * (2 * products / RUN_PIECE as u64);

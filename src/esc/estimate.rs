@@ -41,7 +41,7 @@ pub(crate) fn estimate<T: Element>(
     let (cols, nnz) = (right.pattern.ncols() as u64, right.pattern.nnz() as u64);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
     // Of setup, what lives as long as the product, and what is given back when one band does not do.
-    let entries = pool_bytes(8 * (nnz + 1)) + pool_bytes(4 * nnz);
+    let entries = pool_bytes(8 * (nnz + 1));
     let whole = 2 * pool_bytes(4 * (cols + 1));
     let kept = operand_bytes + entries;
     if kept + whole > limit {
