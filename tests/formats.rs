@@ -109,23 +109,6 @@ fn real_matrices_go_through_every_format() {
     }
 }
 
-/// A Python with SciPy: the one `BLOCKMUL_PYTHON` names, else whichever there is. Without one the tests say so and pass,
-/// but not where CI is set.
-fn python() -> Option<String> {
-    let named = std::env::var("BLOCKMUL_PYTHON").ok();
-    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
-    let has_scipy = |python: &String| {
-        let output = Command::new(python).args(["-c", "import scipy.sparse, scipy.io"]).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let found = candidates.into_iter().find(has_scipy);
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "no Python with SciPy (tools/setup scipy installs it)");
-        eprintln!("left out: no Python with SciPy (tools/setup scipy installs it)");
-    }
-    found
-}
-
 /// What the script prints.
 fn scipy(python: &str, command: &str, folder: &Path) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles/scipy_npz.py");
@@ -136,7 +119,7 @@ fn scipy(python: &str, command: &str, folder: &Path) -> String {
 
 #[test]
 fn scipy_s_archives_are_read() {
-    let Some(python) = python() else { return };
+    let Some(python) = common::python_with_scipy() else { return };
     let folder = tempfile::tempdir().unwrap();
     scipy(&python, "write", folder.path());
     let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
@@ -193,7 +176,7 @@ fn write_in_every_format<T: Element>(folder: &Path, wide: &Cbc<f64>) -> usize {
 
 #[test]
 fn scipy_reads_what_is_written() {
-    let Some(python) = python() else { return };
+    let Some(python) = common::python_with_scipy() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut written = 0;
     for (rows, cols, shape) in [(7, 5, (1, 1)), (4, 6, (2, 3)), (3, 3, (6, 6)), (5, 4, (3, 1)), (3, 2, (2, 2))] {

@@ -16,7 +16,7 @@ static Matrix made(const Blocks &m) {
 int main(int argc, char **argv) {
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
-    int files = arguments(argc, argv, "eigen", version, "CPU");
+    int files = arguments(argc, argv, "eigen", version, cpu());
     for (int i = 1; i < files; i++) {
         Blocks a = read_blocks(argv[i]), b = partner(&a);
         Truth truth = know(&a, &b);

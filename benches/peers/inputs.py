@@ -166,7 +166,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"gpu, cpu, {', '.join(every)}")
     parser.add_argument("--shrink", type=int, default=1)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     SHRINK = args.shrink
     args.folder.mkdir(parents=True, exist_ok=True)
     sets = {"gpu": GPU, "cpu": CPU}

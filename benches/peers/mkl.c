@@ -20,7 +20,7 @@ static sparse_matrix_t made(const Blocks *m) {
 
 static int product(sparse_matrix_t a, sparse_matrix_t b, sparse_matrix_t *c) {
     int status = mkl_sparse_spmm(SPARSE_OPERATION_NON_TRANSPOSE, a, b, c);
-    return status ? status : mkl_sparse_order(*c);
+    return status ? status : (int)mkl_sparse_order(*c);
 }
 
 /* C as it lies in MKL's memory, or a fault. */
@@ -38,13 +38,11 @@ static const char *seen(sparse_matrix_t handle, int bsr, Blocks *c) {
 }
 
 int main(int argc, char **argv) {
-    static char cpu[128];
     MKLVersion version;
     mkl_get_version(&version);
     char number[32];
     snprintf(number, sizeof number, "%d.%d.%d", version.MajorVersion, version.MinorVersion, version.UpdateVersion);
-    snprintf(cpu, sizeof cpu, "%s", version.Processor);
-    int files = arguments(argc, argv, "mkl", number, cpu);
+    int files = arguments(argc, argv, "mkl", number, cpu());
     mkl_set_dynamic(0);
     for (int i = 1; i < files; i++) {
         Blocks a = read_blocks(argv[i]), b = partner(&a);

@@ -119,7 +119,7 @@ static double *times(const Blocks *m, const double *x, int magnitudes) {
 static Truth know(const Blocks *a, const Blocks *b) {
     Truth t = {a, b, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, b->cols * b->width, a->rows * a->height};
     t.x = (double *)room(t.x_size, sizeof(double));
-    for (int64_t j = 0; j < t.x_size; j++) t.x[j] = (double)(((uint64_t)j * 2654435761u + 12345 >> 7) & 1023) - 512;
+    for (int64_t j = 0; j < t.x_size; j++) t.x[j] = (double)((((uint64_t)j * 2654435761u + 12345) >> 7) & 1023) - 512;
     double *bx = times(b, t.x, 0), *magnitudes = times(b, t.x, 1);
     t.y = times(a, bx, 0), t.magnitude = times(a, magnitudes, 1);
     free(bx), free(magnitudes);
@@ -176,6 +176,19 @@ static const char *fault_of(const Truth *t, const Blocks *c) {
     return fault;
 }
 
+/* The model name of the processor. */
+static const char *cpu(void) {
+    static char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "model name", 10)) {
+            fclose(file);
+            line[strcspn(line, "\n")] = 0;
+            return strchr(line, ':') + 2;
+        }
+    return "CPU";
+}
+
 static struct {
     const char *library, *version, *device;
     FILE *json;
@@ -200,8 +213,8 @@ static int arguments(int argc, char **argv, const char *library, const char *ver
     if (program.json) {
         char host[256] = "";
         gethostname(host, sizeof host - 1);
-        fprintf(program.json, "{\"schema\": \"blockmul-bench/1\", \"host\": {\"machine\": \"%s\", \"threads\": %ld}, \"results\": [\n]}\n",
-                host, sysconf(_SC_NPROCESSORS_ONLN));
+        fprintf(program.json, "{\"schema\": \"blockmul-bench/1\", \"host\": {\"machine\": \"%s\", \"cpu\": \"%s\", \"threads\": %ld}, \"results\": [\n]}\n",
+                host, cpu(), sysconf(_SC_NPROCESSORS_ONLN));
     }
     return files;
 }

@@ -3,7 +3,7 @@
 use blockmul::{BlockShape, Cbc, Csc, Device, Element};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
-use std::{path::PathBuf, sync::OnceLock};
+use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 /// The device named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
 pub fn device() -> Device {
@@ -16,6 +16,23 @@ pub fn device() -> Device {
 pub fn data(path: &str) -> Option<PathBuf> {
     let file = PathBuf::from(std::env::var_os("BLOCKMUL_DATA")?).join(path);
     file.exists().then_some(file)
+}
+
+/// A Python with SciPy: the one `BLOCKMUL_PYTHON` names, else whichever there is. Without one the tests say so and pass,
+/// but not where CI is set.
+pub fn python_with_scipy() -> Option<String> {
+    let named = std::env::var("BLOCKMUL_PYTHON").ok();
+    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
+    let has_scipy = |python: &String| {
+        let output = Command::new(python).args(["-c", "import scipy.sparse, scipy.io"]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let found = candidates.into_iter().find(has_scipy);
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "no Python with SciPy (tools/setup scipy installs it)");
+        eprintln!("left out: no Python with SciPy (tools/setup scipy installs it)");
+    }
+    found
 }
 
 /// A small generator: SplitMix64 (Steele, Lea, Flood 2014).
