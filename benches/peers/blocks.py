@@ -149,9 +149,9 @@ class Records:
         self.path, self.file = path, {"schema": "blockmul-bench/1", "host": host, "results": []}
         self.common = {"library": library, "version": version, "device": device, "threads": threads}
 
-    def add(self, truth, variant, element, runs_ms=(), reason=None):
+    def add(self, truth, variant, element, runs_ms=(), reason=None, **more):
         record = self.common | {"variant": variant, "matrix": truth.a.name, "a": truth.a.describe(), "b": truth.b.describe()}
-        record |= {"element": element, "products": truth.products, "c_nnz": truth.c_nnz, "flops": truth.flops, "verified": reason is None}
+        record |= {"element": element, "products": truth.products, "c_nnz": truth.c_nnz, "flops": truth.flops, "verified": reason is None} | more
         if reason is None:
             ms = statistics.median(runs_ms)
             record |= {"runs_ms": list(runs_ms), "ms": ms, "gflops": truth.flops / ms / 1e6}

@@ -209,7 +209,8 @@ int main(int argc, char **argv) {
     check(cudaGetDeviceProperties(&device, 0));
     check(cusparseCreate(&handle));
     check(cusparseGetVersion(handle, &number));
-    int files = arguments(argc, argv, "cusparse", std::to_string(number).c_str(), device.name);
+    std::string version = std::to_string(number);
+    int files = arguments(argc, argv, "cusparse", version.c_str(), device.name);
     for (int i = 1; i < files; i++) {
         Blocks a = read_blocks(argv[i]), b = partner(&a);
         Truth truth = know(&a, &b);

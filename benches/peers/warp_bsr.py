@@ -4,6 +4,9 @@
     pip install numpy warp-lang
     python benches/peers/warp_bsr.py FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
+In rows with more products than columns between the first and the last of them, Warp does not look for the blocks of C: it stores all of that
+range, zeros where nothing is. They do not count as wrong here; a record tells how many there are ("zero_blocks").
+
 Warp compiles its kernels for a shape of block when it first meets it, before anything is timed, and keeps them in its cache.
 """
 
@@ -24,9 +27,12 @@ def upload(m, element):
 
 
 def download(c):
+    """C without the blocks of zeros that `bsr_mm` adds, and their number."""
     count, (height, width) = c.nnz_sync(), c.block_shape
     values = c.values.numpy()[:count].reshape(-1, height, width)
-    return Blocks("C", c.ncol, c.offsets.numpy()[: c.nrow + 1], c.columns.numpy()[:count], values)
+    kept = values.any(axis=(1, 2))
+    offsets = np.concatenate([[0], np.cumsum(kept)])[c.offsets.numpy()[: c.nrow + 1]]
+    return Blocks("C", c.ncol, offsets, c.columns.numpy()[:count][kept], values[kept]), int(count - kept.sum())
 
 
 def variants(a, b):
@@ -50,8 +56,10 @@ def main():
             right = left if truth.b is a else upload(truth.b, element)
             try:
                 for variant, multiply in variants(left, right):
-                    fault = truth.fault(download(multiply()), element)
-                    records.add(truth, variant, element, [] if fault else timed(multiply, args, warp.synchronize), fault)
+                    product, zeros = download(multiply())
+                    fault = truth.fault(product, element)
+                    runs = [] if fault else timed(multiply, args, warp.synchronize)
+                    records.add(truth, variant, element, runs, fault, zero_blocks=zeros)
             except Exception as error:  # whatever Warp raises is its result here
                 records.add(truth, "bsr_mm", element, reason=f"{type(error).__name__}: {error}")
 
