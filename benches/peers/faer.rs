@@ -11,11 +11,23 @@ use faer::{Accum, Par, dyn_stack};
 use serde_json::{Value, json};
 use std::{error::Error, path::Path, time::Instant};
 
+/// The version of faer that is locked.
+fn version() -> &'static str {
+    let locked = include_str!("../../Cargo.lock").split_once("name = \"faer\"\nversion = \"");
+    locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
+}
+
+/// The model name of the processor, where the system tells it so.
+fn cpu() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split_once(": ")).map_or("CPU".to_owned(), |(_, name)| name.to_owned())
+}
+
 type Anything<T> = Result<T, Box<dyn Error>>;
 
 const MAGIC: i64 = 0x4253_5231;
 const FEWEST_ROUNDS: usize = 3;
-const VERSION: &str = "0.24";
 
 /// A matrix of dense blocks by rows.
 #[derive(Clone)]
@@ -180,7 +192,7 @@ impl Truth {
 
     fn record(&self, variant: &str, threads: usize, result: Result<Vec<f64>, String>) -> Value {
         let mut record = json!({
-            "library": "faer", "version": VERSION, "variant": variant, "device": "CPU", "threads": threads, "matrix": self.a.name,
+            "library": "faer", "version": version(), "variant": variant, "device": cpu(), "threads": threads, "matrix": self.a.name,
             "a": self.a.describe(), "b": self.b.describe(), "element": "f64", "products": self.products, "c_nnz": self.c_blocks,
             "flops": self.flops(), "verified": result.is_ok(),
         });
@@ -280,25 +292,20 @@ fn main() -> Anything<()> {
     run(std::env::args().skip(1))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrong_result_is_found() {
-        let columns = vec![0, 1, 1, 2, 0, 2];
-        let values = (1..=24).map(f64::from).collect();
-        let a = Blocks { name: "A".into(), cols: 3, height: 2, width: 2, offsets: vec![0, 2, 4, 6], columns, values };
-        let truth = Truth::new(a);
-        let a = truth.a.for_faer();
-        let right = matmul::sparse_sparse_matmul(a.as_ref(), a.as_ref(), 1.0, Par::Seq).unwrap();
-        assert_eq!((truth.products, truth.c_blocks), (12, 9));
-        assert_eq!(truth.fault(right.as_ref()), None);
-        for place in 0..right.val().len() {
-            let mut wrong = right.clone();
-            wrong.val_mut()[place] += 1.0;
-            assert!(truth.fault(wrong.as_ref()).is_some_and(|fault| fault.contains("times x is")));
-        }
-        assert!(truth.fault(a.as_ref()).is_some_and(|fault| fault.contains("values, not 36")));
+#[test]
+fn a_wrong_result_is_found() {
+    let columns = vec![0, 1, 1, 2, 0, 2];
+    let values = (1..=24).map(f64::from).collect();
+    let a = Blocks { name: "A".into(), cols: 3, height: 2, width: 2, offsets: vec![0, 2, 4, 6], columns, values };
+    let truth = Truth::new(a);
+    let a = truth.a.for_faer();
+    let right = matmul::sparse_sparse_matmul(a.as_ref(), a.as_ref(), 1.0, Par::Seq).unwrap();
+    assert_eq!((truth.products, truth.c_blocks), (12, 9));
+    assert_eq!(truth.fault(right.as_ref()), None);
+    for place in 0..right.val().len() {
+        let mut wrong = right.clone();
+        wrong.val_mut()[place] += 1.0;
+        assert!(truth.fault(wrong.as_ref()).is_some_and(|fault| fault.contains("times x is")));
     }
+    assert!(truth.fault(a.as_ref()).is_some_and(|fault| fault.contains("values, not 36")));
 }
