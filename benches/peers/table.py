@@ -3,7 +3,7 @@ blockmul, and last how many times longer each peer takes than blockmul; geometri
 
     python benches/peers/table.py FILE.json ... [--against VARIANT] [--gflops]
 
-`-` is a result that is wrong or not there. The reasons of wrong ones follow the table.
+`-` is a result that is wrong or not there; means are over the matrices that both have. The reasons of wrong ones follow the table.
 """
 
 import argparse
