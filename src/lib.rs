@@ -108,6 +108,8 @@ pub use esc::{Estimate, Part};
 pub use groups::{BlockGroups, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, WeightedGroupsGram};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
 pub use plan::{Plan, WeightedGram, Weights};
+#[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
+pub use primitives::bench as primitives_bench;
 pub use progress::Progress;
 pub use schur::{Damping, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};

@@ -8,6 +8,8 @@
 //! | [`segmented_sort`] | rows ascending inside each segment, equal rows in their first order, payloads with them |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
 //! | [`transpose`] | the pattern of a transpose, and the entry each of its entries comes from |
+// Public for benches/primitives.rs, which is outside of the crate.
+pub mod bench;
 mod copy;
 pub(crate) mod drop_entries;
 pub(crate) mod scan;

@@ -1,0 +1,64 @@
+# What run-cpu and run-gpu share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
+# PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
+# the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+out=${1:-$root/target/peers}
+names=("${@:2}")
+options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
+python=${PYTHON:-python3}
+mkdir -p "$out/matrices"
+[ -n "${PEERS:-}" ] || rm -f "$out"/*.json
+
+say() { printf '== %s\n' "$*" >&2; }
+left_out() { printf '== left out: %s: %s\n' "$1" "$2" >&2; }
+has() { command -v "$1" >/dev/null 2>&1; }
+wanted() { [ -z "${PEERS:-}" ] || [[ " $PEERS " == *" $1 "* ]]; }
+imports() { "$python" -c "import $1" 2>/dev/null; }
+
+# The matrices of set $1, or those named, as `files`.
+make_inputs() {
+    [ ${#names[@]} -gt 0 ] || mapfile -t names < <("$python" -c "import sys; sys.path.insert(0, '$here'); import inputs; print(*inputs.${1^^}, sep='\n')")
+    files=()
+    for name in "${names[@]}"; do
+        "$python" "$here/inputs.py" "$out/matrices" "$name" || left_out "$name" "not made" &
+        files+=("$out/matrices/$name.bsr")
+    done
+    wait
+}
+
+# Builds $1 with the command after it; what the compiler says is kept beside it.
+build() {
+    local name=$1
+    wanted "$name" || return 1
+    shift
+    has "$1" || { left_out "$name" "no $1"; return 1; }
+    "$@" >"$out/$name.log" 2>&1 || { left_out "$name" "does not build, see $out/$name.log"; return 1; }
+}
+
+# Runs $1 by the command after it on the files.
+measure() {
+    local name=$1
+    shift
+    say "$name"
+    "$@" "${files[@]}" "${options[@]}" --json "$out/$name.json" || left_out "$name" "ended with status $?"
+}
+
+# blockmul on device $1.
+measure_blockmul() {
+    wanted blockmul || return 0
+    local blockmul=${BLOCKMUL:-}
+    if [ -z "$blockmul" ]; then
+        has cargo || { left_out blockmul "neither BLOCKMUL nor cargo"; return; }
+        (cd "$root" && cargo build --release --quiet) || { left_out blockmul "does not build"; return; }
+        blockmul=$root/target/release/blockmul
+    fi
+    say blockmul
+    # shellcheck disable=SC2086 # a list of arguments
+    "$blockmul" bench "${files[@]}" --device "$1" --rounds "${ROUNDS:-11}" --json "$out/blockmul.json" ${BLOCKMUL_ARGS:-} ||
+        left_out blockmul "ended with status $?"
+}
+
+print_table() {
+    "$python" "$here/table.py" "$out"/*.json | tee "$out/table.md"
+}

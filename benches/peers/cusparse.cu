@@ -1,0 +1,221 @@
+/* Times cuSPARSE's SpGEMM on the scalar expansion of block matrices: ALG1, ALG2, ALG3, SpGEMMreuse from nothing and, as "kept pattern", its
+   numeric part alone. Operands lie on the device; temporaries and C are allocated and freed in every round, freed outside the clock.
+
+       nvcc -arch=native -O3 -std=c++17 benches/peers/cusparse.cu -o cusparse -lcusparse
+       ./cusparse FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS] */
+#include "peers.h"
+#include <cuda_runtime.h>
+#include <cusparse.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static void check(cudaError_t status) {
+    if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+static void check(cusparseStatus_t status) {
+    if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(cusparseGetErrorString(status));
+}
+
+template <class T> static T *upload(const T *from, size_t count) {
+    T *to;
+    check(cudaMalloc(&to, (count + !count) * sizeof(T)));
+    check(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyHostToDevice));
+    return to;
+}
+
+template <class T> struct Kind;
+template <> struct Kind<double> {
+    static constexpr cudaDataType type = CUDA_R_64F;
+    static constexpr const char *name = "f64";
+    static constexpr double rounding = 0x1p-53;
+};
+template <> struct Kind<float> {
+    static constexpr cudaDataType type = CUDA_R_32F;
+    static constexpr const char *name = "f32";
+    static constexpr double rounding = 0x1p-24;
+};
+
+static constexpr auto PLAIN = CUSPARSE_OPERATION_NON_TRANSPOSE;
+static constexpr auto INDEX = CUSPARSE_INDEX_32I;
+static constexpr auto ZERO = CUSPARSE_INDEX_BASE_ZERO;
+
+template <class T> static cusparseSpMatDescr_t upload(const Blocks &m) {
+    std::vector<T> values(m.values, m.values + m.blocks);
+    cusparseSpMatDescr_t made;
+    check(cusparseCreateCsr(&made, m.rows, m.cols, m.blocks, upload(m.offsets, m.rows + 1), upload(m.columns, m.blocks),
+                            upload(values.data(), values.size()), INDEX, INDEX, ZERO, Kind<T>::type));
+    return made;
+}
+
+static void free_matrix(cusparseSpMatDescr_t matrix) {
+    int64_t rows, cols, values;
+    void *offsets, *columns, *numbers;
+    cusparseIndexType_t of_offsets, of_columns;
+    cusparseIndexBase_t base;
+    cudaDataType type;
+    if (!cusparseCsrGet(matrix, &rows, &cols, &values, &offsets, &columns, &numbers, &of_offsets, &of_columns, &base, &type))
+        cudaFree(offsets), cudaFree(columns), cudaFree(numbers);
+    cusparseDestroySpMat(matrix);
+}
+
+/* A product under way, and what it has allocated. */
+template <class T> struct Product {
+    cusparseHandle_t handle;
+    cusparseSpMatDescr_t a, b, c = nullptr;
+    cusparseSpGEMMDescr_t descriptor = nullptr;
+    std::vector<void *> held;
+    int *offsets = nullptr, *columns = nullptr;
+    T *values = nullptr, one = 1, zero = 0;
+    int64_t rows, cols, count = 0;
+
+    void *hold(size_t bytes) {
+        void *memory = nullptr;
+        if (bytes) check(cudaMalloc(&memory, bytes)), held.push_back(memory);
+        return memory;
+    }
+
+    void begin() {
+        int64_t inner, values;
+        check(cusparseSpMatGetSize(a, &rows, &inner, &values));
+        check(cusparseSpMatGetSize(b, &inner, &cols, &values));
+        offsets = (int *)hold((rows + 1) * sizeof(int));
+        check(cusparseCreateCsr(&c, rows, cols, 0, offsets, nullptr, nullptr, INDEX, INDEX, ZERO, Kind<T>::type));
+        check(cusparseSpGEMM_createDescr(&descriptor));
+    }
+
+    void make_room_for_c() {
+        check(cusparseSpMatGetSize(c, &rows, &cols, &count));
+        columns = (int *)hold(count * sizeof(int)), values = (T *)hold(count * sizeof(T));
+        check(cusparseCsrSetPointers(c, offsets, columns, values));
+    }
+
+    void at_once(cusparseSpGEMMAlg_t algorithm) {
+        begin();
+        size_t estimate = 0, memory = 0, work = 0;
+        auto works = [&](void *at) {
+            check(cusparseSpGEMM_workEstimation(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, algorithm, descriptor, &estimate, at));
+        };
+        auto compute = [&](void *at) {
+            check(cusparseSpGEMM_compute(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, algorithm, descriptor, &work, at));
+        };
+        works(nullptr), works(hold(estimate));
+        if (algorithm == CUSPARSE_SPGEMM_ALG1) {
+            compute(nullptr);
+        } else {
+            /* A fifth of the products at a time in ALG3; ALG2 does not look at it. */
+            auto size = [&](void *at, size_t *of_work) {
+                check(cusparseSpGEMM_estimateMemory(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, algorithm, descriptor, 0.2f, &memory,
+                                                    at, of_work));
+            };
+            size(nullptr, nullptr), size(hold(memory), &work);
+        }
+        compute(hold(work));
+        make_room_for_c();
+        check(cusparseSpGEMM_copy(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, algorithm, descriptor));
+    }
+
+    void symbolic() {
+        begin();
+        constexpr auto algorithm = CUSPARSE_SPGEMM_DEFAULT;
+        size_t sizes[5] = {};
+        auto works = [&](void *at) { check(cusparseSpGEMMreuse_workEstimation(handle, PLAIN, PLAIN, a, b, c, algorithm, descriptor, &sizes[0], at)); };
+        works(nullptr), works(hold(sizes[0]));
+        auto counts = [&](void *x, void *y, void *z) {
+            check(cusparseSpGEMMreuse_nnz(handle, PLAIN, PLAIN, a, b, c, algorithm, descriptor, &sizes[1], x, &sizes[2], y, &sizes[3], z));
+        };
+        counts(nullptr, nullptr, nullptr);
+        void *x = hold(sizes[1]), *y = hold(sizes[2]), *z = hold(sizes[3]);
+        counts(x, y, z);
+        make_room_for_c();
+        auto copies = [&](void *at) { check(cusparseSpGEMMreuse_copy(handle, PLAIN, PLAIN, a, b, c, algorithm, descriptor, &sizes[4], at)); };
+        copies(nullptr), copies(hold(sizes[4]));
+    }
+
+    void numeric() {
+        check(cusparseSpGEMMreuse_compute(handle, PLAIN, PLAIN, &one, a, b, &zero, c, Kind<T>::type, CUSPARSE_SPGEMM_DEFAULT, descriptor));
+    }
+
+    void drop() {
+        if (descriptor) cusparseSpGEMM_destroyDescr(descriptor);
+        if (c) cusparseDestroySpMat(c);
+        for (void *memory : held) cudaFree(memory);
+        descriptor = nullptr, c = nullptr, held.clear();
+    }
+};
+
+/* y = C·x in f64, a warp a row; a row whose columns do not ascend gets NaN. */
+template <class T>
+__global__ void times_vector(int64_t rows, const int *offsets, const int *columns, const T *values, const double *x, double *y) {
+    int64_t row = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / 32;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int p = offsets[row] + threadIdx.x % 32; p < offsets[row + 1]; p += 32) {
+        sum += values[p] * x[columns[p]];
+        if (p > offsets[row] && columns[p - 1] >= columns[p]) sum = NAN;
+    }
+    for (int step = 16; step; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+    if (threadIdx.x % 32 == 0) y[row] = sum;
+}
+
+template <class T> static const char *fault_of(const Truth &truth, const Product<T> &p, const double *x) {
+    const char *fault = fault_of_size(&truth, p.count);
+    if (fault) return fault;
+    double *y;
+    std::vector<double> sums(p.rows);
+    check(cudaMalloc(&y, p.rows * sizeof(double)));
+    times_vector<<<(p.rows + 7) / 8, 256>>>(p.rows, p.offsets, p.columns, p.values, x, y);
+    check(cudaMemcpy(sums.data(), y, p.rows * sizeof(double), cudaMemcpyDeviceToHost));
+    cudaFree(y);
+    return fault_of_sums(&truth, sums.data(), Kind<T>::rounding);
+}
+
+/* Verifies what `prepare` and `multiply` make, then times `multiply`; what `prepare` makes is kept where it is given. */
+template <class T, class Prepare, class Multiply>
+static void variant(const Truth &truth, Product<T> &product, const char *name, const double *x, bool kept, Prepare prepare, Multiply multiply) {
+    std::string why;
+    try {
+        prepare(), multiply();
+        check(cudaDeviceSynchronize());
+        const char *fault = fault_of(truth, product, x);
+        if (fault) throw std::runtime_error(fault);
+        if (!kept) product.drop();
+        MEASURE(&truth, name, Kind<T>::name, 0, (multiply(), check(cudaDeviceSynchronize())), if (!kept) product.drop());
+    } catch (const std::exception &error) {
+        why = error.what();
+    }
+    product.drop();
+    cudaGetLastError();
+    if (!why.empty()) tell(&truth, name, Kind<T>::name, 0, nullptr, 0, why.c_str());
+}
+
+template <class T> static void all_variants(cusparseHandle_t handle, const Truth &truth, const Blocks &left, const Blocks &right) {
+    Product<T> product{handle, upload<T>(left), upload<T>(right)};
+    double *x = upload(truth.x, truth.x_size);
+    auto nothing = [] {};
+    variant(truth, product, "ALG1", x, false, nothing, [&] { product.at_once(CUSPARSE_SPGEMM_ALG1); });
+    variant(truth, product, "ALG2", x, false, nothing, [&] { product.at_once(CUSPARSE_SPGEMM_ALG2); });
+    variant(truth, product, "ALG3", x, false, nothing, [&] { product.at_once(CUSPARSE_SPGEMM_ALG3); });
+    variant(truth, product, "reuse", x, false, nothing, [&] { product.symbolic(), product.numeric(); });
+    variant(truth, product, "kept pattern", x, true, [&] { product.symbolic(); }, [&] { product.numeric(); });
+    free_matrix(product.a), free_matrix(product.b), cudaFree(x);
+}
+
+int main(int argc, char **argv) {
+    cudaDeviceProp device;
+    cusparseHandle_t handle;
+    int number = 0;
+    check(cudaGetDeviceProperties(&device, 0));
+    check(cusparseCreate(&handle));
+    check(cusparseGetVersion(handle, &number));
+    std::string version = std::to_string(number);
+    int files = arguments(argc, argv, "cusparse", version.c_str(), device.name);
+    for (int i = 1; i < files; i++) {
+        Blocks a = read_blocks(argv[i]), b = partner(&a);
+        Truth truth = know(&a, &b);
+        Blocks left = expanded(&a), right = a.offsets == b.offsets ? left : expanded(&b);
+        all_variants<double>(handle, truth, left, right);
+        all_variants<float>(handle, truth, left, right);
+    }
+}

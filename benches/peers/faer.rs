@@ -1,0 +1,311 @@
+//! Times faer's sparse product on the scalar expansion of block matrices, on one thread and on two: from nothing ("sorted"), and the numeric part
+//! alone into a pattern that is kept ("kept pattern").
+//!
+//! ```text
+//! cargo bench --features faer --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
+//! ```
+//!
+//! How a result is checked is told in `blocks.py`; nothing of blockmul takes part.
+use faer::sparse::{SparseColMat, SparseColMatMut, SparseColMatRef, SymbolicSparseColMat, linalg::matmul};
+use faer::{Accum, Par, dyn_stack};
+use serde_json::{Value, json};
+use std::{error::Error, path::Path, time::Instant};
+
+/// The version of faer that is locked.
+fn version() -> &'static str {
+    let locked = include_str!("../../Cargo.lock").split_once("name = \"faer\"\nversion = \"");
+    locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
+}
+
+/// The model name of the processor, where the system tells it so.
+fn cpu() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split_once(": ")).map_or("CPU".to_owned(), |(_, name)| name.to_owned())
+}
+
+type Anything<T> = Result<T, Box<dyn Error>>;
+
+const MAGIC: i64 = 0x4253_5231;
+const FEWEST_ROUNDS: usize = 3;
+
+/// A matrix of dense blocks by rows.
+#[derive(Clone)]
+struct Blocks {
+    name: String,
+    cols: usize,
+    height: usize,
+    width: usize,
+    offsets: Vec<u32>,
+    columns: Vec<u32>,
+    /// Blocks row-major.
+    values: Vec<f64>,
+}
+
+impl Blocks {
+    fn read(path: &Path) -> Anything<Self> {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut rest = &bytes[..];
+        let mut take = |count: usize| {
+            let (part, after) =
+                rest.split_at_checked(count).ok_or_else(|| format!("{}: ends early", path.display()))?;
+            rest = after;
+            Ok::<_, String>(part)
+        };
+        let head: Vec<i64> = bytemuck::pod_collect_to_vec(take(48)?);
+        if head[0] != MAGIC {
+            return Err(format!("{}: not a BSR1 file", path.display()).into());
+        }
+        let [rows, cols, blocks, height, width] = [1, 2, 3, 4, 5].map(|i| head[i] as usize);
+        let offsets = bytemuck::pod_collect_to_vec(take(4 * (rows + 1))?);
+        let columns = bytemuck::pod_collect_to_vec(take(4 * blocks)?);
+        let values = bytemuck::pod_collect_to_vec(take(8 * blocks * height * width)?);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, cols, height, width, offsets, columns, values })
+    }
+
+    fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn row(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+
+    /// What this matrix is multiplied by: itself if it is square, its transpose if it is not.
+    fn partner(&self) -> Self {
+        if self.rows() == self.cols && self.height == self.width { self.clone() } else { self.transposed() }
+    }
+
+    fn transposed(&self) -> Self {
+        let mut order: Vec<(u32, u32, usize)> =
+            (0..self.rows()).flat_map(|i| self.row(i).map(move |p| (self.columns[p], i as u32, p))).collect();
+        order.sort_unstable();
+        let mut offsets = vec![0; self.cols + 1];
+        order.iter().for_each(|&(row, ..)| offsets[row as usize + 1] += 1);
+        (0..self.cols).for_each(|i| offsets[i + 1] += offsets[i]);
+        let (height, width) = (self.height, self.width);
+        let block =
+            |p: usize| (0..width * height).map(move |k| self.values[(p * height + k % height) * width + k / height]);
+        Self {
+            name: self.name.clone(),
+            cols: self.rows(),
+            height: width,
+            width: height,
+            offsets,
+            columns: order.iter().map(|&(_, column, _)| column).collect(),
+            values: order.iter().flat_map(|&(.., p)| block(p)).collect(),
+        }
+    }
+
+    /// The scalar matrix, its rows as columns: the transpose, as faer has its matrices by columns.
+    fn for_faer(&self) -> SparseColMat<u32, f64> {
+        let (height, width) = (self.height, self.width);
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in 0..self.rows() * height {
+            for p in self.row(row / height) {
+                columns.extend((0..width).map(|k| self.columns[p] * width as u32 + k as u32));
+                values.extend_from_slice(&self.values[(p * height + row % height) * width..][..width]);
+            }
+            offsets.push(columns.len() as u32);
+        }
+        let [rows, cols] = [self.cols * width, self.rows() * height];
+        SparseColMat::new(SymbolicSparseColMat::new_checked(rows, cols, offsets, None, columns), values)
+    }
+
+    /// M·x, each number by `of` before it counts.
+    fn times(&self, x: &[f64], of: fn(f64) -> f64) -> Vec<f64> {
+        let (height, width) = (self.height, self.width);
+        let row = |row: usize| -> f64 {
+            let of_block = |p: usize| {
+                let values = &self.values[(p * height + row % height) * width..][..width];
+                values.iter().zip(&x[self.columns[p] as usize * width..]).map(|(&a, &x)| of(a) * of(x)).sum::<f64>()
+            };
+            self.row(row / height).map(of_block).sum()
+        };
+        (0..self.rows() * height).map(row).collect()
+    }
+
+    fn describe(&self) -> Value {
+        json!({"rows": self.rows(), "cols": self.cols, "nnz": self.columns.len(), "block": [self.height, self.width]})
+    }
+}
+
+/// What the product of two matrices must be.
+struct Truth {
+    a: Blocks,
+    b: Blocks,
+    products: u64,
+    c_blocks: usize,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// How far from `y` a row of C·x may be.
+    bounds: Vec<f64>,
+}
+
+impl Truth {
+    fn new(a: Blocks) -> Self {
+        let b = a.partner();
+        let number = |j: u64| ((j.wrapping_mul(2_654_435_761).wrapping_add(12_345) >> 7) & 1023) as f64 - 512.0;
+        let x: Vec<f64> = (0..(b.cols * b.width) as u64).map(number).collect();
+        let y = a.times(&b.times(&x, |v| v), |v| v);
+        let magnitudes = a.times(&b.times(&x, f64::abs), f64::abs);
+        let (mut products, mut c_blocks, mut seen, mut bounds) = (0, 0, vec![usize::MAX; b.cols], Vec::new());
+        for i in 0..a.rows() {
+            let before = products;
+            for q in a.row(i).flat_map(|p| b.row(a.columns[p] as usize)) {
+                products += 1;
+                c_blocks += usize::from(std::mem::replace(&mut seen[b.columns[q] as usize], i) != i);
+            }
+            let roundings = a.row(i).len() * a.width + (products - before) as usize * a.width * b.width;
+            bounds.extend(
+                magnitudes[i * a.height..][..a.height].iter().map(|m| 2.0 * roundings as f64 * 2f64.powi(-53) * m),
+            );
+        }
+        Self { a, b, products, c_blocks, x, y, bounds }
+    }
+
+    fn flops(&self) -> u64 {
+        2 * self.products * (self.a.height * self.a.width * self.b.width) as u64
+    }
+
+    /// What is wrong with C, its rows given as columns.
+    fn fault(&self, c: SparseColMatRef<'_, u32, f64>) -> Option<String> {
+        let right = self.c_blocks * self.a.height * self.b.width;
+        if c.val().len() != right {
+            return Some(format!("{} values, not {right}", c.val().len()));
+        }
+        for (i, (&y, &bound)) in self.y.iter().zip(&self.bounds).enumerate() {
+            let range = c.col_range(i);
+            let columns = &c.row_idx()[range.clone()];
+            if !columns.is_sorted_by(|one, next| one < next) {
+                return Some(format!("columns of row {i} not ascending"));
+            }
+            let found: f64 = columns.iter().zip(&c.val()[range]).map(|(&j, v)| v * self.x[j as usize]).sum();
+            let near = (found - y).abs() <= bound;
+            if !near {
+                return Some(format!("row {i} times x is {found}, not {y}"));
+            }
+        }
+        None
+    }
+
+    fn record(&self, variant: &str, threads: usize, result: Result<Vec<f64>, String>) -> Value {
+        let mut record = json!({
+            "library": "faer", "version": version(), "variant": variant, "device": cpu(), "threads": threads, "matrix": self.a.name,
+            "a": self.a.describe(), "b": self.b.describe(), "element": "f64", "products": self.products, "c_nnz": self.c_blocks,
+            "flops": self.flops(), "verified": result.is_ok(),
+        });
+        let text = match result {
+            Ok(runs) => {
+                let mut sorted = runs.clone();
+                sorted.sort_by(f64::total_cmp);
+                let ms = (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0;
+                let rate = self.flops() as f64 / ms / 1e6;
+                record["runs_ms"] = json!(runs);
+                record["ms"] = json!(ms);
+                record["gflops"] = json!(rate);
+                format!("{ms:10.3} ms {rate:9.2} Gflop/s")
+            }
+            Err(reason) => {
+                record["reason"] = json!(reason);
+                format!("FAILED: {reason}")
+            }
+        };
+        println!("{:<10} {variant:<14} {:<14} f64 {threads} {text}", "faer", self.a.name);
+        record
+    }
+}
+
+struct Clock {
+    rounds: usize,
+    patience: f64,
+}
+
+impl Clock {
+    /// Milliseconds of each round after one to warm up; what a round makes is dropped outside the clock.
+    fn time<T>(&self, mut multiply: impl FnMut() -> T) -> Vec<f64> {
+        drop(multiply());
+        let (mut runs, began) = (Vec::new(), Instant::now());
+        while runs.len() < self.rounds && (runs.len() < FEWEST_ROUNDS || began.elapsed().as_secs_f64() < self.patience)
+        {
+            let start = Instant::now();
+            let made = multiply();
+            runs.push(start.elapsed().as_secs_f64() * 1e3);
+            drop(made);
+        }
+        runs
+    }
+}
+
+fn measure(truth: &Truth, clock: &Clock) -> Anything<Vec<Value>> {
+    // By columns it is Cᵀ = Bᵀ·Aᵀ.
+    let (a, b) = (truth.a.for_faer(), truth.b.for_faer());
+    let mut records = Vec::new();
+    for (threads, par) in [(1, Par::Seq), (2, Par::rayon(2))] {
+        let multiply = || matmul::sparse_sparse_matmul(b.as_ref(), a.as_ref(), 1.0, par);
+        let fault = truth.fault(multiply()?.as_ref());
+        records.push(truth.record("sorted", threads, fault.map_or_else(|| Ok(clock.time(multiply)), Err)));
+
+        let (pattern, info) = matmul::sparse_sparse_matmul_symbolic(b.symbolic(), a.symbolic())?;
+        let mut values = vec![0.0; pattern.row_idx().len()];
+        let scratch = matmul::sparse_sparse_matmul_numeric_scratch::<u32, f64>(pattern.as_ref(), par);
+        let mut memory = dyn_stack::MemBuffer::new(scratch);
+        let mut numeric = |values: &mut Vec<f64>| {
+            let (c, stack) = (SparseColMatMut::new(pattern.as_ref(), values), dyn_stack::MemStack::new(&mut memory));
+            matmul::sparse_sparse_matmul_numeric(c, Accum::Replace, b.as_ref(), a.as_ref(), 1.0, &info, par, stack);
+        };
+        numeric(&mut values);
+        let fault = truth.fault(SparseColMatRef::new(pattern.as_ref(), &values));
+        let runs = fault.map_or_else(|| Ok(clock.time(|| numeric(&mut values))), Err);
+        records.push(truth.record("kept pattern", threads, runs));
+    }
+    Ok(records)
+}
+
+/// Does what the arguments say.
+pub fn run(args: impl Iterator<Item = String>) -> Anything<()> {
+    let (mut clock, mut json, mut files) = (Clock { rounds: 11, patience: 2.0 }, None, Vec::new());
+    let mut args = args.filter(|arg| arg != "--bench");
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--json" => json = Some(value()?),
+            "--rounds" => clock.rounds = value()?.parse()?,
+            "--patience" => clock.patience = value()?.parse()?,
+            _ => files.push(arg),
+        }
+    }
+    let mut results = Vec::new();
+    for file in files {
+        results.extend(measure(&Truth::new(Blocks::read(Path::new(&file))?), &clock)?);
+        if let Some(path) = &json {
+            let host = json!({"threads": std::thread::available_parallelism()?.get()});
+            let whole = json!({"schema": "blockmul-bench/1", "host": host, "results": results});
+            std::fs::write(path, serde_json::to_string_pretty(&whole)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn main() -> Anything<()> {
+    run(std::env::args().skip(1))
+}
+
+#[test]
+fn a_wrong_result_is_found() {
+    let columns = vec![0, 1, 1, 2, 0, 2];
+    let values = (1..=24).map(f64::from).collect();
+    let a = Blocks { name: "A".into(), cols: 3, height: 2, width: 2, offsets: vec![0, 2, 4, 6], columns, values };
+    let truth = Truth::new(a);
+    let a = truth.a.for_faer();
+    let right = matmul::sparse_sparse_matmul(a.as_ref(), a.as_ref(), 1.0, Par::Seq).unwrap();
+    assert_eq!((truth.products, truth.c_blocks), (12, 9));
+    assert_eq!(truth.fault(right.as_ref()), None);
+    for place in 0..right.val().len() {
+        let mut wrong = right.clone();
+        wrong.val_mut()[place] += 1.0;
+        assert!(truth.fault(wrong.as_ref()).is_some_and(|fault| fault.contains("times x is")));
+    }
+    assert!(truth.fault(a.as_ref()).is_some_and(|fault| fault.contains("values, not 36")));
+}

@@ -1,0 +1,117 @@
+//! The primitives on plain arrays, each run in rounds of a clock: what `benches/primitives.rs` measures.
+//!
+//! Public for that bench alone, which is a program of its own; no part of the interface.
+use super::{
+    scan::{Scan, ScanTuning},
+    segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
+    segmented_sort::{SegmentedSort, Segments, SortTuning},
+    transpose::Transpose,
+};
+use crate::{
+    Device, Pattern, Result,
+    device::{PatternArrays, Work},
+    element::Piece,
+};
+use std::time::Instant;
+
+/// A result, and the milliseconds of each round after the first; by the wall clock, from an idle device to an idle device.
+pub type Timed<T> = (T, Vec<f64>);
+
+/// Exclusive sums.
+pub fn scan(device: &Device, values: &[u64], rounds: usize) -> Result<Timed<Vec<u64>>> {
+    let work = Work::new(device, None);
+    let (scan, values) = (Scan::new(device, ScanTuning::new(device.info()))?, work.upload(values)?);
+    let fresh = || {
+        let mut copy = work.buffer(values.len())?;
+        work.copy(&values, 0, &mut copy, 0, values.len())?;
+        Ok(copy)
+    };
+    let run = |mut values| scan.run(&work, &mut values).map(|()| values);
+    let (sums, times) = timed(device, rounds, fresh, run)?;
+    Ok((sums.download(&work)?, times))
+}
+
+/// Rows and payloads of segments, given by where each begins and the number of all, sorted by row.
+pub fn sort(
+    device: &Device,
+    ptr: &[u32],
+    rows: &[u32],
+    payload: &[u32],
+    rounds: usize,
+) -> Result<Timed<(Vec<u32>, Vec<u32>)>> {
+    let (work, tuning) = (Work::new(device, None), SortTuning::new(device.info()));
+    let lengths = || ptr.windows(2).map(|ends| ends[1] - ends[0]);
+    let is_short = |length: u32| length as usize <= tuning.short_max;
+    let mut chunk_ptr = vec![0];
+    for length in lengths() {
+        let chunks = if is_short(length) { 0 } else { (length as usize).div_ceil(tuning.chunk) as u32 };
+        chunk_ptr.push(chunk_ptr[chunk_ptr.len() - 1] + chunks);
+    }
+    let chunks = chunk_ptr[chunk_ptr.len() - 1];
+    let (ptr, chunk_ptr) = (work.upload(ptr)?, work.upload(&chunk_ptr)?);
+    let (longest, has_short) = (lengths().max().unwrap_or(0), lengths().any(|length| length > 0 && is_short(length)));
+    let (sort, rows, payload) = (SegmentedSort::<u32>::new(device, tuning)?, work.upload(rows)?, work.upload(payload)?);
+    let fresh = || {
+        let mut copies = (work.buffer(rows.len())?, work.buffer(rows.len())?);
+        work.copy(&rows, 0, &mut copies.0, 0, rows.len())?;
+        work.copy(&payload, 0, &mut copies.1, 0, rows.len())?;
+        Ok(copies)
+    };
+    let run = |(rows, payload)| {
+        let segments = Segments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest, chunks, has_short };
+        sort.run(&work, segments, rows, payload)
+    };
+    let ((rows, payload), times) = timed(device, rounds, fresh, run)?;
+    Ok(((rows.download(&work)?, payload.download(&work)?), times))
+}
+
+/// Sums of runs, given by the last value of each.
+pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> Result<Timed<Vec<f64>>> {
+    let work = Work::new(device, None);
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    for (run, &last) in ends.iter().enumerate() {
+        let end = last + 1;
+        if (end - begin) as usize > RUN_PIECE {
+            let starts = (begin..end).step_by(RUN_PIECE);
+            let piece =
+                |start| Piece { run: run as u32, begin: start, end: end.min(start + RUN_PIECE as u32), part: 0 };
+            pieces.extend(starts.map(piece));
+        }
+        begin = end;
+    }
+    let (end, pieces, values) = (work.upload(ends)?, work.upload(&pieces)?, work.upload(values)?);
+    let reduce = SegmentedReduce::<f64>::new(device, 256.min(device.info().max_group_size))?;
+    let run = |mut sums| reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums);
+    let (sums, times) = timed(device, rounds, || work.buffer(ends.len()), run)?;
+    Ok((sums.download(&work)?, times))
+}
+
+/// The transpose of a pattern, and the entry each of its entries comes from.
+pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Timed<(Pattern, Vec<u32>)>> {
+    let work = Work::new(device, None);
+    let (transpose, pattern) = (Transpose::new(device)?, PatternArrays::upload(&work, pattern)?);
+    let (found, times) = timed(device, rounds, || Ok(()), |()| transpose.run(&work, &pattern))?;
+    Ok(((found.pattern.download(&work)?, found.source.download(&work)?), times))
+}
+
+/// The result of the first round, and how long the others take; what `fresh` does is outside the clock.
+fn timed<I, O>(
+    device: &Device,
+    rounds: usize,
+    mut fresh: impl FnMut() -> Result<I>,
+    mut run: impl FnMut(I) -> Result<O>,
+) -> Result<Timed<O>> {
+    let result = run(fresh()?)?;
+    let mut times = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let input = fresh()?;
+        device.finish()?;
+        let start = Instant::now();
+        let output = run(input)?;
+        device.finish()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        drop(output);
+    }
+    Ok((result, times))
+}
