@@ -3,7 +3,7 @@
 use blockmul::{BlockShape, Cbc, Csc, Device, Element};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
-use std::{path::PathBuf, process::Command, sync::OnceLock};
+use std::{path::PathBuf, sync::OnceLock};
 
 /// The device named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
 pub fn device() -> Device {
