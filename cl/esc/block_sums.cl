@@ -1,6 +1,5 @@
-// block_sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C.
-//                                                                                            host: src/esc/block_sums.rs
-//   sum_columns     one work-item per column of a block of C: ROWS sums in registers, A's block loaded whole
+// block_sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C. Words: cl/esc/block_words.cl; the kernel
+// of GPUs: cl/esc/block_tiles.cl.                                                                host: src/esc/block_sums.rs
 //   sum_serial      one work-item per RUNS blocks of C, for CPUs
 //   sum_pieces      one work-group per piece of a long run: its blocks come to local memory, many at once, and are added one after another
 //   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, the sizes being arguments
@@ -16,50 +15,12 @@
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
 // rounded before it is added. -0.0 is the start that changes no bit of the first term. With EMPTY_RUNS a run may be empty (a place
 // that no product falls on): it ends where the run before it does, its sum is 0.
-#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
-#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/esc/block_sums.rs"
-#endif
-#define NOTHING ((ARITHMETIC)-0.0f)
-#define WHOLE 0xffffffffu
-
-// What the sum of a run starts with; whether product p is one of a run whose last is `last`; the first of a run.
-#if EMPTY_RUNS
-#define START(begin, last) ((begin) < (last) + 1 ? NOTHING : (ARITHMETIC)0)
-#define WITHIN(p, last) ((p) < (last) + 1)
-#define FIRST_PAIR(begin, last) ((begin) < (last) + 1 ? pair[begin] : 0)
-#else
-#define START(begin, last) NOTHING
-#define WITHIN(p, last) ((p) <= (last))
-#define FIRST_PAIR(begin, last) pair[begin]
-#endif
-
-// Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
-#if A_TRANSPOSED
-#define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
-#else
-#define A_AT(row, k, rows, inner) ((k) * (rows) + (row))
-#endif
-#if B_TRANSPOSED
-#define B_AT(k, col, inner, cols) ((k) * (cols) + (col))
-#else
-#define B_AT(k, col, inner, cols) ((col) * (inner) + (k))
-#endif
-
-// A sum, to its place in C.
-void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    ARITHMETIC value = alpha * sum;
-    if (beta != 0)
-        value += beta * LOAD(c, element);
-    STORE(value, c, element);
-}
-
 // One element of the sum of products begin to end.
 ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
                         uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
 {
     const uint row = element % rows, col = element / rows;
-    ARITHMETIC sum = START(begin, end - 1);
+    ARITHMETIC sum = START(begin, end);
     IN_ORDER
     for (uint p = begin; p < end; ++p) {
         global const ELEMENT* a = a_values + (ulong)pair[p].x * a_stride;
@@ -71,85 +32,10 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
     return sum;
 }
 
-uint run_begin(global const uint* run_end, uint run)
-{
-    return run > 0 ? run_end[run - 1] + 1 : 0;
-}
-
 #ifdef ROWS
 #if !defined(DEPTH) || !defined(RUNS)
 #error "DEPTH, RUNS: see src/esc/tuning.rs"
 #endif
-#define JOIN_(type, n) type##n
-#define JOIN(type, n) JOIN_(type, n)
-
-// LOAD_ALL(to, from, COUNT, aligned): two elements a load where their number and place are even, half as many instructions; halves
-// are converted one by one.
-#if ELEMENT_IS_HALF
-#define LOAD_ALL(to, from, COUNT, aligned)                                                                            \
-    for (uint i = 0; i < COUNT; ++i)                                                                                  \
-        to[i] = LOAD(from, i);
-#else
-#define PAIR JOIN(ELEMENT, 2)
-#define LOAD_ALL(to, from, COUNT, aligned)                                                                            \
-    if (COUNT % 2 == 0 && aligned)                                                                                    \
-        for (uint i = 0; i < COUNT; i += 2) {                                                                         \
-            const PAIR two = *(global const PAIR*)((from) + i);                                                       \
-            to[i] = two.x;                                                                                            \
-            to[i + 1] = two.y;                                                                                        \
-        }                                                                                                             \
-    else                                                                                                              \
-        for (uint i = 0; i < COUNT; ++i)                                                                              \
-            to[i] = (from)[i];
-#endif
-
-KERNEL sum_columns(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
-                   global const ELEMENT* restrict b_values, global ELEMENT* restrict c_values, uint nnz, uint first,
-                   uint a_stride, uint b_stride, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    const ulong item = get_global_id(0);
-    const uint run = (uint)(item / COLS), col = (uint)(item % COLS);
-    if (run >= nnz)
-        return;
-    const uint begin = run_begin(run_end, run), last = run_end[run];
-    if (last + 1 - begin > LONG_RUN)
-        return;
-
-    ARITHMETIC sum[ROWS];
-    for (uint r = 0; r < ROWS; ++r)
-        sum[r] = START(begin, last);
-    uint2 operands = FIRST_PAIR(begin, last);
-    IN_ORDER
-    for (uint p = begin; WITHIN(p, last); ++p) {
-        global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
-        global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
-        if (p < last)
-            operands = pair[p + 1]; // on its way while this one is added
-        ARITHMETIC left[ROWS * INNER], right[INNER];
-        LOAD_ALL(left, a, ROWS * INNER, a_stride % 2 == 0)
-#if B_TRANSPOSED
-        for (uint k = 0; k < INNER; ++k)
-            right[k] = LOAD(b, B_AT(k, col, INNER, COLS));
-#else
-        LOAD_ALL(right, b + col * INNER, INNER, b_stride % 2 == 0)
-#endif
-        IN_ORDER
-        for (uint k = 0; k < INNER; ++k)
-            for (uint r = 0; r < ROWS; ++r)
-                sum[r] += left[A_AT(r, k, ROWS, INNER)] * right[k];
-    }
-    global ELEMENT* c = c_values + ((ulong)first + run) * c_stride + col * ROWS;
-#if ROWS % 2 == 0 && !ELEMENT_IS_HALF
-    if (c_stride % 2 == 0 && beta == 0) {
-        for (uint r = 0; r < ROWS; r += 2)
-            *(global PAIR*)(c + r) = (PAIR)(alpha * sum[r], alpha * sum[r + 1]);
-        return;
-    }
-#endif
-    for (uint r = 0; r < ROWS; ++r)
-        place(sum[r], c, r, alpha, beta);
-}
-
 // A column of ROWS elements is vectors of 8, 4, 2 and 1, as many as ROWS has bits: DO(how many, from which row on) for each.
 #define VECTOR_1 ARITHMETIC
 #define VECTOR_2 JOIN(ARITHMETIC, 2)
@@ -186,7 +72,7 @@ KERNEL sum_columns(global const uint* restrict run_end, global const uint2* rest
 #define OF_COLUMN(DO) OF_8(DO) OF_4(DO) OF_2(DO) OF_1(DO)
 
 #define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
-#define BEGIN(N, at) sum_##N[c] = START(begin, end - 1);
+#define BEGIN(N, at) sum_##N[c] = START(begin, end);
 #define TAKE(N, at) const VECTOR_##N left_##N = VLOAD_##N(left + at);
 #define ADD(N, at) sum_##N[c] += left_##N * factor;
 #define PUT(N, at) VSTORE_##N(sum_##N[c], sums + at);
@@ -320,7 +206,7 @@ KERNEL add_parts(global const uint4* piece, global const uint* run_end, global c
     if (number >= pieces)
         return;
     const uint4 at = piece[number];
-    const uint begin = at.x > 0 ? run_end[at.x - 1] + 1 : 0;
+    const uint begin = run_begin(run_end, at.x);
     if (at.w == WHOLE || at.y != begin)
         return;
     const uint count = (run_end[at.x] - begin) / RUN_PIECE + 1;

@@ -15,8 +15,20 @@ pub(crate) struct Source {
     pub text: &'static str,
 }
 
-/// Embeds a file under `cl/`: `source!("esc/gather.cl")`.
+/// Embeds a file under `cl/`: `source!("esc/gather.cl")`; or two, the words of the second before it.
 macro_rules! source {
+    ($words:literal, $path:literal) => {
+        $crate::device::Source {
+            path: concat!("cl/", $path),
+            text: concat!(
+                include_str!(concat!("../../cl/", $words)),
+                "\n#line 1 \"cl/",
+                $path,
+                "\"\n",
+                include_str!(concat!("../../cl/", $path))
+            ),
+        }
+    };
     ($path:literal) => {
         $crate::device::Source { path: concat!("cl/", $path), text: include_str!(concat!("../../cl/", $path)) }
     };

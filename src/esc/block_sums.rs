@@ -1,8 +1,9 @@
 //! The sums of blocks, a part of stage 5: operand pairs are multiplied here, and each sum is placed straight in C, so that no array ever
-//! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/esc/block_sums.cl`.
+//! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/esc/block_sums.cl`,
+//! `cl/esc/block_tiles.cl`.
 use super::{
     Tuning,
-    tuning::{BlockKernel, BlockTuning},
+    tuning::{BlockKernel, BlockTiles, BlockTuning},
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
@@ -39,6 +40,24 @@ type AnyPiecesSignature<T, V> = (
     u32,
     u32,
 );
+/// Runs and pieces at once: how many of each.
+type TilesSignature<T, V> = (
+    In<u32>,
+    In<Piece>,
+    In<OperandPair>,
+    In<T>,
+    In<T>,
+    InOut<V>,
+    InOut<T>,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+    Scalar<V>,
+    Scalar<V>,
+);
 type PartsSignature<T, V> = (In<Piece>, In<u32>, In<V>, InOut<T>, u32, u32, u32, Scalar<V>, Scalar<V>, u32);
 
 pub(crate) struct BlockSums<T: Element> {
@@ -51,7 +70,8 @@ pub(crate) struct BlockSums<T: Element> {
 }
 
 enum Kernels<T: Element> {
-    Compiled { runs: Kernel<RunsSignature<T, T::Arithmetic>>, pieces: Kernel<PiecesSignature<T, T::Arithmetic>> },
+    Tiles { kernel: Kernel<TilesSignature<T, T::Arithmetic>>, tiles: BlockTiles },
+    Serial { runs: Kernel<RunsSignature<T, T::Arithmetic>>, pieces: Kernel<PiecesSignature<T, T::Arithmetic>> },
     Any { runs: Kernel<AnyRunsSignature<T, T::Arithmetic>>, pieces: Kernel<AnyPiecesSignature<T, T::Arithmetic>> },
 }
 
@@ -110,31 +130,34 @@ impl<T: Element> BlockSums<T> {
         transposed: Transposed,
         empty_runs: bool,
     ) -> Result<Self> {
-        let source = source!("esc/block_sums.cl");
-        let mut options = Options::group_size(tuning.group_size)
+        let source = source!("esc/block_words.cl", "esc/block_sums.cl");
+        let options = Options::group_size(tuning.group_size)
             .element::<T>()
             .define("LONG_RUN", tuning.long_run)
             .define("RUN_PIECE", RUN_PIECE)
             .define("A_TRANSPOSED", u8::from(transposed.a))
             .define("B_TRANSPOSED", u8::from(transposed.b))
             .define("EMPTY_RUNS", u8::from(empty_runs));
-        let runs_of_item = |runs| {
-            let sides = [("ROWS", a.rows()), ("INNER", a.cols()), ("COLS", b.cols())];
-            let numbers = [("DEPTH", tuning.depth), ("RUNS", runs)];
-            sides.into_iter().chain(numbers).fold(options.clone(), |options, (name, n)| options.define(name, n))
-        };
-        let runs_kernel = match tuning.kernel {
-            BlockKernel::Columns => Some(("sum_columns", runs_of_item(1))),
-            BlockKernel::Serial { runs } => Some(("sum_serial", runs_of_item(runs))),
-            BlockKernel::General => None,
-        };
-        let kernels = match runs_kernel {
-            Some((name, compiled)) => {
-                options = compiled;
-                let pieces = device.kernel(source, &options, "sum_pieces")?;
-                Kernels::Compiled { runs: device.kernel(source, &options, name)?, pieces }
+        let sides = || options.clone().define("ROWS", a.rows()).define("INNER", a.cols()).define("COLS", b.cols());
+        let kernels = match tuning.kernel {
+            BlockKernel::Tiles => {
+                let tiles = BlockTiles::new::<T>(tuning.group_size, a, b);
+                let options = sides()
+                    .define("TILE_COLS", tiles.cols)
+                    .define("BATCH", tiles.batch)
+                    .define("PIECE_ROWS", tiles.piece_rows)
+                    .define("PIECE_TEAMS", tiles.piece_teams)
+                    .define("PIECE_DEPTH", tiles.piece_depth)
+                    .define("WIDE", 16 / size_of::<T::Arithmetic>());
+                let source = source!("esc/block_words.cl", "esc/block_tiles.cl");
+                Kernels::Tiles { kernel: device.kernel(source, &options, "sum_tiles")?, tiles }
             }
-            None => Kernels::Any {
+            BlockKernel::Serial { runs } => {
+                let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
+                let pieces = device.kernel(source, &options, "sum_pieces")?;
+                Kernels::Serial { runs: device.kernel(source, &options, "sum_serial")?, pieces }
+            }
+            BlockKernel::General => Kernels::Any {
                 runs: device.kernel(source, &options, "sum_any_blocks")?,
                 pieces: device.kernel(source, &options, "sum_any_pieces")?,
             },
@@ -163,13 +186,17 @@ impl<T: Element> BlockSums<T> {
         let (rows, inner, cols) = (self.a.rows() as u32, self.a.cols() as u32, self.b.cols() as u32);
         let (area, group_size) = ((rows * cols) as usize, self.tuning.group_size);
         match &self.kernels {
-            Kernels::Compiled { runs, pieces: of_pieces } => {
-                let items = match self.tuning.kernel {
-                    BlockKernel::Serial { runs } => n.div_ceil(runs),
-                    _ => n * self.b.cols(),
-                };
+            Kernels::Tiles { kernel, tiles } => {
+                let teams = group_size / (self.b.cols() / tiles.cols);
+                let groups = m.div_ceil(tiles.piece_teams) + n.div_ceil(teams * tiles.batch);
+                let (n, m) = (n as u32, m as u32);
+                let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
+                kernel.launch(work, Grid::groups(groups, group_size), args)?;
+            }
+            Kernels::Serial { runs, pieces: of_pieces } => {
+                let BlockKernel::Serial { runs: each } = self.tuning.kernel else { unreachable!("compiled for it") };
                 let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta);
-                runs.launch(work, Grid::items(items, group_size), args)?;
+                runs.launch(work, Grid::items(n.div_ceil(each), group_size), args)?;
                 let args = (pieces, pairs, av, bv, &mut *parts, &mut *cv, first, sa, sb, sc, alpha, beta);
                 of_pieces.launch(work, Grid::groups(m, group_size), args)?;
             }

@@ -241,7 +241,7 @@ mod tests {
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
         let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
         for (kernel, group_size) in
-            [(BlockKernel::Columns, 64), (BlockKernel::Serial { runs: 3 }, 1), (BlockKernel::General, 64)]
+            [(BlockKernel::Tiles, 64), (BlockKernel::Serial { runs: 3 }, 1), (BlockKernel::General, 64)]
         {
             // Runs of one to seven products; those of more than two in pieces.
             let blocks = BlockTuning { kernel, group_size, long_run: 2, depth: 3 };

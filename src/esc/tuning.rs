@@ -92,15 +92,30 @@ pub(crate) struct BlockTuning {
     pub group_size: usize,
     /// Products from which on a run has a work-group to itself.
     pub long_run: usize,
-    /// Products such a group has in local memory at once.
+    /// Products such a group of [`BlockKernel::Serial`] has in local memory at once.
     pub depth: usize,
+}
+
+/// How [`BlockKernel::Tiles`] shares blocks out among work-items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockTiles {
+    /// Columns of C of an item, which divide those of a block.
+    pub cols: usize,
+    /// Runs that a team has one after another.
+    pub batch: usize,
+    /// Rows of C of an item where a run is long, which divide those of a block.
+    pub piece_rows: usize,
+    /// Pieces of long runs of a group.
+    pub piece_teams: usize,
+    /// Products of each of them in local memory at once.
+    pub piece_depth: usize,
 }
 
 /// Which kernel multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
-    /// Compiled for its three sides, a column of sums in registers.
-    Columns,
+    /// Compiled for its three sides, [`BlockTiles`] in registers.
+    Tiles,
     /// Compiled for its three sides, a work-item for so many blocks one after another: for CPUs.
     Serial { runs: usize },
     /// One program for every shape, the sides being arguments.
@@ -150,23 +165,44 @@ impl Tuning {
 
 impl BlockTuning {
     fn new(cpu: bool, wide: impl Fn(usize) -> usize, a: BlockShape, b: BlockShape) -> Self {
-        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|side| COMPILED_SIDES.contains(side));
+        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|side| COMPILED_SIDES.contains(side))
+            && (cpu || b.cols() <= wide(64));
         // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
         let depth = (16 << 10) / (8 * (a.area() + b.area()));
         Self {
             kernel: match (compiled, cpu) {
                 (false, _) => BlockKernel::General,
                 (true, true) => BlockKernel::Serial { runs: 64 },
-                (true, false) => BlockKernel::Columns,
+                (true, false) => BlockKernel::Tiles,
             },
             group_size: match (compiled, cpu) {
                 (true, true) => 1,
+                (true, false) => wide(64),
                 _ if a.product(b).area() <= 64 => wide(64),
                 _ => wide(128),
             },
             // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
             long_run: if compiled && !cpu { 32 } else { RUN_PIECE },
             depth: depth.clamp(1, 64),
+        }
+    }
+}
+
+impl BlockTiles {
+    /// For groups of `group_size`, at least the columns of a block of `b`.
+    pub fn new<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> Self {
+        let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
+        let words = size_of::<T::Arithmetic>() / size_of::<u32>();
+        let piece_rows = (1..=rows).find(|n| rows % n == 0 && rows / n * cols <= group_size).unwrap_or(rows);
+        let piece_teams = group_size / (rows / piece_rows * cols);
+        let held = 32 * group_size / (words * (rows + cols) * inner);
+        let want = if rows * 2 * words <= 16 { 2 } else { 1 };
+        Self {
+            cols: if cols % 2 == 0 { want } else { 1 },
+            batch: 3,
+            piece_rows,
+            piece_teams,
+            piece_depth: (held / piece_teams).max(1),
         }
     }
 }
