@@ -36,40 +36,48 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #if !defined(DEPTH) || !defined(RUNS)
 #error "DEPTH, RUNS: see src/esc/tuning.rs"
 #endif
-// A column of ROWS elements is vectors of 8, 4, 2 and 1, as many as ROWS has bits: DO(how many, from which row on) for each.
+// A column of ROWS elements is vectors of 16, 8, 4, 2 and 1, as many as ROWS has bits: DO(how many, from which row on) for each.
 #define VECTOR_1 ARITHMETIC
 #define VECTOR_2 JOIN(ARITHMETIC, 2)
 #define VECTOR_4 JOIN(ARITHMETIC, 4)
 #define VECTOR_8 JOIN(ARITHMETIC, 8)
+#define VECTOR_16 JOIN(ARITHMETIC, 16)
 #define VLOAD_1(from) (*(from))
 #define VLOAD_2(from) vload2(0, from)
 #define VLOAD_4(from) vload4(0, from)
 #define VLOAD_8(from) vload8(0, from)
+#define VLOAD_16(from) vload16(0, from)
 #define VSTORE_1(vector, to) (*(to) = (vector))
 #define VSTORE_2(vector, to) vstore2(vector, 0, to)
 #define VSTORE_4(vector, to) vstore4(vector, 0, to)
 #define VSTORE_8(vector, to) vstore8(vector, 0, to)
+#define VSTORE_16(vector, to) vstore16(vector, 0, to)
+#if ROWS & 16
+#define OF_16(DO) DO(16, 0)
+#else
+#define OF_16(DO)
+#endif
 #if ROWS & 8
-#define OF_8(DO) DO(8, 0)
+#define OF_8(DO) DO(8, (ROWS & 16))
 #else
 #define OF_8(DO)
 #endif
 #if ROWS & 4
-#define OF_4(DO) DO(4, (ROWS & 8))
+#define OF_4(DO) DO(4, (ROWS & 24))
 #else
 #define OF_4(DO)
 #endif
 #if ROWS & 2
-#define OF_2(DO) DO(2, (ROWS & 12))
+#define OF_2(DO) DO(2, (ROWS & 28))
 #else
 #define OF_2(DO)
 #endif
 #if ROWS & 1
-#define OF_1(DO) DO(1, (ROWS & 14))
+#define OF_1(DO) DO(1, (ROWS & 30))
 #else
 #define OF_1(DO)
 #endif
-#define OF_COLUMN(DO) OF_8(DO) OF_4(DO) OF_2(DO) OF_1(DO)
+#define OF_COLUMN(DO) OF_16(DO) OF_8(DO) OF_4(DO) OF_2(DO) OF_1(DO)
 
 #define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
 #define BEGIN(N, at) sum_##N[c] = START(begin, end);

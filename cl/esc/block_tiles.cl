@@ -250,6 +250,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         return;
     }
 
+#if LONG_RUN > 0 || EMPTY_RUNS // else every run is a piece
     const uint run0 = ((uint)get_group_id(0) - piece_groups) * (TEAMS * BATCH), runs = min((uint)(TEAMS * BATCH), nnz - run0);
     const uint begin0 = run_begin(run_end, run0);
     const bool of_one = !EMPTY_RUNS && run_end[run0 + runs - 1] + 1 - begin0 == runs;
@@ -325,4 +326,5 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             PUT(false, sum, c, TILE_COLS * ROWS)
         }
     }
+#endif
 }

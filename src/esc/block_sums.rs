@@ -67,6 +67,7 @@ pub(crate) struct BlockSums<T: Element> {
     add_parts: Kernel<PartsSignature<T, T::Arithmetic>>,
     tuning: BlockTuning,
     transposed: Transposed,
+    empty_runs: bool,
 }
 
 enum Kernels<T: Element> {
@@ -162,7 +163,15 @@ impl<T: Element> BlockSums<T> {
                 pieces: device.kernel(source, &options, "sum_any_pieces")?,
             },
         };
-        Ok(Self { a, b, kernels, add_parts: device.kernel(source, &options, "add_parts")?, tuning, transposed })
+        Ok(Self {
+            a,
+            b,
+            kernels,
+            add_parts: device.kernel(source, &options, "add_parts")?,
+            tuning,
+            transposed,
+            empty_runs,
+        })
     }
 
     /// Room for the sums of `parts` pieces of runs that are cut.
@@ -188,6 +197,7 @@ impl<T: Element> BlockSums<T> {
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.b.cols() / tiles.cols);
+                let n = if self.tuning.long_run > 0 || self.empty_runs { n } else { 0 };
                 let groups = m.div_ceil(tiles.piece_teams) + n.div_ceil(teams * tiles.batch);
                 let (n, m) = (n as u32, m as u32);
                 let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);

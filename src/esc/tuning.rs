@@ -122,9 +122,11 @@ pub(crate) enum BlockKernel {
     General,
 }
 
-/// Sides for which kernels are compiled: the block sizes of SLAM, bundle adjustment and FEM solvers (points 3, poses 2D 3,
-/// poses 3D 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8).
-const COMPILED_SIDES: [usize; 8] = [1, 2, 3, 4, 6, 7, 8, 9];
+/// Largest side for which kernels are compiled. (Points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8;
+/// finite elements up to 16.)
+const COMPILED_SIDE: usize = 16;
+/// Elements of a block of A that an item of a GPU holds in registers. Of larger ones every run is a piece: shared out by rows, staged in local memory.
+const HELD_AREA: usize = 81;
 
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
@@ -165,8 +167,8 @@ impl Tuning {
 
 impl BlockTuning {
     fn new(cpu: bool, wide: impl Fn(usize) -> usize, a: BlockShape, b: BlockShape) -> Self {
-        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|side| COMPILED_SIDES.contains(side))
-            && (cpu || b.cols() <= wide(64));
+        let compiled =
+            [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= COMPILED_SIDE) && (cpu || b.cols() <= wide(64));
         // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
         let depth = (16 << 10) / (8 * (a.area() + b.area()));
         Self {
@@ -182,7 +184,11 @@ impl BlockTuning {
                 _ => wide(128),
             },
             // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
-            long_run: if compiled && !cpu { 32 } else { RUN_PIECE },
+            long_run: match compiled && !cpu {
+                true if a.area() > HELD_AREA => 0,
+                true => 32,
+                false => RUN_PIECE,
+            },
             depth: depth.clamp(1, 64),
         }
     }
