@@ -243,7 +243,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         if (at.w == WHOLE) {
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 place(sum[r], c_values + ((ulong)first + at.x) * c_stride, col * ROWS + row + r, alpha, beta);
-        } else if (at.w != IDLE) { // the only guard: PoCL 6 loses others around these stores
+        } else if (at.w != IDLE) { // the only guard: PoCL loses others around these stores
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 parts[(ulong)at.w * AREA + col * ROWS + row + r] = sum[r];
         }

@@ -71,9 +71,19 @@ pub(crate) struct BlockSums<T: Element> {
 }
 
 enum Kernels<T: Element> {
-    Tiles { kernel: Kernel<TilesSignature<T, T::Arithmetic>>, tiles: BlockTiles },
-    Serial { runs: Kernel<RunsSignature<T, T::Arithmetic>>, pieces: Kernel<PiecesSignature<T, T::Arithmetic>> },
-    Any { runs: Kernel<AnyRunsSignature<T, T::Arithmetic>>, pieces: Kernel<AnyPiecesSignature<T, T::Arithmetic>> },
+    Tiles {
+        kernel: Kernel<TilesSignature<T, T::Arithmetic>>,
+        tiles: BlockTiles,
+    },
+    Serial {
+        runs: Kernel<RunsSignature<T, T::Arithmetic>>,
+        each: usize,
+        pieces: Kernel<PiecesSignature<T, T::Arithmetic>>,
+    },
+    Any {
+        runs: Kernel<AnyRunsSignature<T, T::Arithmetic>>,
+        pieces: Kernel<AnyPiecesSignature<T, T::Arithmetic>>,
+    },
 }
 
 /// Where the sums come from and go to.
@@ -156,7 +166,7 @@ impl<T: Element> BlockSums<T> {
             BlockKernel::Serial { runs } => {
                 let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
                 let pieces = device.kernel(source, &options, "sum_pieces")?;
-                Kernels::Serial { runs: device.kernel(source, &options, "sum_serial")?, pieces }
+                Kernels::Serial { runs: device.kernel(source, &options, "sum_serial")?, each: runs, pieces }
             }
             BlockKernel::General => Kernels::Any {
                 runs: device.kernel(source, &options, "sum_any_blocks")?,
@@ -203,10 +213,9 @@ impl<T: Element> BlockSums<T> {
                 let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
                 kernel.launch(work, Grid::groups(groups, group_size), args)?;
             }
-            Kernels::Serial { runs, pieces: of_pieces } => {
-                let BlockKernel::Serial { runs: each } = self.tuning.kernel else { unreachable!("compiled for it") };
+            Kernels::Serial { runs, each, pieces: of_pieces } => {
                 let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta);
-                runs.launch(work, Grid::items(n.div_ceil(each), group_size), args)?;
+                runs.launch(work, Grid::items(n.div_ceil(*each), group_size), args)?;
                 let args = (pieces, pairs, av, bv, &mut *parts, &mut *cv, first, sa, sb, sc, alpha, beta);
                 of_pieces.launch(work, Grid::groups(m, group_size), args)?;
             }

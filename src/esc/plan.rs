@@ -229,6 +229,37 @@ mod tests {
     }
 
     #[test]
+    fn kernels_agree_on_transposed_operands() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        for (rows, cols) in [(2, 3), (6, 4), (9, 1)] {
+            let shape = BlockShape::new(rows, cols)?;
+            let a = DeviceCbc::upload(&work, uniform(20, 500, 9, shape, Values::Real, 1)?.as_cbc())?;
+            for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
+                let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
+                let (left, right) = (side(transposed.a), side(transposed.b));
+                // Runs of all lengths from one on, those above 7 in pieces.
+                let executed = |kernel, group_size| -> Result<Vec<f64>> {
+                    let blocks = BlockTuning { kernel, group_size, long_run: 7, depth: 3 };
+                    let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
+                    let kind = Kind { part: Part::Full, transposed };
+                    let tuning = Tuning { blocks, ..tuning };
+                    let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&left, &right), tuning, kind)?;
+                    let stride = plan.shape.area();
+                    let values = work.buffer(plan.c.nnz() * stride)?;
+                    let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
+                    plan.execute(&work, (&a, &a), Scaling::plain(), (&mut c).into())?;
+                    c.values.download(&work)
+                };
+                let want = executed(BlockKernel::General, 64)?;
+                assert!(executed(BlockKernel::Serial { runs: 3 }, 1)? == want, "{shape:?} {transposed:?}");
+                assert!(executed(BlockKernel::Tiles, 64)? == want, "{shape:?} {transposed:?}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
     fn further_entries_are_sums_of_nothing() -> Result<()> {
         let (device, n) = (test_device(), 30usize);
         let work = Work::new(&device, None);
