@@ -201,12 +201,23 @@ impl BlockTiles {
         let (words, pair) = (size_of::<T::Arithmetic>() / size_of::<u32>(), (rows + cols) * inner);
         // Two columns halve what is loaded of A; above 16 registers of sums too few groups are resident (6x6 doubles: 0.38 ms, not 0.34).
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
-        let piece_rows = (1..=rows).find(|n| rows % n == 0 && rows / n * cols <= group_size).unwrap_or(rows);
+        let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
+        let only_pieces = a.area() > HELD_AREA;
+        // Where all runs are pieces, up to 8 rows of an item: each element of B in local memory serves so many.
+        let piece_rows = match only_pieces {
+            true => (1..=rows.min(8)).rev().find(fits).or_else(|| (1..=rows).find(fits)),
+            false => (1..=rows).find(fits),
+        };
+        let piece_rows = piece_rows.unwrap_or(rows);
+        let room = group_size / (rows / piece_rows * cols);
         // Registers of an item for the blocks on their way, which every group has, of short runs too: 16, of the smallest blocks 8 (3x3
         // floats: 0.23 ms, with 32 registers 0.44). But eight products at once, or a run of a thousand is the longest of all to come.
         let held = if pair <= 18 { 8 } else { 16 };
-        let slots = (held * group_size / (words * pair)).max(8);
-        let piece_teams = (slots / 8).clamp(1, group_size / (rows / piece_rows * cols));
+        let slots = held * group_size / (words * pair);
+        let (piece_teams, slots) = match only_pieces {
+            true => (room, slots.max(room)),
+            false => ((slots.max(8) / 8).clamp(1, room), slots.max(8)),
+        };
         Self {
             cols: if two { 2 } else { 1 },
             // Three runs of a team, by length: 6x6 graphs of poses 0.64 ms, not 0.82; six are slower where runs are alike.
