@@ -37,6 +37,17 @@ KERNEL gather_runs(global const uint* row, global const uint* tails, global cons
         run += popcount(flags[word]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+#if GROUP_SIZE == 1
+    // One item: from run to run, since whether a product ends one cannot be foreseen.
+    for (uint word = 0; word < WORDS; ++word) {
+        uint to = runs_before[word];
+        for (uint bits = flags[word]; bits != 0; bits &= bits - 1) {
+            const uint p = tile * TILE + word * WORD_BITS + (31 - clz(bits & -bits));
+            run_end[to] = p;
+            c_row_idx[to++] = row[p];
+        }
+    }
+#else
     // Neighbouring items write neighbouring runs.
     for (uint i = item; i < TILE; i += GROUP_SIZE) {
         const uint bits = flags[i / WORD_BITS], bit = 1u << (i % WORD_BITS), p = tile * TILE + i;
@@ -46,6 +57,7 @@ KERNEL gather_runs(global const uint* row, global const uint* tails, global cons
             c_row_idx[to] = row[p];
         }
     }
+#endif
 }
 
 // Cuts the runs of a work-group, one per item: places are counted in local memory first, so that one item asks for all of them.

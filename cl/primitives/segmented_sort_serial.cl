@@ -1,26 +1,44 @@
 // segmented_sort_serial: the kernels of segmented_sort.cl for CPUs, where a work-group is one work-item and memory is cached: the same
 // names, arguments and results.                                                       host: src/primitives/segmented_sort.rs
 //
-// Natural merge sort: what a column of A contributes is already sorted, so the passes follow the number of columns, not of products.
+// A natural merge sort: what a column of A contributes is already sorted, so the passes follow the number of columns, not of products. No
+// step depends on a branch that cannot be foreseen: those cost more than everything else. Where there are many columns to merge, and so a
+// pass for every doubling, the products are dealt out by the digits of their rows instead, the lowest first.
 #if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
 
-uint run_end(global const uint* row, uint begin, uint end)
-{
-    for (++begin; begin < end && row[begin - 1] <= row[begin]; ++begin)
-        ;
-    return min(begin, end);
-}
+// Below this, moving elements one by one is cheaper than looking for runs.
+#define INSERTION_MAX 24
+#define DIGIT_BITS 8
+// Nanoseconds: of an element in a merge pass, of one that is dealt out, of four values of a digit. (Two cores of a Sapphire Rapids.)
+#define MERGE_COST 8
+#define DEAL_COST 3
+#define DIGIT_COST 2
+// At most 4 passes deal out, so merges cost less than 4 * (DEAL_COST + 2^DIGIT_BITS / 4 * DIGIT_COST / INSERTION_MAX) / MERGE_COST < 5 passes.
+#define RUNS_MAX 32
 
+// Merges left..left_end and right..right_end, `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,
            global uint* row_to, global PAYLOAD* payload_to, uint to, uint count)
 {
-    for (const uint stop = to + count; to < stop; ++to) {
-        const bool take_left = left < left_end && (right >= right_end || row[left] <= row[right]);
-        const uint at = take_left ? left++ : right++;
-        row_to[to] = row[at];
-        payload_to[to] = payload[at];
+    const uint stop = to + count;
+    while (to < stop && left < left_end && right < right_end) {
+        const uint of_left = row[left], of_right = row[right];
+        const bool take_left = of_left <= of_right;
+        row_to[to] = take_left ? of_left : of_right;
+        payload_to[to] = payload[take_left ? left : right];
+        left += take_left;
+        right += !take_left;
+        ++to;
+    }
+    for (; to < stop && left < left_end; ++to, ++left) {
+        row_to[to] = row[left];
+        payload_to[to] = payload[left];
+    }
+    for (; to < stop; ++to, ++right) {
+        row_to[to] = row[right];
+        payload_to[to] = payload[right];
     }
 }
 
@@ -33,8 +51,26 @@ void copy(global const uint* row, global const PAYLOAD* payload, global uint* ro
     }
 }
 
-// Below this, moving elements one by one is cheaper than looking for runs.
-#define INSERTION_MAX 24
+// Stably, by a digit of the row: `mask` + 1 values, `shift` bits from the right.
+void deal_out(global const uint* row, global const PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin,
+              uint end, uint shift, uint mask)
+{
+    uint place[1 << DIGIT_BITS];
+    for (uint i = 0; i <= mask; ++i)
+        place[i] = 0;
+    for (uint i = begin; i < end; ++i)
+        ++place[row[i] >> shift & mask];
+    for (uint i = 0, next = begin; i <= mask; ++i) {
+        const uint count = place[i];
+        place[i] = next;
+        next += count;
+    }
+    for (uint i = begin; i < end; ++i) {
+        const uint to = place[row[i] >> shift & mask]++;
+        row_to[to] = row[i];
+        payload_to[to] = payload[i];
+    }
+}
 
 // Sorts begin..end of the first pair of arrays into the second (or, where `stay`, into the first).
 void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin, uint end,
@@ -53,23 +89,47 @@ void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, 
         }
         return;
     }
-    uint runs = 0;
-    for (uint i = begin; i < end; i = run_end(row, i, end))
-        ++runs;
-    const uint passes = runs > 1 ? 32 - clz(runs - 1) : 0;
+    uint runs = 1, differing = 0;
+    for (uint i = begin + 1; i < end; ++i) {
+        runs += row[i - 1] > row[i];
+        differing |= row[begin] ^ row[i];
+    }
+    const uint bits = 32 - clz(differing), digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS, width = (bits + digits - 1) / max(digits, 1u);
+    const uint merges = runs > 1 ? 32 - clz(runs - 1) : 0, length = end - begin;
+    const ulong deal = digits * ((ulong)DEAL_COST * length + (DIGIT_COST << width) / 4);
+    const bool by_digits = (ulong)MERGE_COST * merges * length > deal;
+    const uint passes = by_digits ? digits : merges;
     bool here = true; // the data are in the first pair
     if ((passes % 2 == 0) != stay) {
         copy(row, payload, row_to, payload_to, begin, end);
         here = false;
     }
+    uint start[RUNS_MAX + 1];
+    if (!by_digits) {
+        global const uint* r = here ? row : row_to;
+        uint run = 0;
+        start[0] = begin;
+        for (uint i = begin + 1; i < end; ++i) {
+            run += r[i - 1] > r[i];
+            start[run] = r[i - 1] > r[i] ? i : start[run];
+        }
+        start[runs] = end;
+    }
     for (uint pass = 0; pass < passes; ++pass, here = !here) {
         global const uint* r = here ? row : row_to;
         global const PAYLOAD* p = here ? payload : payload_to;
-        for (uint left = begin; left < end;) {
-            const uint right = run_end(r, left, end);
-            const uint stop = right < end ? run_end(r, right, end) : end;
-            merge(r, p, left, right, right, stop, here ? row_to : row, here ? payload_to : payload, left, stop - left);
-            left = stop;
+        global uint* r_to = here ? row_to : row;
+        global PAYLOAD* p_to = here ? payload_to : payload;
+        if (by_digits)
+            deal_out(r, p, r_to, p_to, begin, end, width * pass, (1u << width) - 1);
+        else {
+            for (uint run = 0; run < runs; run += 2) {
+                const uint left = start[run], right = start[run + 1], stop = start[min(run + 2, runs)];
+                merge(r, p, left, right, right, stop, r_to, p_to, left, stop - left);
+                start[run / 2] = left;
+            }
+            runs = (runs + 1) / 2;
+            start[runs] = end;
         }
     }
 }

@@ -242,7 +242,7 @@ mod tests {
                 let executed = |kernel, group_size| -> Result<Vec<f64>> {
                     let blocks = BlockTuning { kernel, group_size, long_run: 7, depth: 3 };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-                    let kind = Kind { part: Part::Full, transposed };
+                    let kind = Kind { part: Part::Full, transposed, row_bits: 32 };
                     let tuning = Tuning { blocks, ..tuning };
                     let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&left, &right), tuning, kind)?;
                     let stride = plan.shape.area();
