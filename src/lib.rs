@@ -42,8 +42,9 @@
 //!   tails  1 1   1 1   . 1 1         tail counts      where runs end, counted and scanned
 //!              ├───────────── read 2: entries of C
 //!              ▼
+//!   rows   0 2   1 2   0   2         gather           where each run ends and in which row, where columns of C begin
+//!              ▼
 //!   C      a b   c d  e+g  f         compression      the sum of each run (blocks are multiplied here), straight into C
-//!   rows   0 2   1 2   0   2         gather           the row of each run
 //! ```
 //!
 //! Nothing else is read back, and nothing waits in between. Work is shared out by products, so a few huge columns do not hold up the rest.

@@ -63,16 +63,18 @@ KERNEL gather_runs(global const uint* row, global const uint* tails, global cons
 // Cuts the runs of a work-group, one per item: places are counted in local memory first, so that one item asks for all of them.
 void cut_runs(global const uint* run_end, global uint4* piece, global uint* made, uint run, uint runs, local uint* of_group)
 {
-    if (get_local_id(0) < 2)
-        of_group[get_local_id(0)] = 0;
+    if (get_local_id(0) == 0)
+        of_group[0] = of_group[1] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint begin = run > 0 && run < runs ? run_end[run - 1] + 1 : 0, end = run < runs ? run_end[run] + 1 : 0;
     const uint cuts = end - begin > LONG_RUN ? (end - begin + RUN_PIECE - 1) / RUN_PIECE : 0;
     uint number = cuts > 0 ? atomic_add(&of_group[0], cuts) : 0;
     uint part = cuts > 1 ? atomic_add(&of_group[1], cuts) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) < 2 && of_group[get_local_id(0)] > 0)
-        of_group[get_local_id(0)] = atomic_add(&made[get_local_id(0)], of_group[get_local_id(0)]);
+    if (get_local_id(0) == 0 && of_group[0] > 0) {
+        of_group[0] = atomic_add(&made[0], of_group[0]);
+        of_group[1] = of_group[1] > 0 ? atomic_add(&made[1], of_group[1]) : 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     number += of_group[0];
     part += of_group[1];
@@ -92,8 +94,7 @@ KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, g
 {
     const uint item = get_global_id(0), tiles = (products + TILE - 1) / TILE;
     local uint of_group[2];
-    if (long_runs > 0)
-        cut_runs(run_end, piece, tail_ptr + tiles + 4, item, long_runs, of_group);
+    cut_runs(run_end, piece, tail_ptr + tiles + 4, item, long_runs, of_group);
     // A column of C begins after the run ends before its segment: counted, not marked, so empty columns need no case of their own.
     if (item <= cols) {
         const uint start = segment_ptr[item];
