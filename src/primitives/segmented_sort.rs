@@ -26,10 +26,11 @@ impl SortTuning {
     const ITEMS: usize = 7;
 
     pub fn new(info: &DeviceInfo) -> Self {
-        match info.kind {
-            // Half a chunk of keys and payloads, back and forth, fits a second-level cache.
-            DeviceKind::Cpu => Self { group_size: 1, short_max: 1 << 14, chunk: 1 << 15, serial: true },
-            _ => Self::parallel(256.min(1 << info.max_group_size.ilog2())),
+        // Half a chunk of keys and payloads, back and forth, fits a second-level cache. A device without work-groups to speak of is one of
+        // loops, too.
+        match info.kind == DeviceKind::Cpu || info.max_group_size < 8 {
+            true => Self { group_size: 1, short_max: 1 << 14, chunk: 1 << 15, serial: true },
+            false => Self::parallel(256.min(1 << info.max_group_size.ilog2())),
         }
     }
 

@@ -122,6 +122,20 @@ fn tunings_fit_the_smallest_local_memory() {
         assert!(tuning.chunk * (size_of::<u32>() + size_of::<u16>()) + 64 <= 32 << 10);
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
+    // Of an expansion that is sorted before it is written: rows and two words of payload, the position a product came from, where segments
+    // begin; for each item a segment and a word of a scan.
+    let mut info = test_device().info().clone();
+    info.kind = crate::DeviceKind::Gpu;
+    for (group_size, local_bytes) in
+        [(64, 32 << 10), (256, 32 << 10), (256, 47 << 10), (256, 48 << 10), (1024, 64 << 10)]
+    {
+        (info.max_group_size, info.local_bytes) = (group_size, local_bytes);
+        let tuning = SortTuning::for_expansion(&info);
+        assert!(tuning.chunk * (3 * 4 + 2 + 2) + tuning.group_size * (2 + 4) + 64 <= local_bytes as usize);
+        assert!(tuning.short_max <= tuning.chunk);
+    }
+    info.max_group_size = 1;
+    assert!(SortTuning::for_expansion(&info).serial);
     assert_eq!(
         [1, 896, 897, 1792, 1793, 3584, 3585].map(|n| SortTuning::parallel(256).passes(n)),
         [0, 0, 0, 0, 1, 1, 2]
