@@ -239,6 +239,22 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 }
 
 #[test]
+fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
+    let mut info = test_device().info().clone();
+    info.kind = crate::DeviceKind::Gpu;
+    // Held in registers, and beyond; rows that 8 divides and that nothing divides; a single column or row.
+    for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
+    {
+        let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
+        let values = crate::generate::Values::Real;
+        let a = crate::generate::uniform(20, 20, 5, left, values, 5)?;
+        let b = crate::generate::uniform(20, 20, 5, right, values, 6)?;
+        equal_to_reference(&a, &b, Tuning::new(&info, left, right), &format!("{left} by {right}"))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn a_second_product_allocates_nothing() -> Result<()> {
     let device = crate::Device::open(test_device().info())?; // a pool of its own
     let a = device.upload(&crate::generate::pose_graph(300, 300, 3, crate::generate::Values::Real, 1)?)?;

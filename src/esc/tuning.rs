@@ -127,6 +127,8 @@ pub(crate) enum BlockKernel {
 const COMPILED_SIDE: usize = 16;
 /// Elements of a block of A that an item of a GPU holds in registers. Of larger ones every run is a piece: shared out by rows, staged in local memory.
 const HELD_AREA: usize = 81;
+/// Bytes of blocks in local memory where all runs are pieces: half of the least a device has.
+const STAGED_BYTES: usize = 16 << 10;
 
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
@@ -215,7 +217,10 @@ impl BlockTiles {
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let (piece_teams, slots) = match only_pieces {
-            true => (room, slots.max(room)),
+            true => {
+                let teams = room.min(STAGED_BYTES / (size_of::<T::Arithmetic>() * pair)).max(1);
+                (teams, slots.max(teams))
+            }
             false => ((slots.max(8) / 8).clamp(1, room), slots.max(8)),
         };
         Self {
@@ -231,4 +236,37 @@ impl BlockTiles {
 
 fn prev_power_of_two(n: usize) -> usize {
     1 << n.max(1).ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `cl/esc/block_tiles.cl` declares.
+    fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
+        let tiles = BlockTiles::new::<T>(group_size, a, b);
+        let element = size_of::<T::Arithmetic>();
+        // A vector of 16 bytes at most between blocks; a pair for each slot; two words for each piece, three for each run; classes.
+        let slots = tiles.piece_teams * tiles.piece_depth;
+        let runs = group_size / (b.cols() / tiles.cols) * tiles.batch;
+        slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
+    }
+
+    #[test]
+    fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
+        for side in 0..COMPILED_SIDE.pow(3) {
+            let [rows, inner, cols] =
+                [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
+            let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
+            for group_size in [64, 32, 16] {
+                let tiles = BlockTiles::new::<f64>(group_size, a, b);
+                let items = rows / tiles.piece_rows * cols * tiles.piece_teams;
+                assert!(items <= group_size || tiles.piece_teams == 1, "{a} by {b}: {tiles:?}");
+                for bytes in [local_bytes::<f64>(group_size, a, b), local_bytes::<f32>(group_size, a, b)] {
+                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes, {tiles:?}");
+                }
+            }
+        }
+        Ok(())
+    }
 }
