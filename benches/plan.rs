@@ -13,7 +13,7 @@ mod median;
 
 use blockmul::{BlockShape, Bsr, Device, Element, Plan, Spgemm, generate, reference};
 use median::median;
-use std::{path::Path, time::Instant};
+use std::time::Instant;
 
 const ROUNDS: usize = 11;
 
@@ -42,13 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let mut matrices = Vec::new();
     for file in &files {
-        let (path, shape) = file.split_once(':').map_or((file.as_str(), None), |(path, shape)| (path, Some(shape)));
-        let shape = shape.map(|shape| {
-            let (rows, cols) = shape.split_once('x').unwrap_or((shape, shape));
-            BlockShape::new(rows.parse().unwrap_or(0), cols.parse().unwrap_or(0))
-        });
-        let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        matrices.push((name, files::read(Path::new(path), shape.transpose()?)?));
+        matrices.push(files::named(file)?);
     }
     if files.is_empty() {
         for side in [1, 2, 3, 4, 6, 8] {

@@ -14,7 +14,6 @@ mod median;
 
 use blockmul::{BlockShape, Bsr, Device, Element, Spgemm, generate, reference};
 use median::median;
-use std::path::Path;
 
 const ROUNDS: usize = 11;
 
@@ -38,13 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let mut matrices = Vec::new();
     for path in &paths {
-        let (path, shape) = path.split_once(':').map_or((path.as_str(), None), |(path, shape)| (path, Some(shape)));
-        let shape = shape.map(|shape| {
-            let (rows, cols) = shape.split_once('x').unwrap_or((shape, shape));
-            BlockShape::new(rows.parse().unwrap_or(0), cols.parse().unwrap_or(0))
-        });
-        let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        matrices.push((name, files::read(Path::new(path), shape.transpose()?)?));
+        matrices.push(files::named(path)?);
     }
     if paths.is_empty() {
         for side in [1, 3, 6] {

@@ -1,7 +1,7 @@
 //! Stage 2 of 6, expansion (Polok 2015, Algorithm 2, lines 15-38): the row, and the value or the pair of operands, of each product.
 //! Kernels: `cl/esc/expansion.cl`.
 use super::{
-    Kind, Part, Tuning,
+    Kind, Tuning,
     bands::Band,
     setup::{BEntries, BandSegments, Sizes},
     sorted_expansion::SortedExpansion,
@@ -74,11 +74,7 @@ pub(crate) struct Expanded<T: Element> {
 
 impl<T: Element> Expansion<T> {
     pub fn new(device: &Device, tuning: &Tuning, kind: Kind) -> Result<Self> {
-        let options = Options::group_size(tuning.tiles.group_size)
-            .define("TILE", tuning.tiles.products)
-            .define("FROM_END", u8::from(kind.part == Part::Lower))
-            .define("A_TRANSPOSED", u8::from(kind.transposed.a))
-            .define("B_TRANSPOSED", u8::from(kind.transposed.b));
+        let options = kind.defined(Options::group_size(tuning.tiles.group_size)).define("TILE", tuning.tiles.products);
         let expansion = source!("esc/expansion.cl");
         let kernel = match tuning.payload {
             _ if !tuning.sort.serial => Expand::Sorted(SortedExpansion::new(device, tuning, kind)?),

@@ -22,7 +22,7 @@ mod tuning;
 
 use crate::{
     BlockShape, Element, Result,
-    device::{Device, DeviceCbc, Work},
+    device::{Device, DeviceCbc, Options, Work},
 };
 use bands::{Band, Bands, Limits};
 pub(crate) use block_sums::Scaling;
@@ -78,6 +78,16 @@ pub(crate) struct Kind {
     pub transposed: Transposed,
     /// Bits that hold the number of rows of C.
     pub row_bits: u32,
+}
+
+impl Kind {
+    /// What the expansion is compiled with.
+    fn defined(self, options: Options) -> Options {
+        options
+            .define("FROM_END", u8::from(self.part == Part::Lower))
+            .define("A_TRANSPOSED", u8::from(self.transposed.a))
+            .define("B_TRANSPOSED", u8::from(self.transposed.b))
+    }
 }
 
 /// Bits that hold a number of rows.

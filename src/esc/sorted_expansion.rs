@@ -1,7 +1,7 @@
 //! Stages 2 and 3 for devices with fast local memory: products are sorted before they are written for the first time, those of short
 //! segments whole, those of long ones by chunks, which stage 3 merges. Kernel: `cl/esc/sorted_expansion.cl`.
 use super::{
-    Kind, Part, Tuning,
+    Kind, Tuning,
     bands::Band,
     expansion::{Expanded, Factors, Payload},
     setup::{BEntries, BandSegments},
@@ -53,16 +53,13 @@ impl<T: Element> SortedExpansion<T> {
         let (windows, sort) = (tuning.windows, tuning.sort);
         let options = |group_size: usize, items: usize, chunks: u8| {
             let position_bits = (group_size * items).next_power_of_two().ilog2();
-            Options::group_size(group_size)
+            kind.defined(Options::group_size(group_size))
                 .define("ITEMS", items)
                 .define("CHUNKS", chunks)
                 .define("PACKED", u8::from(kind.row_bits + position_bits <= 32))
                 .define("POSITION_BITS", position_bits)
                 .define("SHORT_MAX", sort.short_max)
                 .define("TILE", tuning.tiles.products)
-                .define("FROM_END", u8::from(kind.part == Part::Lower))
-                .define("A_TRANSPOSED", u8::from(kind.transposed.a))
-                .define("B_TRANSPOSED", u8::from(kind.transposed.b))
         };
         let of_windows = options(windows.group_size, windows.items, 0);
         let of_chunks = options(sort.group_size, sort.chunk / sort.group_size, 1);

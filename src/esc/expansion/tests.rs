@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    BlockShape, Csc,
+    BlockShape, Csc, Part,
     device::test_device,
     esc::{
         segmented_sort::SortStage,
