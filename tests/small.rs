@@ -52,9 +52,10 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
             &scalars(Family::Arrow, 20, 20, 4, 2),
             &format!("scalars of {}", T::NAME),
         )?;
-        // Compiled: square, rectangular, a row, a column. General: below, between and above the compiled sides, the largest.
-        for (r, k, c) in [(3, 3, 3), (6, 3, 6), (2, 9, 1), (1, 4, 7), (5, 5, 5), (3, 10, 2), (17, 1, 13), (32, 32, 32)]
-        {
+        // Compiled: square, rectangular, a row, a column; large ones in tiles that fit, that overlap, that reach beyond. General: below,
+        // between and above the compiled sides, the largest.
+        let compiled = [(3, 3, 3), (6, 3, 6), (2, 9, 1), (1, 4, 7), (5, 5, 5), (3, 10, 2), (9, 9, 6), (13, 6, 5)];
+        for (r, k, c) in compiled.into_iter().chain([(17, 1, 13), (32, 32, 32)]) {
             let (x, y) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?);
             let (a, b) = (blocks::<T>(Family::Uniform, 4, 5, 2, x, 1), blocks::<T>(Family::EmptyInner, 5, 6, 3, y, 2));
             check(&a, &b, &format!("{r}x{k} by {k}x{c} of {}", T::NAME))?;

@@ -1,5 +1,5 @@
-// block_sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C. Words: cl/esc/block_words.cl; the kernel
-// of GPUs: cl/esc/block_tiles.cl.                                                                host: src/esc/block_sums.rs
+// block_sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C. Words: cl/esc/block_words.cl; the kernels
+// of GPUs: cl/esc/block_tiles.cl and cl/esc/block_staged.cl.                                                                host: src/esc/block_sums.rs
 //   sum_serial      one work-item per RUNS blocks of C, for CPUs
 //   sum_pieces      one work-group per piece of a long run: its blocks come to local memory, many at once, and are added one after another
 //   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, the sizes being arguments

@@ -16,41 +16,15 @@
 #if !defined(TILE_COLS) || !defined(BATCH) || !defined(PIECE_ROWS) || !defined(PIECE_TEAMS) || !defined(PIECE_DEPTH) || !defined(WIDE)
 #error "TILE_COLS, BATCH, PIECE_ROWS, PIECE_TEAMS, PIECE_DEPTH, WIDE: see src/esc/tuning.rs"
 #endif
-#define LEFT (ROWS * INNER)
-#define RIGHT (INNER * COLS)
-#define AREA (ROWS * COLS)
 #define TEAM (COLS / TILE_COLS)
 #define TEAMS (GROUP_SIZE / TEAM)
 #define PIECE_TEAM (ROWS / PIECE_ROWS * COLS)
 #define SLOTS (PIECE_TEAMS * PIECE_DEPTH)
-#define NONE 0xffffffffu
-#define IDLE 0xfffffffeu
-
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#define ROLLED _Pragma("clang loop unroll(disable)")
-#else
-#define UNROLLED
-#define ROLLED
-#endif
 
 // WIDTH(n): elements of a vector (of at most WIDE, which are 16 bytes) of which n are a multiple.
 #define BY_4(n) (WIDE == 4 && (n) % 4 == 0)
 #define BY_2(n) ((n) % 2 == 0)
 #define WIDTH(n) (BY_4(n) ? 4 : BY_2(n) ? 2 : 1)
-#define VECTOR_2 JOIN(ARITHMETIC, 2)
-#define VECTOR_4 JOIN(ARITHMETIC, 4)
-#if ELEMENT_IS_HALF
-#define GET_2(aligned, from) (aligned ? vloada_half2(0, from) : vload_half2(0, from))
-#define GET_4(aligned, from) (aligned ? vloada_half4(0, from) : vload_half4(0, from))
-#define PUT_2(aligned, value, to) (aligned ? vstorea_half2_rte(value, 0, to) : vstore_half2_rte(value, 0, to))
-#define PUT_4(aligned, value, to) (aligned ? vstorea_half4_rte(value, 0, to) : vstore_half4_rte(value, 0, to))
-#else
-#define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
-#define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))
-#define PUT_2(aligned, value, to) (aligned ? (void)(*(global VECTOR_2*)(to) = value) : vstore2(value, 0, to))
-#define PUT_4(aligned, value, to) (aligned ? (void)(*(global VECTOR_4*)(to) = value) : vstore4(value, 0, to))
-#endif
 
 // to = N elements at `from`, which lies a multiple of UNIT elements into a block.
 #define GET(aligned, to, from, N, UNIT)                                                                               \
@@ -127,17 +101,12 @@ uint class_of(uint length)
 #else
 #define B_WIDTH 1
 #endif
-#define VECTOR_1 ARITHMETIC
-#define GET_1(aligned, from) LOAD(from, 0)
 #define A_VECTOR OF(VECTOR_, A_WIDTH)
 #define B_VECTOR OF(VECTOR_, B_WIDTH)
-#define OF_(word, n) word##n
-#define OF(word, n) OF_(word, n)
 #define A_PARTS (LEFT / A_WIDTH)
 #define B_PARTS (RIGHT / B_WIDTH)
 #define A_STEP (LEFT + (A_PARTS % 2 == 0 ? A_WIDTH : 0))
 #define B_STEP (RIGHT + (B_PARTS % 2 == 0 ? B_WIDTH : 0))
-#define ROUNDS(n) (((n) + GROUP_SIZE - 1) / GROUP_SIZE)
 
 // Vectors of the blocks that entry.WHICH numbers, into registers; from there to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
@@ -250,7 +219,6 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         return;
     }
 
-#if LONG_RUN > 0 || EMPTY_RUNS // else every run is a piece
     const uint run0 = ((uint)get_group_id(0) - piece_groups) * (TEAMS * BATCH), runs = min((uint)(TEAMS * BATCH), nnz - run0);
     const uint begin0 = run_begin(run_end, run0);
     const bool of_one = !EMPTY_RUNS && run_end[run0 + runs - 1] + 1 - begin0 == runs;
@@ -326,5 +294,4 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             PUT(false, sum, c, TILE_COLS * ROWS)
         }
     }
-#endif
 }

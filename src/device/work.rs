@@ -196,22 +196,25 @@ impl Work {
         })
     }
 
-    /// Sets every value of `buffer` to zero.
+    /// Sets every value of `buffer`, of the pool, to zero, and a few bytes behind them.
     pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
         if buffer.len() == 0 {
             return Ok(());
         }
+        // NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on.
+        let zero = [0u8; 16];
+        let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
+        assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
         self.enqueue("clEnqueueFillBuffer", |queue, wait| {
-            let zero = 0u8;
-            // SAFETY: the range is the buffer; the pattern is copied by the call.
+            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
             let event = unsafe {
                 opencl3::command_queue::enqueue_fill_buffer(
                     queue.get(),
                     buffer.raw(),
-                    (&raw const zero).cast(),
-                    1,
+                    zero.as_ptr().cast(),
+                    zero.len(),
                     0,
-                    buffer.len() * size_of::<T>(),
+                    bytes,
                     wait.len() as u32,
                     pointer(wait),
                 )

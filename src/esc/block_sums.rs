@@ -1,9 +1,9 @@
 //! The sums of blocks, a part of stage 5: operand pairs are multiplied here, and each sum is placed straight in C, so that no array ever
 //! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/esc/block_sums.cl`,
-//! `cl/esc/block_tiles.cl`.
+//! `cl/esc/block_tiles.cl`, `cl/esc/block_staged.cl`.
 use super::{
     Tuning,
-    tuning::{BlockKernel, BlockTiles, BlockTuning},
+    tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles},
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
@@ -74,6 +74,10 @@ enum Kernels<T: Element> {
     Tiles {
         kernel: Kernel<TilesSignature<T, T::Arithmetic>>,
         tiles: BlockTiles,
+    },
+    Staged {
+        kernel: Kernel<TilesSignature<T, T::Arithmetic>>,
+        tiles: StagedTiles,
     },
     Serial {
         runs: Kernel<RunsSignature<T, T::Arithmetic>>,
@@ -163,6 +167,16 @@ impl<T: Element> BlockSums<T> {
                 let source = source!("esc/block_words.cl", "esc/block_tiles.cl");
                 Kernels::Tiles { kernel: device.kernel(source, &options, "sum_tiles")?, tiles }
             }
+            BlockKernel::Staged => {
+                let tiles = StagedTiles::new::<T>(a, b);
+                let options = sides()
+                    .define("TILE_ROWS", tiles.rows)
+                    .define("TILE_COLS", tiles.cols)
+                    .define("TEAMS", tiles.teams)
+                    .define("WIDE", 16 / size_of::<T::Arithmetic>());
+                let source = source!("esc/block_words.cl", "esc/block_staged.cl");
+                Kernels::Staged { kernel: device.kernel(source, &options, "sum_staged")?, tiles }
+            }
             BlockKernel::Serial { runs } => {
                 let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
                 let pieces = device.kernel(source, &options, "sum_pieces")?;
@@ -207,8 +221,14 @@ impl<T: Element> BlockSums<T> {
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.b.cols() / tiles.cols);
-                let n = if self.tuning.long_run > 0 || self.empty_runs { n } else { 0 };
                 let groups = m.div_ceil(tiles.piece_teams) + n.div_ceil(teams * tiles.batch);
+                let (n, m) = (n as u32, m as u32);
+                let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
+                kernel.launch(work, Grid::groups(groups, group_size), args)?;
+            }
+            Kernels::Staged { kernel, tiles } => {
+                let n = if self.empty_runs { n } else { 0 };
+                let groups = m.div_ceil(tiles.teams) + n.div_ceil(group_size);
                 let (n, m) = (n as u32, m as u32);
                 let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
                 kernel.launch(work, Grid::groups(groups, group_size), args)?;

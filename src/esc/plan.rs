@@ -232,15 +232,15 @@ mod tests {
     fn kernels_agree_on_transposed_operands() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        for (rows, cols) in [(2, 3), (6, 4), (9, 1)] {
+        for (rows, cols) in [(2, 3), (6, 4), (9, 1), (11, 7)] {
             let shape = BlockShape::new(rows, cols)?;
             let a = DeviceCbc::upload(&work, uniform(20, 500, 9, shape, Values::Real, 1)?.as_cbc())?;
             for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
                 let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
                 let (left, right) = (side(transposed.a), side(transposed.b));
-                // Runs of all lengths from one on, those above 7 in pieces.
-                let executed = |kernel, group_size| -> Result<Vec<f64>> {
-                    let blocks = BlockTuning { kernel, group_size, long_run: 7, depth: 3 };
+                // Runs of all lengths from one on, the longest in pieces.
+                let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
+                    let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
                     let kind = Kind { part: Part::Full, transposed, row_bits: 32 };
                     let tuning = Tuning { blocks, ..tuning };
@@ -251,9 +251,10 @@ mod tests {
                     plan.execute(&work, (&a, &a), Scaling::plain(), (&mut c).into())?;
                     c.values.download(&work)
                 };
-                let want = executed(BlockKernel::General, 64)?;
-                assert!(executed(BlockKernel::Serial { runs: 3 }, 1)? == want, "{shape:?} {transposed:?}");
-                assert!(executed(BlockKernel::Tiles, 64)? == want, "{shape:?} {transposed:?}");
+                let want = executed(BlockKernel::General, 64, 7)?;
+                assert!(executed(BlockKernel::Serial { runs: 3 }, 1, 7)? == want, "{shape:?} {transposed:?}");
+                assert!(executed(BlockKernel::Tiles, 64, 7)? == want, "{shape:?} {transposed:?}");
+                assert!(executed(BlockKernel::Staged, 32, 0)? == want, "{shape:?} {transposed:?}");
             }
         }
         Ok(())
@@ -271,11 +272,14 @@ mod tests {
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
         let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
-        for (kernel, group_size) in
-            [(BlockKernel::Tiles, 64), (BlockKernel::Serial { runs: 3 }, 1), (BlockKernel::General, 64)]
-        {
-            // Runs of one to seven products; those of more than two in pieces.
-            let blocks = BlockTuning { kernel, group_size, long_run: 2, depth: 3 };
+        // Runs of one to seven products; those of more than two in pieces.
+        for (kernel, group_size, long_run) in [
+            (BlockKernel::Tiles, 64, 2),
+            (BlockKernel::Staged, 32, 0),
+            (BlockKernel::Serial { runs: 3 }, 1, 2),
+            (BlockKernel::General, 64, 2),
+        ] {
+            let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
             let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&side(false), &side(true)), tuning, kind)?;
             let executed = |plan: &mut PlannedProduct<f64>| -> Result<Vec<f64>> {

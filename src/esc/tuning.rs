@@ -111,11 +111,24 @@ pub(crate) struct BlockTiles {
     pub piece_depth: usize,
 }
 
+/// How [`BlockKernel::Staged`] shares blocks out among work-items: tiles of C, each an item's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StagedTiles {
+    /// Rows of a tile; the last of a column may reach beyond the block.
+    pub rows: usize,
+    /// Columns of a tile, at most those of a block.
+    pub cols: usize,
+    /// Pieces that a group has at once.
+    pub teams: usize,
+}
+
 /// Which kernel multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
     /// Compiled for its three sides, [`BlockTiles`] in registers.
     Tiles,
+    /// The same for larger blocks, [`StagedTiles`] in registers and operands in local memory: every run is a piece.
+    Staged,
     /// Compiled for its three sides, a work-item for so many blocks one after another: for CPUs.
     Serial { runs: usize },
     /// One program for every shape, the sides being arguments.
@@ -125,10 +138,12 @@ pub(crate) enum BlockKernel {
 /// Largest side for which kernels are compiled. (Points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8;
 /// finite elements up to 16.)
 const COMPILED_SIDE: usize = 16;
-/// Elements of a block of A that an item of a GPU holds in registers. Of larger ones every run is a piece: shared out by rows, staged in local memory.
-const HELD_AREA: usize = 81;
-/// Bytes of blocks in local memory where all runs are pieces: half of the least a device has.
-const STAGED_BYTES: usize = 16 << 10;
+/// Elements of a block of A that an item of a GPU holds in registers; larger ones are staged in local memory.
+const HELD_AREA: usize = 64;
+/// Bytes of blocks that a group stages at once: the next ones are held by its items meanwhile, in 48 registers of each.
+const STAGED_BYTES: usize = 6 << 10;
+/// Work-items that stage blocks together: few wait for one another, and many groups are resident (13x13: 1.29 ms, of 64 items 1.6).
+const STAGED_GROUP: usize = 32;
 
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
@@ -173,23 +188,26 @@ impl BlockTuning {
             [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= COMPILED_SIDE) && (cpu || b.cols() <= wide(64));
         // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
         let depth = (16 << 10) / (8 * (a.area() + b.area()));
+        let kernel = match cpu {
+            _ if !compiled => BlockKernel::General,
+            true => BlockKernel::Serial { runs: 64 },
+            false if a.area() <= HELD_AREA => BlockKernel::Tiles,
+            false if wide(STAGED_GROUP) == STAGED_GROUP => BlockKernel::Staged,
+            false => BlockKernel::General,
+        };
         Self {
-            kernel: match (compiled, cpu) {
-                (false, _) => BlockKernel::General,
-                (true, true) => BlockKernel::Serial { runs: 64 },
-                (true, false) => BlockKernel::Tiles,
+            kernel,
+            group_size: match kernel {
+                BlockKernel::Serial { .. } => 1,
+                BlockKernel::Staged => STAGED_GROUP,
+                BlockKernel::General if a.product(b).area() > 64 => wide(128),
+                BlockKernel::Tiles | BlockKernel::General => wide(64),
             },
-            group_size: match (compiled, cpu) {
-                (true, true) => 1,
-                (true, false) => wide(64),
-                _ if a.product(b).area() <= 64 => wide(64),
-                _ => wide(128),
-            },
-            // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
-            long_run: match compiled && !cpu {
-                true if a.area() > HELD_AREA => 0,
-                true => 32,
-                false => RUN_PIECE,
+            long_run: match kernel {
+                // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
+                BlockKernel::Tiles => 32,
+                BlockKernel::Staged => 0,
+                BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
             },
             depth: depth.clamp(1, 64),
         }
@@ -204,33 +222,41 @@ impl BlockTiles {
         // Two columns halve what is loaded of A; above 16 registers of sums too few groups are resident (6x6 doubles: 0.38 ms, not 0.34).
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
-        let only_pieces = a.area() > HELD_AREA;
-        // Where all runs are pieces, up to 8 rows of an item: each element of B in local memory serves so many.
-        let piece_rows = match only_pieces {
-            true => (1..=rows.min(8)).rev().find(fits).or_else(|| (1..=rows).find(fits)),
-            false => (1..=rows).find(fits),
-        };
-        let piece_rows = piece_rows.unwrap_or(rows);
+        let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
         // Registers of an item for the blocks on their way, which every group has, of short runs too: 16, of the smallest blocks 8 (3x3
         // floats: 0.23 ms, with 32 registers 0.44). But eight products at once, or a run of a thousand is the longest of all to come.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
-        let (piece_teams, slots) = match only_pieces {
-            true => {
-                let teams = room.min(STAGED_BYTES / (size_of::<T::Arithmetic>() * pair)).max(1);
-                (teams, slots.max(teams))
-            }
-            false => ((slots.max(8) / 8).clamp(1, room), slots.max(8)),
-        };
+        let piece_teams = (slots.max(8) / 8).clamp(1, room);
         Self {
             cols: if two { 2 } else { 1 },
             // Three runs of a team, by length: 6x6 graphs of poses 0.64 ms, not 0.82; six are slower where runs are alike.
             batch: 3,
             piece_rows,
             piece_teams,
-            piece_depth: slots / piece_teams,
+            piece_depth: slots.max(8) / piece_teams,
         }
+    }
+}
+
+impl StagedTiles {
+    /// The numbers are those of an H200; a team is at most [`STAGED_GROUP`] items.
+    pub fn new<T: Element>(a: BlockShape, b: BlockShape) -> Self {
+        let (rows, cols, element) = (a.rows(), b.cols(), size_of::<T::Arithmetic>());
+        let even = |n: usize| n.next_multiple_of(2);
+        let (tile_rows, tile_cols) = match rows {
+            // 9x9 in threes: 0.73 ms, by columns 0.81.
+            ..=9 if rows % 3 == 0 && cols % 3 == 0 => (3, 3),
+            ..=10 => (rows, 1),
+            // Half a column; of an even number of elements, for vectors: but 14 doubles by sevens 1.37 ms, by eights 1.69.
+            _ if rows % 2 == 0 && element == 8 => (rows / 2, 1),
+            _ => (even(rows.div_ceil(2)), 1),
+        };
+        let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
+        // Two products of a team at once hide nothing: half as many groups are resident (11x11: 1.35 ms, not 1.02).
+        let fitting = STAGED_BYTES / (element * (a.area() + b.area()));
+        Self { rows: tile_rows, cols: tile_cols, teams: (STAGED_GROUP / team).min(fitting).max(1) }
     }
 }
 
@@ -252,12 +278,31 @@ mod tests {
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
     }
 
+    /// What `cl/esc/block_staged.cl` declares at most: a vector behind each column, or the blocks of C; two pairs for each team.
+    fn staged_bytes<T: Element>(a: BlockShape, b: BlockShape) -> usize {
+        let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(a, b);
+        let element = size_of::<T::Arithmetic>();
+        let operands =
+            (a.area() + b.area() + rows) * element + (2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows())) * 16;
+        teams * (operands.max(a.rows() * b.cols() * element) + 16) + 64
+    }
+
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
         for side in 0..COMPILED_SIDE.pow(3) {
             let [rows, inner, cols] =
                 [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
             let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
+            if a.area() > HELD_AREA {
+                for tiles in [StagedTiles::new::<f64>(a, b), StagedTiles::new::<f32>(a, b)] {
+                    let items = rows.div_ceil(tiles.rows) * cols.div_ceil(tiles.cols) * tiles.teams;
+                    assert!(items <= STAGED_GROUP && tiles.cols <= cols, "{a} by {b}: {tiles:?}");
+                }
+                for bytes in [staged_bytes::<f64>(a, b), staged_bytes::<f32>(a, b)] {
+                    assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes");
+                }
+                continue;
+            }
             for group_size in [64, 32, 16] {
                 let tiles = BlockTiles::new::<f64>(group_size, a, b);
                 let items = rows / tiles.piece_rows * cols * tiles.piece_teams;
