@@ -89,6 +89,7 @@ pub mod io;
 pub mod matrix;
 mod plan;
 mod primitives;
+pub mod problem;
 mod progress;
 pub mod reference;
 mod schur;

@@ -21,8 +21,8 @@ mod format;
 pub mod matrix_market;
 pub mod npz;
 mod output;
-mod source;
-mod words;
+pub(crate) mod source;
+pub(crate) mod words;
 
 use std::path::Path;
 
@@ -212,7 +212,7 @@ fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
 
 /// Room for `more` elements, or [`Error::Memory`]: large room is asked for only where the host has it, for a system that
 /// promises more than it has would end the process later.
-fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     const LARGE: u64 = 1 << 26;
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");

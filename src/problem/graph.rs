@@ -1,0 +1,365 @@
+//! Graphs of poses, and of landmarks seen from them.
+use super::numbers::{Numbers, push};
+use crate::{Result, io::grow};
+use nalgebra::{
+    Isometry2, Isometry3, Matrix2, Matrix3, Matrix6, Quaternion, SMatrix, Translation3, UnitQuaternion, Vector2,
+    Vector3,
+};
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt::Debug,
+};
+
+/// Where the poses of a graph are: in the [`Plane`] or in [`Space`].
+pub trait Place: Sized + 'static {
+    /// From the frame of a pose to the world's, or to that of another pose.
+    type Pose: Copy + Debug + PartialEq;
+    /// Where a landmark is.
+    type Landmark: Copy + Debug + PartialEq;
+    /// Information of a pose measured: of translation, then rotation.
+    type PoseInformation: Copy + Debug + PartialEq;
+    /// Information of a landmark measured.
+    type LandmarkInformation: Copy + Debug + PartialEq;
+    /// Parameters of a pose.
+    const POSE: usize;
+    /// Parameters of a landmark.
+    const LANDMARK: usize;
+
+    /// The frame of the world.
+    fn origin() -> Self::Pose;
+    /// `from` · `step`.
+    fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose;
+    /// The way back.
+    fn inverse(pose: &Self::Pose) -> Self::Pose;
+    /// A landmark seen from `pose`, in the world.
+    fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark;
+}
+
+/// Poses x, y and an angle; landmarks x, y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plane;
+
+/// Poses of translation and rotation in three dimensions; landmarks x, y, z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space;
+
+impl Place for Plane {
+    type Pose = Isometry2<f64>;
+    type Landmark = Vector2<f64>;
+    type PoseInformation = Matrix3<f64>;
+    type LandmarkInformation = Matrix2<f64>;
+    const POSE: usize = 3;
+    const LANDMARK: usize = 2;
+
+    fn origin() -> Self::Pose {
+        Isometry2::identity()
+    }
+
+    fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose {
+        from * step
+    }
+
+    fn inverse(pose: &Self::Pose) -> Self::Pose {
+        pose.inverse()
+    }
+
+    fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark {
+        pose.rotation * landmark + pose.translation.vector
+    }
+}
+
+impl Place for Space {
+    type Pose = Isometry3<f64>;
+    type Landmark = Vector3<f64>;
+    type PoseInformation = Matrix6<f64>;
+    type LandmarkInformation = Matrix3<f64>;
+    const POSE: usize = 6;
+    const LANDMARK: usize = 3;
+
+    fn origin() -> Self::Pose {
+        Isometry3::identity()
+    }
+
+    fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose {
+        from * step
+    }
+
+    fn inverse(pose: &Self::Pose) -> Self::Pose {
+        pose.inverse()
+    }
+
+    fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark {
+        pose.rotation * landmark + pose.translation.vector
+    }
+}
+
+/// Poses, landmarks, and what was measured between them.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PoseGraph<P: Place> {
+    /// The first guess, in the order of the file.
+    pub poses: Vec<P::Pose>,
+    /// What the file calls each pose.
+    pub pose_names: Vec<u64>,
+    /// The first guess, in the order of the file.
+    pub landmarks: Vec<P::Landmark>,
+    /// What the file calls each landmark.
+    pub landmark_names: Vec<u64>,
+    /// Poses that the file holds fixed, ascending.
+    pub fixed_poses: Vec<u32>,
+    /// Landmarks that the file holds fixed, ascending.
+    pub fixed_landmarks: Vec<u32>,
+    /// Poses measured from poses, in the order of the file.
+    pub steps: Vec<Step<P>>,
+    /// Landmarks measured from poses, in the order of the file.
+    pub sightings: Vec<Sighting<P>>,
+}
+
+/// A pose measured from another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step<P: Place> {
+    /// The pose it is measured from.
+    pub from: u32,
+    /// The pose measured.
+    pub to: u32,
+    /// `to` in the frame of `from`.
+    pub measured: P::Pose,
+    /// Inverse of the measurement's covariance.
+    pub information: P::PoseInformation,
+}
+
+/// A landmark measured from a pose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sighting<P: Place> {
+    /// The pose it is seen from.
+    pub pose: u32,
+    /// The landmark.
+    pub landmark: u32,
+    /// The landmark in the frame of the pose.
+    pub measured: P::Landmark,
+    /// Inverse of the measurement's covariance.
+    pub information: P::LandmarkInformation,
+}
+
+/// A graph as a file holds it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Graph {
+    /// In the plane.
+    Plane(PoseGraph<Plane>),
+    /// In space.
+    Space(PoseGraph<Space>),
+}
+
+/// x, y and the angle.
+pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
+    Isometry2::new(Vector2::new(x, y), angle)
+}
+
+/// x, y, z and the quaternion x, y, z, w, of any length but none.
+pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
+    let [x, y, z] = text.reals("a translation")?;
+    let [i, j, k, w] = text.reals("a quaternion")?;
+    match UnitQuaternion::try_new(Quaternion::new(w, i, j, k), 1e-9) {
+        Some(rotation) => Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation)),
+        None => text.refuse("a quaternion of length 0 is no rotation"),
+    }
+}
+
+/// A symmetric matrix, its upper triangle row by row.
+pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f64, N, N>> {
+    let mut matrix = SMatrix::zeros();
+    for row in 0..N {
+        for col in row..N {
+            let value = text.real("an element of an information matrix")?;
+            matrix[(row, col)] = value;
+            matrix[(col, row)] = value;
+        }
+    }
+    Ok(matrix)
+}
+
+/// A pose or a landmark of the file, by its number of that kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Vertex {
+    Pose(u32),
+    Landmark(u32),
+}
+
+/// A measurement whose ends are names yet.
+struct Named<M, I> {
+    line: u64,
+    from: u64,
+    to: u64,
+    measured: M,
+    information: I,
+}
+
+/// Collects a graph line by line; what names what is looked up at the end, for vertices may come after their edges.
+pub(super) struct Builder<P: Place> {
+    graph: PoseGraph<P>,
+    /// By name, and whether it is among the names of landmarks.
+    vertices: HashMap<(bool, u64), Vertex>,
+    landmarks_named_apart: bool,
+    steps: Vec<Named<P::Pose, P::PoseInformation>>,
+    sightings: Vec<Named<P::Landmark, P::LandmarkInformation>>,
+    fixed: Vec<(u64, u64)>,
+}
+
+impl<P: Place> Builder<P> {
+    /// Names are of poses and landmarks alike, unless those of landmarks are apart.
+    pub fn new(landmarks_named_apart: bool) -> Self {
+        let graph = PoseGraph {
+            poses: vec![],
+            pose_names: vec![],
+            landmarks: vec![],
+            landmark_names: vec![],
+            fixed_poses: vec![],
+            fixed_landmarks: vec![],
+            steps: vec![],
+            sightings: vec![],
+        };
+        Self { graph, vertices: HashMap::new(), landmarks_named_apart, steps: vec![], sightings: vec![], fixed: vec![] }
+    }
+
+    fn name(&mut self, text: &Numbers<'_>, name: u64, vertex: Vertex) -> Result<()> {
+        let apart = self.landmarks_named_apart && matches!(vertex, Vertex::Landmark(_));
+        match self.vertices.insert((apart, name), vertex) {
+            None => Ok(()),
+            Some(_) => text.refuse(format!("a second vertex {name}")),
+        }
+    }
+
+    pub fn pose(&mut self, text: &Numbers<'_>, name: u64, pose: P::Pose) -> Result<()> {
+        self.name(text, name, Vertex::Pose(self.graph.poses.len() as u32))?;
+        push(&mut self.graph.pose_names, name, "vertices")?;
+        push(&mut self.graph.poses, pose, "vertices")
+    }
+
+    pub fn landmark(&mut self, text: &Numbers<'_>, name: u64, landmark: P::Landmark) -> Result<()> {
+        self.name(text, name, Vertex::Landmark(self.graph.landmarks.len() as u32))?;
+        push(&mut self.graph.landmark_names, name, "vertices")?;
+        push(&mut self.graph.landmarks, landmark, "vertices")
+    }
+
+    pub fn fix(&mut self, text: &Numbers<'_>, name: u64) -> Result<()> {
+        push(&mut self.fixed, (text.line(), name), "vertices")
+    }
+
+    pub fn step(
+        &mut self,
+        text: &Numbers<'_>,
+        (from, to): (u64, u64),
+        measured: P::Pose,
+        information: P::PoseInformation,
+    ) -> Result<()> {
+        if from == to {
+            return text.refuse(format!("an edge from vertex {from} to itself"));
+        }
+        push(&mut self.steps, Named { line: text.line(), from, to, measured, information }, "edges")
+    }
+
+    pub fn sighting(
+        &mut self,
+        text: &Numbers<'_>,
+        (from, to): (u64, u64),
+        measured: P::Landmark,
+        information: P::LandmarkInformation,
+    ) -> Result<()> {
+        push(&mut self.sightings, Named { line: text.line(), from, to, measured, information }, "edges")
+    }
+
+    /// The graph. Where `placing`, poses and landmarks of which the file does not say where they are are placed by what was measured: from
+    /// the poses that have a place, or the first, over as few edges as lead there, the earlier of the file first.
+    pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
+        if placing {
+            self.place_others(text)?;
+        }
+        let apart = self.landmarks_named_apart;
+        let pose = |line: u64, name: u64| match self.vertices.get(&(false, name)) {
+            Some(&Vertex::Pose(pose)) => Ok(pose),
+            Some(Vertex::Landmark(_)) => text.refuse_on(line, format!("vertex {name} is a landmark, not a pose")),
+            None => text.refuse_on(line, format!("there is no vertex {name} in the file")),
+        };
+        let landmark = |line: u64, name: u64| match self.vertices.get(&(apart, name)) {
+            Some(&Vertex::Landmark(landmark)) => Ok(landmark),
+            Some(Vertex::Pose(_)) => text.refuse_on(line, format!("vertex {name} is a pose, not a landmark")),
+            None => text.refuse_on(line, format!("there is no vertex {name} in the file")),
+        };
+        let graph = &mut self.graph;
+        grow(&mut graph.steps, self.steps.len(), "edges")?;
+        for &Named { line, from, to, measured, information } in &self.steps {
+            graph.steps.push(Step { from: pose(line, from)?, to: pose(line, to)?, measured, information });
+        }
+        grow(&mut graph.sightings, self.sightings.len(), "edges")?;
+        for &Named { line, from, to, measured, information } in &self.sightings {
+            let (pose, landmark) = (pose(line, from)?, landmark(line, to)?);
+            graph.sightings.push(Sighting { pose, landmark, measured, information });
+        }
+        for &(line, name) in &self.fixed {
+            match self.vertices.get(&(false, name)) {
+                Some(&Vertex::Pose(pose)) => graph.fixed_poses.push(pose),
+                Some(&Vertex::Landmark(landmark)) => graph.fixed_landmarks.push(landmark),
+                None => return text.refuse_on(line, format!("there is no vertex {name} in the file")),
+            }
+        }
+        for fixed in [&mut graph.fixed_poses, &mut graph.fixed_landmarks] {
+            fixed.sort_unstable();
+            fixed.dedup();
+        }
+        Ok(self.graph)
+    }
+
+    fn place_others(&mut self, text: &Numbers<'_>) -> Result<()> {
+        // Of each pose the steps that begin or, `true`, end there.
+        let mut steps: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
+        let mut names = Vec::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            for (name, ends) in [(step.from, false), (step.to, true)] {
+                let of_pose = steps.entry(name).or_insert_with(|| {
+                    names.push((name, step.line));
+                    Vec::new()
+                });
+                of_pose.push((number, ends));
+            }
+        }
+        let given = self.graph.pose_names.iter().copied().zip(self.graph.poses.iter().copied());
+        let mut placed: HashMap<u64, P::Pose> = given.collect();
+        let mut next: VecDeque<u64> = self.graph.pose_names.iter().copied().collect();
+        if let (true, Some(&(first, _))) = (placed.is_empty(), names.first()) {
+            placed.insert(first, P::origin());
+            next.push_back(first);
+        }
+        while let Some(name) = next.pop_front() {
+            let pose = placed[&name];
+            for &(number, ends) in steps.get(&name).map_or(&[][..], Vec::as_slice) {
+                let step = &self.steps[number];
+                let (other, way) = match ends {
+                    false => (step.to, step.measured),
+                    true => (step.from, P::inverse(&step.measured)),
+                };
+                placed.entry(other).or_insert_with(|| {
+                    next.push_back(other);
+                    P::compose(&pose, &way)
+                });
+            }
+        }
+        let nowhere =
+            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from one whose place is known"));
+        for (name, line) in names {
+            match placed.get(&name) {
+                Some(_) if self.vertices.contains_key(&(false, name)) => {}
+                Some(&pose) => self.pose(text, name, pose)?,
+                None => return nowhere(line, name),
+            }
+        }
+        for number in 0..self.sightings.len() {
+            let Named { line, from, to, measured, .. } = self.sightings[number];
+            let Some(pose) = placed.get(&from) else { return nowhere(line, from) };
+            if !self.vertices.contains_key(&(self.landmarks_named_apart, to)) {
+                self.landmark(text, to, P::place(pose, &measured))?;
+            }
+        }
+        Ok(())
+    }
+}

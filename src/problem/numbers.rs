@@ -1,0 +1,178 @@
+//! The numbers of a text, one after another, each with its line.
+use crate::{
+    Result,
+    io::grow,
+    io::source::Source,
+    io::words::{count, is_blank, quote},
+};
+use std::{io::Read, ops::Range, path::Path};
+
+/// Goes through a text word by word.
+pub(super) struct Numbers<'r> {
+    source: Source<'r>,
+    line: Vec<u8>,
+    /// How much of the line is taken.
+    at: usize,
+}
+
+impl Numbers<'static> {
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self::of(Source::open(path, None)?))
+    }
+}
+
+impl<'r> Numbers<'r> {
+    pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
+        Ok(Self::of(Source::new(reader, name)?))
+    }
+
+    fn of(source: Source<'r>) -> Self {
+        Self { source, line: Vec::new(), at: 0 }
+    }
+
+    /// Number of the line at hand.
+    pub fn line(&self) -> u64 {
+        self.source.lines()
+    }
+
+    /// An error on the line at hand.
+    pub fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
+        self.refuse_on(self.line(), reason)
+    }
+
+    /// An error on a line that was at hand.
+    pub fn refuse_on<T>(&self, line: u64, reason: impl Into<String>) -> Result<T> {
+        Err(self.source.refuse(line, reason))
+    }
+
+    /// Goes to the next line that has words; `false` at the end of the text.
+    pub fn next_line(&mut self) -> Result<bool> {
+        while let Some(line) = self.source.line()? {
+            self.line.clear();
+            self.line.extend_from_slice(line);
+            self.at = 0;
+            if !self.line.iter().all(|&byte| is_blank(byte)) {
+                return Ok(true);
+            }
+        }
+        self.line.clear();
+        self.at = 0;
+        Ok(false)
+    }
+
+    /// The next word of the line at hand.
+    fn word_here(&mut self) -> Option<Range<usize>> {
+        let start = self.at + self.line[self.at..].iter().position(|&byte| !is_blank(byte))?;
+        let length = self.line[start..].iter().position(|&byte| is_blank(byte));
+        self.at = length.map_or(self.line.len(), |length| start + length);
+        Some(start..self.at)
+    }
+
+    /// The next word of the line at hand, `what` being what it should be.
+    pub fn word(&mut self, what: &str) -> Result<&[u8]> {
+        match self.word_here() {
+            Some(word) => Ok(&self.line[word]),
+            None => self.refuse(format!("the line ends where {what} should stand")),
+        }
+    }
+
+    /// The same of the lines to come.
+    fn word_anywhere(&mut self, what: &str) -> Result<Range<usize>> {
+        loop {
+            if let Some(word) = self.word_here() {
+                return Ok(word);
+            }
+            if !self.next_line()? {
+                return self.refuse(format!("the file ends where {what} should stand"));
+            }
+        }
+    }
+
+    /// Whether the line at hand has another word.
+    pub fn more(&self) -> bool {
+        self.line[self.at..].iter().any(|&byte| !is_blank(byte))
+    }
+
+    /// Refuses further words on the line at hand.
+    pub fn end_of_line(&mut self) -> Result<()> {
+        match self.word_here() {
+            None => Ok(()),
+            Some(word) => {
+                let word = quote(&self.line[word]);
+                self.refuse(format!("{word} is one word too many"))
+            }
+        }
+    }
+
+    /// Refuses further words in the text.
+    pub fn end(&mut self) -> Result<()> {
+        self.end_of_line()?;
+        match self.next_line()? {
+            true => self.end_of_line(),
+            false => Ok(()),
+        }
+    }
+
+    fn as_count(&self, word: Range<usize>, what: &str) -> Result<u64> {
+        count(&self.line[word], what).or_else(|reason| self.refuse(reason))
+    }
+
+    fn as_real(&self, word: Range<usize>, what: &str) -> Result<f64> {
+        let word = &self.line[word];
+        match fast_float2::parse::<f64, _>(word) {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => self.refuse(format!("{what}: {} is not a finite number", quote(word))),
+            Err(_) => self.refuse(format!("{what}: {} is not a number", quote(word))),
+        }
+    }
+
+    /// A whole number from 0, on this line.
+    pub fn count(&mut self, what: &str) -> Result<u64> {
+        match self.word_here() {
+            Some(word) => self.as_count(word, what),
+            None => self.refuse(format!("the line ends where {what} should stand")),
+        }
+    }
+
+    /// A finite number, on this line.
+    pub fn real(&mut self, what: &str) -> Result<f64> {
+        match self.word_here() {
+            Some(word) => self.as_real(word, what),
+            None => self.refuse(format!("the line ends where {what} should stand")),
+        }
+    }
+
+    /// As many finite numbers, on this line.
+    pub fn reals<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
+        let mut values = [0.0; N];
+        for value in &mut values {
+            *value = self.real(what)?;
+        }
+        Ok(values)
+    }
+
+    /// A whole number from 0, on this line or a later one.
+    pub fn count_anywhere(&mut self, what: &str) -> Result<u64> {
+        let word = self.word_anywhere(what)?;
+        self.as_count(word, what)
+    }
+
+    /// As many finite numbers, on this line or later ones.
+    pub fn reals_anywhere<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
+        let mut values = [0.0; N];
+        for value in &mut values {
+            let word = self.word_anywhere(what)?;
+            *value = self.as_real(word, what)?;
+        }
+        Ok(values)
+    }
+}
+
+/// Memory is taken as the file proves it.
+pub(super) fn push<T>(list: &mut Vec<T>, one: T, what: &str) -> Result<()> {
+    if list.len() == list.capacity() {
+        grow(list, list.len().max(64), what)?;
+    }
+    list.push(one);
+    Ok(())
+}
