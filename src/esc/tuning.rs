@@ -142,7 +142,7 @@ const COMPILED_SIDE: usize = 16;
 const HELD_AREA: usize = 64;
 /// Bytes of blocks that a group stages at once: the next ones are held by its items meanwhile, in 48 registers of each.
 const STAGED_BYTES: usize = 6 << 10;
-/// Work-items that stage blocks together: few wait for one another, and many groups are resident (13x13: 1.29 ms, of 64 items 1.6).
+/// Work-items that stage blocks together: few wait for one another, and many groups are resident (13x13: 1.00 ms, of 64 items 1.23).
 const STAGED_GROUP: usize = 32;
 
 impl Tuning {
