@@ -1,9 +1,10 @@
 //! Matrices on a device.
 use super::{Buffer, Device, DevicePattern, PatternArrays, Work};
-use crate::{BlockShape, Cbc, Element, Error, Matrix, Result, matrix::CbcView};
+use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result, matrix::CbcView};
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device: uploaded once, multiplied many times; a product stays there until it is asked for.
+#[repr(transparent)]
 pub struct DeviceMatrix<M: Matrix> {
     pub(crate) cbc: DeviceCbc<M::Element>,
     host: PhantomData<fn() -> M>,
@@ -88,6 +89,19 @@ impl<M: Matrix> DeviceMatrix<M> {
         Work::new(self.device(), None).write(values, &mut self.cbc.values)
     }
 
+    /// Has `fill` write every value where the device has them, in the order of the matrix's arrays: entry after entry, each block by
+    /// columns, of a row-major matrix by rows. As [`DeviceVector::write_with`](crate::DeviceVector::write_with).
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn write_values_with<R>(&mut self, fill: impl FnOnce(&mut [M::Element]) -> R) -> Result<R> {
+        let work = Work::new(&self.cbc.pattern.device, None);
+        let mut values = work.map(&mut self.cbc.values)?;
+        let done = fill(&mut values);
+        values.unmap()?;
+        Ok(done)
+    }
+
     /// Copies the matrix to the host; waits for the commands that make it.
     ///
     /// # Errors
@@ -133,6 +147,20 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
+/// Row-major and column-major matrices whose arrays are each other's transpose's.
+macro_rules! transposes {
+    ($($one:ident <-> $other:ident),*) => {$(
+        impl<T: Element> DeviceMatrix<$one<T>> {
+            #[doc = concat!("The transpose as a [`", stringify!($other), "`](crate::", stringify!($other), "): the same arrays, nothing is copied.")]
+            pub fn as_transpose(&self) -> &DeviceMatrix<$other<T>> {
+                // SAFETY: both are nothing but the same arrays: `DeviceMatrix` is transparent, and elements of both types are T.
+                unsafe { &*std::ptr::from_ref(self).cast() }
+            }
+        }
+    )*};
+}
+transposes!(Bsr <-> Cbc, Cbc <-> Bsr, Csr <-> Csc, Csc <-> Csr);
+
 impl<M: Matrix> std::fmt::Debug for DeviceMatrix<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
@@ -144,5 +172,30 @@ impl<M: Matrix> std::fmt::Debug for DeviceMatrix<M> {
             self.nnz(),
             self.device()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, generate, generate::Values};
+
+    #[test]
+    fn a_transpose_is_the_same_arrays() -> Result<()> {
+        let j: Cbc<f64> = generate::uniform(7, 5, 3, BlockShape::new(2, 3)?, Values::Real, 1)?;
+        let on_device = test_device().upload(&j)?;
+        let transpose = on_device.as_transpose();
+        assert_eq!((transpose.nrows(), transpose.ncols(), transpose.shape()), (5, 7, BlockShape::new(3, 2)?));
+        assert_eq!(transpose.download()?, Bsr::from_transpose(j.clone()));
+        assert_eq!(transpose.as_transpose().download()?, j);
+        Ok(())
+    }
+
+    #[test]
+    fn values_are_written_in_place() -> Result<()> {
+        let mut a = test_device().upload(&Csr::new(2, 2, vec![0, 1, 3], vec![1, 0, 1], vec![0.0f32; 3])?)?;
+        a.write_values_with(|values| values.copy_from_slice(&[1.0, 2.0, 3.0]))?;
+        assert_eq!(a.as_transpose().download()?, Csc::from_triplets(2, 2, [(1, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?);
+        Ok(())
     }
 }

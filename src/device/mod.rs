@@ -10,6 +10,7 @@ mod foreign;
 mod gl;
 mod info;
 mod kernel;
+mod map;
 mod matrix;
 #[cfg(feature = "ocl")]
 mod ocl;
@@ -25,6 +26,7 @@ pub(crate) use buffer::Buffer;
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, In, InOut, Kernel, Out, Scalar};
+pub(crate) use map::Mapped;
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
 #[cfg(feature = "ocl")]

@@ -73,6 +73,19 @@ impl<T: Element> DeviceVector<T> {
         Work::new(&self.device, None).write(values, &mut self.values)
     }
 
+    /// Has `fill` write every element where the device has them: on a CPU into its memory, on a GPU into memory that is copied there.
+    /// Waits for the commands enqueued before; the elements are undefined where `fill` writes none.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    pub fn write_with<R>(&mut self, fill: impl FnOnce(&mut [T]) -> R) -> Result<R> {
+        let work = Work::new(&self.device, None);
+        let mut elements = work.map(&mut self.values)?;
+        let done = fill(&mut elements);
+        elements.unmap()?;
+        Ok(done)
+    }
+
     /// Copies the vector to the host; waits for the commands that make it.
     ///
     /// # Errors
@@ -118,6 +131,22 @@ mod tests {
         assert!(matches!(x.write(&[1.0]), Err(Error::Length { found: 1, expected: 3, .. })));
         assert!(device.upload_vector::<f64>(&[])?.download()?.is_empty());
         assert_eq!(device.zero_vector::<f32>(5)?.download()?, [0.0; 5]);
+        Ok(())
+    }
+
+    #[test]
+    fn vectors_are_written_in_place() -> crate::Result<()> {
+        let device = test_device();
+        let (mut x, y) = (device.upload_vector(&[1.0f64; 100])?, device.upload_vector(&[0.5; 100])?);
+        x.axpy(1.0, &y)?; // under way when it is written over
+        let sum = x.write_with(|values| {
+            values.iter_mut().zip(0u8..).for_each(|(value, i)| *value = i.into());
+            values.len()
+        })?;
+        assert_eq!(sum, 100);
+        x.axpy(2.0, &y)?;
+        assert_eq!(x.download()?, (1u8..=100).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(device.zero_vector::<f32>(0)?.write_with(|values| values.len())?, 0);
         Ok(())
     }
 }

@@ -236,7 +236,7 @@ impl Work {
         Ok(())
     }
 
-    fn enqueue(
+    pub(super) fn enqueue(
         &self,
         call: &'static str,
         command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
@@ -296,6 +296,6 @@ impl Work {
     }
 }
 
-fn pointer(wait: &[cl_event]) -> *const cl_event {
+pub(super) fn pointer(wait: &[cl_event]) -> *const cl_event {
     if wait.is_empty() { std::ptr::null() } else { wait.as_ptr() }
 }

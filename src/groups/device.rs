@@ -1,6 +1,10 @@
 //! Groups of blocks on a device.
 use super::{BlockGroups, Cells, Group};
-use crate::{Device, DeviceMatrix, DevicePattern, Error, Matrix, Result, device::DeviceCbc, error::Dimensions};
+use crate::{
+    Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    device::{DeviceCbc, Mapped, Work},
+    error::Dimensions,
+};
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].
 pub struct DeviceGroups<M: Matrix> {
@@ -83,6 +87,19 @@ impl<M: Matrix> DeviceGroups<M> {
     /// The same, to write values to.
     pub fn get_mut(&mut self, row_group: usize, col_group: usize) -> Option<&mut DeviceMatrix<M>> {
         self.cells.get_mut(row_group, col_group)
+    }
+
+    /// Has `fill` write the values of every matrix there is, row after row, where the device has them: see
+    /// [`DeviceMatrix::write_values_with`].
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    pub fn write_values_with<R>(&mut self, fill: impl FnOnce(Vec<&mut [M::Element]>) -> R) -> Result<R> {
+        let work = Work::new(&self.device, None);
+        let mut mapped = self.cells.iter_mut().map(|(_, m)| work.map(&mut m.cbc.values)).collect::<Result<Vec<_>>>()?;
+        let done = fill(mapped.iter_mut().map(|values| &mut values[..]).collect());
+        mapped.into_iter().try_for_each(Mapped::unmap)?;
+        Ok(done)
     }
 
     /// The matrices of all cells, row after row, given away.

@@ -1,0 +1,94 @@
+//! Device memory as a slice of the host's: a CPU device's own memory, on a GPU what is copied there when the host is done.
+use super::{Buffer, Work};
+use crate::{Result, Word};
+use opencl3::{error_codes::ClError, event::Event, types::cl_mem};
+use std::ops::{Deref, DerefMut};
+
+/// A whole buffer mapped for the host to write. What it held before does not matter and is not copied; every value is to be written.
+pub(crate) struct Mapped<'a, T: Word> {
+    work: &'a Work,
+    buffer: &'a mut Buffer<T>,
+    /// `None` for an empty buffer, and once unmapped.
+    pointer: Option<cl_mem>,
+}
+
+impl Work {
+    /// Maps `buffer`; waits for the commands before, which may use it.
+    pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
+        let mut pointer = None;
+        if buffer.len() > 0 {
+            let address = pointer.insert(std::ptr::null_mut());
+            self.enqueue("clEnqueueMapBuffer", |queue, wait| {
+                // SAFETY: the range is the buffer's; the call blocks, so the address is valid when it returns, until it is unmapped.
+                let event = unsafe {
+                    opencl3::command_queue::enqueue_map_buffer(
+                        queue.get(),
+                        buffer.raw(),
+                        1,
+                        opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION,
+                        0,
+                        buffer.len() * size_of::<T>(),
+                        address,
+                        wait.len() as u32,
+                        super::work::pointer(wait),
+                    )
+                };
+                event.map(Event::new).map_err(ClError)
+            })?;
+        }
+        Ok(Mapped { work: self, buffer, pointer })
+    }
+}
+
+impl<T: Word> Mapped<'_, T> {
+    /// Hands the memory back to the device: commands enqueued from here on see what was written.
+    pub fn unmap(mut self) -> Result<()> {
+        self.release()
+    }
+
+    fn release(&mut self) -> Result<()> {
+        let Some(address) = self.pointer.take() else { return Ok(()) };
+        self.work.enqueue("clEnqueueUnmapMemObject", |queue, wait| {
+            // SAFETY: the address is that of the buffer's mapping, given back once; no slice of it outlives `self`.
+            let event = unsafe {
+                opencl3::command_queue::enqueue_unmap_mem_object(
+                    queue.get(),
+                    self.buffer.raw(),
+                    address,
+                    wait.len() as u32,
+                    super::work::pointer(wait),
+                )
+            };
+            event.map(Event::new).map_err(ClError)
+        })
+    }
+}
+
+impl<T: Word> Deref for Mapped<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match self.pointer {
+            // SAFETY: as in `deref_mut`.
+            Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.buffer.len()) },
+            None => &[],
+        }
+    }
+}
+
+impl<T: Word> DerefMut for Mapped<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self.pointer {
+            // SAFETY: mapped memory of the buffer's length, aligned for any of OpenCL's types; any bits are a value of a `Word`; the
+            // buffer is borrowed mutably, so that nothing else reads or writes it.
+            Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.buffer.len()) },
+            None => &mut [],
+        }
+    }
+}
+
+impl<T: Word> Drop for Mapped<'_, T> {
+    fn drop(&mut self) {
+        // After a panic, or an error elsewhere: there is nobody to tell.
+        let _ = self.release();
+    }
+}
