@@ -11,15 +11,15 @@ use std::{
 };
 
 /// Where the poses of a graph are: in the [`Plane`] or in [`Space`].
-pub trait Place: Sized + 'static {
+pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// From the frame of a pose to the world's, or to that of another pose.
-    type Pose: Copy + Debug + PartialEq;
+    type Pose: Copy + Debug + PartialEq + Send + Sync;
     /// Where a landmark is.
-    type Landmark: Copy + Debug + PartialEq;
+    type Landmark: Copy + Debug + PartialEq + Send + Sync;
     /// Information of a pose measured: of translation, then rotation.
-    type PoseInformation: Copy + Debug + PartialEq;
+    type PoseInformation: Copy + Debug + PartialEq + Send + Sync;
     /// Information of a landmark measured.
-    type LandmarkInformation: Copy + Debug + PartialEq;
+    type LandmarkInformation: Copy + Debug + PartialEq + Send + Sync;
     /// Parameters of a pose.
     const POSE: usize;
     /// Parameters of a landmark.

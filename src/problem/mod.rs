@@ -8,10 +8,23 @@
 //! Readers take files plain or gzipped (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;
+mod bundle;
+mod camera;
 pub mod g2o;
 mod graph;
 pub mod isam;
+mod linearization;
+mod loss;
+mod manifold;
 mod numbers;
+mod pose;
+mod rows;
 
 pub use bal::{BundleAdjustment, Observation};
+pub use bundle::{BundleProblem, BundleState};
+pub use camera::{Camera, Projection};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step};
+pub use linearization::{LeastSquares, Linearization};
+pub use loss::Loss;
+pub use manifold::Manifold;
+pub use pose::{GraphProblem, GraphState};

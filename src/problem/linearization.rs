@@ -1,0 +1,121 @@
+//! A least-squares problem linearised: the matrices a solver multiplies.
+use super::rows::{CellValues, Row, write_rows};
+#[cfg(doc)]
+use crate::Error;
+use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Group, Result, Weights};
+
+/// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points, poses and landmarks.
+///
+/// The cost is half the sum of ρ(eᵀWe) over all measurements, ρ a [`Loss`](super::Loss).
+pub trait LeastSquares: Sync {
+    /// Values of all that is unknown, and of what is fixed.
+    type State: Clone + Send + Sync;
+
+    /// The state that the problem came with.
+    fn start(&self) -> Self::State;
+
+    /// The pattern of J with room for its values on `device`, and the information matrices.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
+    fn prepare(&self, device: &Device) -> Result<Linearization>;
+
+    /// Writes J and W·e of `state`, evaluated on all threads, straight into the arrays on the device; gives back the cost.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    fn linearize(&self, state: &Self::State, to: &mut Linearization) -> Result<f64>;
+
+    /// The cost of `state`; the same bits as [`LeastSquares::linearize`] gives.
+    fn cost(&self, state: &Self::State) -> f64;
+
+    /// `state` after a step of each group of unknowns.
+    fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Self::State;
+
+    /// How long the unknowns of `state` are as a vector, for steps to be compared with.
+    fn norm(&self, state: &Self::State) -> f64;
+}
+
+/// J and W·e at a state, on a device: H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
+///
+/// J is row-major: a row of blocks for each measurement, groups of rows by groups of unknowns. Unknowns are numbered as
+/// [`LeastSquares::moved`] takes their steps.
+pub struct Linearization {
+    pub(super) jacobian: DeviceGroups<Bsr<f64>>,
+    pub(super) weighted: Vec<DeviceVector<f64>>,
+    pub(super) information: Vec<DeviceMatrix<Bsr<f64>>>,
+    pub(super) robust: Vec<DeviceVector<f64>>,
+    /// Beginnings of the rows of each cell there is.
+    pub(super) row_ptr: Vec<Vec<u64>>,
+}
+
+impl Linearization {
+    /// For a J of this pattern and, where `information` has any, a block-diagonal W of each group of rows.
+    pub(super) fn new(
+        device: &Device,
+        jacobian: BlockGroups<Bsr<f64>>,
+        information: Vec<Bsr<f64>>,
+        robust: bool,
+    ) -> Result<Self> {
+        let rows = jacobian.row_groups().to_vec();
+        let of = |length: fn(&Group) -> usize| -> Result<Vec<_>> {
+            rows.iter().map(|group| device.zero_vector(length(group))).collect()
+        };
+        Ok(Self {
+            weighted: of(|group| group.scalars())?,
+            robust: if robust { of(|group| group.blocks)? } else { Vec::new() },
+            information: information.iter().map(|w| device.upload(w)).collect::<Result<_>>()?,
+            jacobian: device.upload_groups(&jacobian)?,
+            row_ptr: jacobian.into_cells().into_iter().flatten().map(|cell| cell.row_ptr().to_vec()).collect(),
+        })
+    }
+
+    /// J.
+    pub fn jacobian(&self) -> &DeviceGroups<Bsr<f64>> {
+        &self.jacobian
+    }
+
+    /// W·e of each group of rows, with the weights of the loss.
+    pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
+        &self.weighted
+    }
+
+    /// W of each group of rows, for a [`WeightedGroupsGram`](crate::WeightedGroupsGram); `None` where J has been multiplied by its root, so that H = JᵀJ.
+    pub fn weights(&self) -> Option<Vec<Weights<&DeviceMatrix<Bsr<f64>>, &DeviceVector<f64>>>> {
+        let of = |(row, information)| match self.robust.get(row) {
+            Some(weights) => Weights::Scaled { information, weights },
+            None => Weights::Information(information),
+        };
+        (!self.information.is_empty()).then(|| self.information.iter().enumerate().map(of).collect())
+    }
+
+    /// The device it lives on.
+    pub fn device(&self) -> &Device {
+        self.jacobian.device()
+    }
+}
+
+/// The cells of one group of rows, ready to be written, and the vectors that go with it.
+pub(super) struct GroupRows<'a, const CELLS: usize> {
+    pub cells: [CellValues<'a>; CELLS],
+    pub weighted: &'a mut DeviceVector<f64>,
+    pub robust: Option<&'a mut DeviceVector<f64>>,
+    pub rows: usize,
+}
+
+impl<const CELLS: usize> GroupRows<'_, CELLS> {
+    /// As [`write_rows`], to the device.
+    pub fn write(self, write: impl Fn(usize, Row<'_, CELLS>) -> f64 + Sync) -> Result<f64> {
+        let Self { cells, weighted, robust, rows } = self;
+        weighted.write_with(|weighted| match robust {
+            None => Ok(write_rows(cells, weighted, None, rows, write)),
+            Some(robust) => robust.write_with(|weights| write_rows(cells, weighted, Some(weights), rows, write)),
+        })?
+    }
+}
+
+impl std::fmt::Debug for Linearization {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Linearization(J: {:?})", self.jacobian)
+    }
+}

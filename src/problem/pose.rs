@@ -1,0 +1,270 @@
+//! Graphs of poses and landmarks as least-squares problems.
+use super::{
+    LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
+    bundle::Unknowns,
+    linearization::GroupRows,
+    rows::{CellValues, Row, sum_rows},
+};
+use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
+use nalgebra::DMatrix;
+
+/// Poses, and landmarks where there are some, to be moved until what was measured agrees best: half of Σ ρ(eᵀΩe).
+///
+/// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the file, and columns for poses, then for landmarks;
+/// moves and residuals are those of [`Manifold`]. Fixed poses and landmarks have no columns, nor have those that nothing was measured
+/// of. Where the file fixes no pose, the first is held.
+pub struct GraphProblem<P: Manifold> {
+    graph: PoseGraph<P>,
+    loss: Loss,
+    poses: Unknowns,
+    landmarks: Unknowns,
+}
+
+/// Poses and landmarks of a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphState<P: Place> {
+    /// As [`PoseGraph::poses`].
+    pub poses: Vec<P::Pose>,
+    /// As [`PoseGraph::landmarks`].
+    pub landmarks: Vec<P::Landmark>,
+}
+
+impl<P: Manifold> PoseGraph<P> {
+    /// Edges whose information matrices have a negative eigenvalue (beyond rounding): their number, and the names of the first one's ends.
+    ///
+    /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
+    pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
+        let name = |names: &[u64], one: u32| names[one as usize];
+        let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
+        let mut ends = steps.map(|step| (name(&self.pose_names, step.from), name(&self.pose_names, step.to)));
+        let sightings = self.sightings.iter().filter(|one| is_indefinite(P::sighting_information(&one.information)));
+        let mut seen =
+            sightings.map(|one| (name(&self.pose_names, one.pose), name(&self.landmark_names, one.landmark)));
+        let first = ends.next().or_else(|| seen.next())?;
+        Some((1 + ends.count() + seen.count(), first))
+    }
+
+    /// The same graph with every information matrix made isotropic, one weight for translations and one for rotations: those with the same
+    /// mean variance, d over the trace of the inverse of the part of d rows (D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync*,
+    /// 2019, whose κ is half of our weight of a rotation in space).
+    pub fn isotropic(mut self) -> Self {
+        self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
+        self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
+        self
+    }
+}
+
+/// Of a symmetric matrix: whether a factorization fails, and not for rounding.
+fn is_indefinite(elements: &[f64]) -> bool {
+    let side = elements.len().isqrt();
+    let matrix = DMatrix::from_column_slice(side, side, elements);
+    if matrix.clone().cholesky().is_some() {
+        return false;
+    }
+    let eigenvalues = matrix.symmetric_eigenvalues();
+    eigenvalues.min() < -1e-9 * eigenvalues.amax()
+}
+
+impl<P: Manifold> GraphProblem<P> {
+    /// Of `graph` as it is, with a loss of Mahalanobis distances.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see [`PoseGraph::isotropic`].
+    pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
+        if let Some((count, (from, to))) = graph.indefinite() {
+            let all = graph.steps.len() + graph.sightings.len();
+            return Err(Error::Argument(format!(
+                "{count} of {all} information matrices have negative eigenvalues, first that of the edge from {from} to {to}: their errors would be rewarded"
+            )));
+        }
+        let held = |pose: u32| match graph.fixed_poses.is_empty() {
+            true => pose == 0,
+            false => graph.fixed_poses.binary_search(&pose).is_ok(),
+        };
+        let ends = graph.steps.iter().flat_map(|step| [step.from, step.to]);
+        let measured = ends.chain(graph.sightings.iter().map(|one| one.pose));
+        let poses = Unknowns::new(graph.poses.len(), measured, |pose| !held(pose));
+        let seen = graph.sightings.iter().map(|one| one.landmark);
+        let free = |landmark: u32| graph.fixed_landmarks.binary_search(&landmark).is_err();
+        let landmarks = Unknowns::new(graph.landmarks.len(), seen, free);
+        Ok(Self { graph, loss, poses, landmarks })
+    }
+
+    /// What it was made of, as it was.
+    pub fn graph(&self) -> &PoseGraph<P> {
+        &self.graph
+    }
+
+    /// The same measurements in another state.
+    pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
+        let GraphState { poses, landmarks } = state;
+        PoseGraph { poses, landmarks, ..self.graph.clone() }
+    }
+
+    /// A cell of J: for each row the unknowns it has blocks of, ascending.
+    fn cell(shape: BlockShape, unknowns: &Unknowns, rows: impl Iterator<Item = [Option<u32>; 2]>) -> Result<Bsr<f64>> {
+        let (mut row_ptr, mut col_idx) = (vec![0], Vec::new());
+        for mut of_row in rows {
+            of_row.sort_unstable();
+            col_idx.extend(of_row.into_iter().flatten());
+            row_ptr.push(col_idx.len() as u64);
+        }
+        let values = vec![0.0; col_idx.len() * shape.area()];
+        Bsr::new(row_ptr.len() - 1, unknowns.count(), shape, row_ptr, col_idx, values)
+    }
+
+    fn of_steps(&self) -> Result<Bsr<f64>> {
+        let rows = self.graph.steps.iter().map(|step| [step.from, step.to].map(|pose| self.poses.number(pose)));
+        Self::cell(BlockShape::new(P::POSE, P::POSE)?, &self.poses, rows)
+    }
+
+    fn of_sightings(&self) -> Result<[Bsr<f64>; 2]> {
+        let sightings = || self.graph.sightings.iter();
+        let poses = sightings().map(|one| [self.poses.number(one.pose), None]);
+        let landmarks = sightings().map(|one| [self.landmarks.number(one.landmark), None]);
+        Ok([
+            Self::cell(BlockShape::new(P::LANDMARK, P::POSE)?, &self.poses, poses)?,
+            Self::cell(BlockShape::new(P::LANDMARK, P::LANDMARK)?, &self.landmarks, landmarks)?,
+        ])
+    }
+
+    fn write_step(&self, state: &GraphState<P>, row: usize, to: Row<'_, 1>) -> f64 {
+        let Step { from, to: other, measured, information } = &self.graph.steps[row];
+        let [one, two] = [from, other].map(|&pose| &state.poses[pose as usize]);
+        let (residual, derivatives) = P::step_with_derivatives(one, two, measured);
+        let weighted = P::weighted_step(information, &residual);
+        let [mut blocks] = to.blocks;
+        let mut ends = [(self.poses.number(*from), &derivatives[0]), (self.poses.number(*other), &derivatives[1])];
+        ends.sort_by_key(|&(number, _)| number);
+        for (_, derivative) in ends.into_iter().filter(|(number, _)| number.is_some()) {
+            let (block, rest) = blocks.split_at_mut(P::POSE * P::POSE);
+            block.copy_from_slice(derivative.as_ref());
+            blocks = rest;
+        }
+        self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight)
+    }
+
+    fn write_sighting(&self, state: &GraphState<P>, row: usize, to: Row<'_, 2>) -> f64 {
+        let Sighting { pose, landmark, measured, information } = &self.graph.sightings[row];
+        let (one, two) = (&state.poses[*pose as usize], &state.landmarks[*landmark as usize]);
+        let (residual, by_pose, by_landmark) = P::sighting_with_derivatives(one, two, measured);
+        let weighted = P::weighted_sighting(information, &residual);
+        let [in_pose, in_landmark] = to.blocks;
+        // Nothing where it is held fixed.
+        in_pose.copy_from_slice(&by_pose.as_ref()[..in_pose.len()]);
+        in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
+        self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight)
+    }
+
+    /// ρ(eᵀΩe), and the weight it gives the row.
+    fn count(&self, residual: &[f64], weighted: &[f64], to: &mut [f64], weight_to: Option<&mut f64>) -> f64 {
+        let squared = dot(residual, weighted);
+        let weight = self.loss.weight(squared);
+        to.iter_mut().zip(weighted).for_each(|(to, weighted)| *to = weight * weighted);
+        if let Some(weight_to) = weight_to {
+            *weight_to = weight;
+        }
+        self.loss.rho(squared)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Information matrices as a block-diagonal matrix.
+fn block_diagonal<'a>(side: usize, blocks: impl Iterator<Item = &'a [f64]>) -> Result<Bsr<f64>> {
+    let values: Vec<f64> = blocks.flatten().copied().collect();
+    let n = values.len() / (side * side);
+    Bsr::new(n, n, BlockShape::new(side, side)?, (0..=n as u64).collect(), (0..n as u32).collect(), values)
+}
+
+impl<P: Manifold> LeastSquares for GraphProblem<P> {
+    type State = GraphState<P>;
+
+    fn start(&self) -> GraphState<P> {
+        GraphState { poses: self.graph.poses.clone(), landmarks: self.graph.landmarks.clone() }
+    }
+
+    fn prepare(&self, device: &Device) -> Result<Linearization> {
+        let (steps, sightings) = (&self.graph.steps, &self.graph.sightings);
+        let unknown_landmarks = self.landmarks.count() > 0;
+        let mut cols = vec![Group { blocks: self.poses.count(), side: P::POSE }];
+        cols.extend(unknown_landmarks.then_some(Group { blocks: self.landmarks.count(), side: P::LANDMARK }));
+        let (mut rows, mut cells, mut information) = (Vec::new(), Vec::new(), Vec::new());
+        if !steps.is_empty() || sightings.is_empty() {
+            rows.push(Group { blocks: steps.len(), side: P::POSE });
+            cells.push(Some(self.of_steps()?));
+            cells.extend(unknown_landmarks.then_some(None));
+            information.push(block_diagonal(P::POSE, steps.iter().map(|s| P::step_information(&s.information)))?);
+        }
+        if !sightings.is_empty() {
+            let [of_poses, of_landmarks] = self.of_sightings()?;
+            rows.push(Group { blocks: sightings.len(), side: P::LANDMARK });
+            cells.push(Some(of_poses));
+            cells.extend(unknown_landmarks.then_some(Some(of_landmarks)));
+            let each = sightings.iter().map(|one| P::sighting_information(&one.information));
+            information.push(block_diagonal(P::LANDMARK, each)?);
+        }
+        let jacobian = BlockGroups::new(rows, cols, cells)?;
+        Linearization::new(device, jacobian, information, !self.loss.is_squared())
+    }
+
+    fn linearize(&self, state: &GraphState<P>, to: &mut Linearization) -> Result<f64> {
+        let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
+        let Linearization { jacobian, weighted, robust, row_ptr, .. } = to;
+        let mut vectors = weighted.iter_mut().zip(robust.iter_mut().map(Some).chain(std::iter::repeat_with(|| None)));
+        // Of landmarks that are all held fixed there is no cell.
+        let no_blocks = vec![0; sightings + 1];
+        let mut sum = 0.0;
+        jacobian.write_values_with(|cells| -> Result<()> {
+            let mut cells = cells.into_iter().zip(&*row_ptr);
+            let mut next = |area| match cells.next() {
+                Some((values, row_ptr)) => CellValues { values, row_ptr, area },
+                None => CellValues { values: &mut [], row_ptr: &no_blocks, area: 0 },
+            };
+            if let (true, Some((weighted, robust))) = (steps > 0 || sightings == 0, vectors.next()) {
+                let group = GroupRows { cells: [next(P::POSE * P::POSE)], weighted, robust, rows: steps };
+                sum += group.write(|row, to| self.write_step(state, row, to))?;
+            }
+            if let (true, Some((weighted, robust))) = (sightings > 0, vectors.next()) {
+                let cells = [next(P::LANDMARK * P::POSE), next(P::LANDMARK * P::LANDMARK)];
+                let group = GroupRows { cells, weighted, robust, rows: sightings };
+                sum += group.write(|row, to| self.write_sighting(state, row, to))?;
+            }
+            Ok(())
+        })??;
+        Ok(0.5 * sum)
+    }
+
+    fn cost(&self, state: &GraphState<P>) -> f64 {
+        let PoseGraph { steps, sightings, .. } = &self.graph;
+        let of_steps = sum_rows(steps.len(), |row| {
+            let Step { from, to, measured, information } = &steps[row];
+            let residual = P::step(&state.poses[*from as usize], &state.poses[*to as usize], measured);
+            self.loss.rho(dot(residual.as_ref(), P::weighted_step(information, &residual).as_ref()))
+        });
+        let of_sightings = sum_rows(sightings.len(), |row| {
+            let Sighting { pose, landmark, measured, information } = &sightings[row];
+            let residual = P::sighting(&state.poses[*pose as usize], &state.landmarks[*landmark as usize], measured);
+            self.loss.rho(dot(residual.as_ref(), P::weighted_sighting(information, &residual).as_ref()))
+        });
+        0.5 * (of_steps + of_sightings)
+    }
+
+    fn moved(&self, state: &GraphState<P>, step: &[Vec<f64>]) -> GraphState<P> {
+        let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
+        let poses = state.poses.iter().zip(self.poses.with_steps(of(0), P::POSE));
+        let landmarks = state.landmarks.iter().zip(self.landmarks.with_steps(of(1), P::LANDMARK));
+        GraphState {
+            poses: poses.map(|(pose, step)| step.map_or(*pose, |step| P::moved(pose, step))).collect(),
+            landmarks: landmarks.map(|(one, step)| step.map_or(*one, |step| P::landmark_moved(one, step))).collect(),
+        }
+    }
+
+    fn norm(&self, state: &GraphState<P>) -> f64 {
+        let poses = state.poses.iter().map(P::position);
+        let landmarks = state.landmarks.iter().map(P::landmark_position);
+        poses.chain(landmarks).flatten().map(|x| x * x).sum::<f64>().sqrt()
+    }
+}

@@ -1,0 +1,117 @@
+//! Rows of a Jacobian written in parallel, straight into the arrays of its cells.
+use rayon::prelude::*;
+
+/// Rows that a thread writes at a time: enough to be worth a task, few enough to be shared out evenly.
+const CHUNK: usize = 256;
+
+/// The values of a cell of J, row-major blocks on rows that begin at `row_ptr`.
+pub(super) struct CellValues<'a> {
+    pub values: &'a mut [f64],
+    pub row_ptr: &'a [u64],
+    pub area: usize,
+}
+
+/// What is written of one row of blocks.
+pub(super) struct Row<'a, const CELLS: usize> {
+    /// The blocks of each cell, one after another.
+    pub blocks: [&'a mut [f64]; CELLS],
+    /// W·e: as many numbers as the row has.
+    pub weighted: &'a mut [f64],
+    /// The weight of a robust loss, where it is wanted.
+    pub weight: Option<&'a mut f64>,
+}
+
+/// Has `write` write every row and adds up what it gives back: in chunks that do not depend on how many threads there are, so that the sum
+/// has the same bits everywhere.
+pub(super) fn write_rows<const CELLS: usize>(
+    cells: [CellValues<'_>; CELLS],
+    weighted: &mut [f64],
+    weights: Option<&mut [f64]>,
+    rows: usize,
+    write: impl Fn(usize, Row<'_, CELLS>) -> f64 + Sync,
+) -> f64 {
+    let height = weighted.len().checked_div(rows).unwrap_or(0);
+    let mut left = cells.map(|cell| (cell.values, cell.row_ptr, cell.area));
+    let mut weights = weights;
+    let tasks: Vec<_> = weighted
+        .chunks_mut((CHUNK * height).max(1))
+        .enumerate()
+        .map(|(chunk, weighted)| {
+            let first = chunk * CHUNK;
+            let last = rows.min(first + CHUNK);
+            let blocks = left.each_mut().map(|(values, row_ptr, area)| {
+                let count = (row_ptr[last] - row_ptr[first]) as usize * *area;
+                split(values, count)
+            });
+            (first..last, blocks, weighted, weights.as_mut().map(|weights| split(weights, last - first)))
+        })
+        .collect();
+    let shapes = left.map(|(_, row_ptr, area)| (row_ptr, area));
+    let sums: Vec<f64> = tasks
+        .into_par_iter()
+        .map(|(range, mut blocks, weighted, mut weights)| {
+            let mut sum = 0.0;
+            for (row, weighted) in range.zip(weighted.chunks_mut(height)) {
+                let mut each = shapes.iter();
+                let blocks = blocks.each_mut().map(|values| {
+                    let (row_ptr, area) = each.next().expect("as many shapes as cells");
+                    split(values, (row_ptr[row + 1] - row_ptr[row]) as usize * area)
+                });
+                let weight = weights.as_mut().map(|weights| &mut split(weights, 1)[0]);
+                sum += write(row, Row { blocks, weighted, weight });
+            }
+            sum
+        })
+        .collect();
+    sums.iter().sum()
+}
+
+/// Adds up `of` over all rows, in the chunks of [`write_rows`].
+pub(super) fn sum_rows(rows: usize, of: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let chunk = |chunk: usize| (chunk * CHUNK..rows.min((chunk + 1) * CHUNK)).map(&of).sum();
+    let sums: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+    sums.iter().sum()
+}
+
+/// Takes the first `count` values off the front.
+fn split<'v, T>(values: &mut &'v mut [T], count: usize) -> &'v mut [T] {
+    let (front, rest) = std::mem::take(values).split_at_mut(count);
+    *values = rest;
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No row; one; around a chunk; several.
+    #[test]
+    fn every_row_is_written_once_and_where_it_belongs() {
+        for rows in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
+            // Two blocks of 2, one, none, in turn; and one block of 3 each.
+            let row_ptr: Vec<u64> =
+                (0..=rows).scan(0, |at, row| Some(std::mem::replace(at, *at + 2 - row as u64 % 3))).collect();
+            let each: Vec<u64> = (0..=rows as u64).collect();
+            let (mut a, mut b) = (vec![0.0; row_ptr[rows] as usize * 2], vec![0.0; rows * 3]);
+            let (mut weighted, mut weights) = (vec![0.0; rows * 2], vec![0.0; rows]);
+            let cells = [
+                CellValues { values: &mut a, row_ptr: &row_ptr, area: 2 },
+                CellValues { values: &mut b, row_ptr: &each, area: 3 },
+            ];
+            let sum = write_rows(cells, &mut weighted, Some(&mut weights), rows, |row, to| {
+                let [a, b] = to.blocks;
+                assert_eq!((a.len(), b.len(), to.weighted.len()), ((2 - row % 3) * 2, 3, 2));
+                let value = row as f64 + 1.0;
+                a.iter_mut().chain(b).chain(to.weighted).chain(to.weight).for_each(|x| *x += value);
+                value
+            });
+            let by_row = |per_row: &dyn Fn(usize) -> usize| -> Vec<f64> {
+                (0..rows).flat_map(|row| vec![row as f64 + 1.0; per_row(row)]).collect()
+            };
+            assert_eq!(a, by_row(&|row| (2 - row % 3) * 2));
+            assert_eq!((b, weighted, weights), (by_row(&|_| 3), by_row(&|_| 2), by_row(&|_| 1)));
+            assert_eq!(sum, (rows * (rows + 1)) as f64 / 2.0);
+            assert_eq!(sum_rows(rows, |row| row as f64 + 1.0), sum);
+        }
+    }
+}
