@@ -30,6 +30,15 @@ use crate::{Result, io::words::quote};
 use nalgebra::{Isometry3, SMatrix, Translation3, UnitQuaternion, Vector2, Vector3};
 use std::{io::Read, path::Path};
 
+const PLANE: [&[u8]; 3] = [b"ODOMETRY", b"EDGE2", b"LANDMARK"];
+const SPACE: [&[u8]; 3] = [b"EDGE3", b"POINT3", b"POSE3D_INIT"];
+const PASSED: [&[u8]; 4] = [b"SOLVE", b"POSE3D_TRUE", b"EDGE3_INIT", b"EDGE3_TRUE"];
+
+/// Whether a file that begins with this word is one of iSAM's.
+pub(super) fn is_keyword(word: &[u8]) -> bool {
+    PLANE.iter().chain(&SPACE).chain(&PASSED).any(|&keyword| keyword == word)
+}
+
 /// Reads the file at `path`.
 ///
 /// # Errors
@@ -54,10 +63,9 @@ fn parse(mut text: Numbers<'_>) -> Result<Graph> {
     while text.next_line()? {
         let tag = text.word("a keyword")?.to_owned();
         let in_space = match &tag[..] {
-            b"ODOMETRY" | b"EDGE2" | b"LANDMARK" => false,
-            b"EDGE3" | b"POINT3" | b"POSE3D_INIT" => true,
-            b"SOLVE" | b"POSE3D_TRUE" | b"EDGE3_INIT" | b"EDGE3_TRUE" => continue,
-            comment if comment.starts_with(b"#") => continue,
+            plane if PLANE.contains(&plane) => false,
+            space if SPACE.contains(&space) => true,
+            passed if PASSED.contains(&passed) || passed.starts_with(b"#") => continue,
             _ => return text.refuse(format!("{} is not a keyword this reader knows", quote(&tag))),
         };
         let (first, line) = *kind.get_or_insert((in_space, text.line()));

@@ -1,15 +1,20 @@
 //! Least-squares problems of vision and robotics, from files: what a solver linearises into the matrices that this library multiplies.
 //!
-//! | Problem | Read by | Unknowns | Residuals |
-//! |---|---|---|---|
-//! | [`BundleAdjustment`] | [`bal`] | cameras of 9 parameters, points of 3 | 2 for each observation |
-//! | [`PoseGraph`], in the plane or in space | [`g2o`], [`isam`] | poses of 3 or 6 parameters, landmarks of 2 or 3 | one for each number measured |
+//! | Problem | Read by | Unknowns | Residuals | Linearised by |
+//! |---|---|---|---|---|
+//! | [`BundleAdjustment`] | [`bal`] | cameras of 9 parameters, points of 3 | 2 for each observation | [`BundleProblem`] |
+//! | [`PoseGraph`], in the plane or in space | [`g2o`], [`isam`] | poses of 3 or 6 parameters, landmarks of 2 or 3 | one for each number measured | [`GraphProblem`] |
+//!
+//! [`read`] tells these files apart by their contents. A [`LeastSquares`] problem is evaluated on all threads of the host, straight into the arrays of J
+//! and W·e on a device ([`Linearization`]); derivatives are analytic ([`Camera`], [`Manifold`]), losses robust where one is asked for ([`Loss`]).
+//! The solvers in `examples/` make H = JᵀWJ, Schur complements and steps of them.
 //!
 //! Readers take files plain or gzipped (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;
 mod bundle;
 mod camera;
+mod file;
 pub mod g2o;
 mod graph;
 pub mod isam;
@@ -23,6 +28,7 @@ mod rows;
 pub use bal::{BundleAdjustment, Observation};
 pub use bundle::{BundleProblem, BundleState};
 pub use camera::{Camera, Projection};
+pub use file::{Problem, read};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step};
 pub use linearization::{LeastSquares, Linearization};
 pub use loss::Loss;

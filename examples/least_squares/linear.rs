@@ -1,0 +1,175 @@
+//! A step from the normal equations: (H + λ·diag H)·x = b.
+use super::{ms, normal::Normal};
+use blockmul::{Bsr, Cbc, Damping, DeviceVector, Error, Result, ScalarMap, ScalarPlan, Schur};
+use faer::{
+    Side,
+    linalg::solvers::Solve,
+    sparse::{
+        SparseColMatRef, SymbolicSparseColMat,
+        linalg::solvers::{Llt, SymbolicLlt},
+    },
+};
+use std::time::Instant;
+
+/// How the system is solved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Linear {
+    /// Sparse Cholesky factorization, of the Schur complement where points or landmarks are unknown.
+    Cholesky,
+}
+
+/// A step, and what it took.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// Of each group of unknowns.
+    pub x: Vec<Vec<f64>>,
+    /// On the device, copies to the host included.
+    pub products_ms: f64,
+    /// Factoring and solving.
+    pub linear_ms: f64,
+    /// Steps of conjugate gradients.
+    pub conjugate_steps: Option<u32>,
+}
+
+/// A solver prepared for the pattern of H.
+pub enum Solver {
+    /// One group of unknowns: H itself is factored.
+    Whole(Whole),
+    /// Two: the second is eliminated.
+    Reduced(Box<Reduced>),
+}
+
+impl Solver {
+    pub fn new(normal: &Normal, linear: Linear) -> Result<Self> {
+        match (normal.b().len(), linear) {
+            (1, Linear::Cholesky) => Ok(Self::Whole(Whole::new(normal)?)),
+            (_, Linear::Cholesky) => Ok(Self::Reduced(Box::new(Reduced::new(normal)?))),
+        }
+    }
+
+    /// The step; `None` where the system is not positive definite.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+        match self {
+            Self::Whole(whole) => whole.solve(normal, lambda),
+            Self::Reduced(reduced) => reduced.solve(normal, lambda),
+        }
+    }
+
+    /// The reduced system, where there is one.
+    pub fn schur(&self) -> Option<&Schur<f64>> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Reduced(reduced) => Some(&reduced.schur),
+        }
+    }
+}
+
+/// The lower triangle of a symmetric matrix, factored again and again.
+struct Cholesky {
+    pattern: SymbolicSparseColMat<usize>,
+    symbolic: SymbolicLlt<usize>,
+}
+
+impl Cholesky {
+    fn new(map: &ScalarMap) -> Result<Self> {
+        let pattern = map.symbolic();
+        let symbolic = SymbolicLlt::try_new(pattern.as_ref(), Side::Lower)
+            .map_err(|error| Error::Argument(format!("no room for a Cholesky factorization: {error:?}")))?;
+        Ok(Self { pattern, symbolic })
+    }
+
+    /// Solves in place; `false` where the matrix is not positive definite.
+    fn solve(&self, values: &[f64], x: &mut [f64]) -> bool {
+        let matrix = SparseColMatRef::new(self.pattern.as_ref(), values);
+        let Ok(factor) = Llt::try_new_with_symbolic(self.symbolic.clone(), matrix, Side::Lower) else { return false };
+        factor.solve_in_place(faer::ColMut::from_slice_mut(x).as_mat_mut());
+        x.iter().all(|x| x.is_finite())
+    }
+}
+
+/// H factored as it is.
+pub struct Whole {
+    lower: ScalarPlan<Bsr<f64>>,
+    scalars: DeviceVector<f64>,
+    values: Vec<f64>,
+    cholesky: Cholesky,
+}
+
+impl Whole {
+    fn new(normal: &Normal) -> Result<Self> {
+        let h = normal.h().get(0, 0).expect("one group of unknowns");
+        let lower = ScalarPlan::lower(&h.pattern())?;
+        let cholesky = Cholesky::new(lower.map())?;
+        Ok(Self { scalars: lower.output()?, values: vec![0.0; lower.map().nnz()], lower, cholesky })
+    }
+
+    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+        let clock = Instant::now();
+        let h = normal.h().get(0, 0).expect("one group of unknowns");
+        self.lower.execute(h, &mut self.scalars)?;
+        self.scalars.download_into(&mut self.values)?;
+        let products_ms = ms(clock);
+        let clock = Instant::now();
+        let (n, columns) = (self.cholesky.pattern.ncols(), self.cholesky.pattern.col_ptr());
+        // The first entry of a column of a lower triangle is on the diagonal.
+        columns[..n].iter().for_each(|&first| self.values[first] *= 1.0 + lambda);
+        let mut x = normal.b_on_host(0).to_vec();
+        let solved = self.cholesky.solve(&self.values, &mut x);
+        let step = Step { x: vec![x], products_ms, linear_ms: ms(clock), conjugate_steps: None };
+        Ok(solved.then_some(step))
+    }
+}
+
+/// The second group eliminated, the Schur complement S factored.
+pub struct Reduced {
+    schur: Schur<f64>,
+    lower: ScalarPlan<Cbc<f64>>,
+    scalars: DeviceVector<f64>,
+    values: Vec<f64>,
+    cholesky: Cholesky,
+    x: [DeviceVector<f64>; 2],
+}
+
+impl Reduced {
+    fn new(normal: &Normal) -> Result<Self> {
+        let [u, w, v] = parts(normal);
+        let schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let lower = ScalarPlan::lower(schur.pattern())?;
+        let cholesky = Cholesky::new(lower.map())?;
+        let room = |group: usize| normal.device().zero_vector(normal.b()[group].len());
+        let (scalars, values) = (lower.output()?, vec![0.0; lower.map().nnz()]);
+        Ok(Self { schur, lower, scalars, values, cholesky, x: [room(0)?, room(1)?] })
+    }
+
+    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+        let clock = Instant::now();
+        let [u, w, v] = parts(normal);
+        let b = normal.b();
+        self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
+        match self.schur.check() {
+            Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
+            checked => checked?,
+        }
+        self.lower.execute(self.schur.s()?, &mut self.scalars)?;
+        self.scalars.download_into(&mut self.values)?;
+        let mut x = self.schur.rhs()?.download()?;
+        let mut products_ms = ms(clock);
+        let clock = Instant::now();
+        if !self.cholesky.solve(&self.values, &mut x) {
+            return Ok(None);
+        }
+        let linear_ms = ms(clock);
+        let clock = Instant::now();
+        let [first, second] = &mut self.x;
+        first.write(&x)?;
+        self.schur.back_substitute(first, second)?;
+        let eliminated = second.download()?;
+        products_ms += ms(clock);
+        Ok(Some(Step { x: vec![x, eliminated], products_ms, linear_ms, conjugate_steps: None }))
+    }
+}
+
+/// U, its lower triangle, W and V.
+pub fn parts(normal: &Normal) -> [&blockmul::DeviceMatrix<Cbc<f64>>; 3] {
+    [(0, 0), (1, 0), (1, 1)].map(|(row, col)| normal.h().get(row, col).expect("two groups of unknowns").as_transpose())
+}

@@ -1,0 +1,208 @@
+//! Nonlinear least squares with blockmul's products: Gauss-Newton and Levenberg-Marquardt for bundle adjustments and graphs of poses and landmarks.
+//!
+//! | file | does |
+//! |---|---|
+//! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
+//! | [`normal`] | H = JᵀWJ and the gradient, by plans made once |
+//! | [`linear`] | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
+//! | [`conjugate`] | or by conjugate gradients on the device, the Schur complement never formed |
+//! | [`start`] | a first guess where a file has none worth starting from |
+//! | [`report`] | an iteration as a line of a table and as JSON |
+//!
+//! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
+pub mod linear;
+pub mod normal;
+pub mod report;
+
+use blockmul::{Device, Result, problem::LeastSquares};
+use linear::{Linear, Solver};
+use normal::Normal;
+use report::Iteration;
+use std::time::Instant;
+
+/// How to iterate.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub method: Method,
+    pub linear: Linear,
+    /// Most steps tried.
+    pub iterations: u32,
+    /// An iteration that lowers the cost by less than this share of it is the last.
+    pub tolerance: f64,
+    /// Damping of the first step.
+    pub lambda: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Every step is taken.
+    GaussNewton,
+    /// H is damped by λ times its diagonal; steps that do not lower the cost are not taken.
+    LevenbergMarquardt,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: Method::LevenbergMarquardt,
+            linear: Linear::Cholesky,
+            iterations: 100,
+            tolerance: 1e-6,
+            lambda: 1e-4,
+        }
+    }
+}
+
+/// Why an iteration was the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The cost hardly falls any more.
+    Converged,
+    /// As many as were asked for.
+    Iterations,
+    /// However short, no step lowers the cost.
+    NoStep,
+    /// The system is singular, or the cost of a step is no number.
+    Failed,
+}
+
+/// What came of it.
+pub struct Solution<S> {
+    pub state: S,
+    pub initial_cost: f64,
+    pub cost: f64,
+    pub iterations: Vec<Iteration>,
+    pub stop: Stop,
+    /// Milliseconds for what depends on the pattern only: arrays, plans, the symbolic factorization.
+    pub plan_ms: f64,
+    /// In all, plans included.
+    pub total_ms: f64,
+}
+
+/// Milliseconds since `start`.
+pub fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// Lowers the cost of `problem` from `start` on; `each` is told of every iteration.
+pub fn minimize<P: LeastSquares>(
+    problem: &P,
+    start: P::State,
+    device: &Device,
+    options: &Options,
+    mut each: impl FnMut(&Iteration),
+) -> Result<Solution<P::State>> {
+    let began = Instant::now();
+    let mut linearization = problem.prepare(device)?;
+    let mut normal = Normal::new(&linearization)?;
+    let mut solver = Solver::new(&normal, options.linear)?;
+    let plan_ms = ms(began);
+
+    let clock = Instant::now();
+    let mut cost = problem.linearize(&start, &mut linearization)?;
+    let mut residuals_ms = ms(clock);
+    let (initial_cost, mut state, mut damping) = (cost, start, Damped::new(options));
+    let (mut iterations, mut stop, mut fresh) = (Vec::new(), Stop::Iterations, true);
+    if !cost.is_finite() {
+        stop = Stop::Failed;
+    }
+    while stop == Stop::Iterations && (iterations.len() as u32) < options.iterations {
+        let clock = Instant::now();
+        if fresh {
+            normal.form(&linearization)?;
+        }
+        let mut products_ms = ms(clock);
+        let step = solver.solve(&normal, damping.lambda)?;
+        let mut iteration = Iteration {
+            iteration: iterations.len() as u32 + 1,
+            cost,
+            gradient: normal.gradient(),
+            lambda: damping.lambda,
+            ..Iteration::default()
+        };
+        let mut taken = false;
+        if let Some(step) = step {
+            products_ms += step.products_ms;
+            (iteration.linear_ms, iteration.conjugate_steps) = (step.linear_ms, step.conjugate_steps);
+            iteration.step = length(&step.x);
+            let next = problem.moved(&state, &step.x);
+            let clock = Instant::now();
+            // The normal equations are formed: J may be written over, whether this step is taken or not.
+            let next_cost = problem.linearize(&next, &mut linearization)?;
+            residuals_ms += ms(clock);
+            let promised = normal.promised(&step.x, damping.lambda);
+            taken = damping.take(cost - next_cost, promised);
+            if taken {
+                let small = iteration.step <= 1e-12 * problem.norm(&state);
+                if (cost - next_cost).abs() <= options.tolerance * cost || small {
+                    stop = Stop::Converged;
+                }
+                (state, cost) = (next, next_cost);
+            }
+        } else {
+            damping.refuse();
+        }
+        fresh = taken;
+        iteration = Iteration { cost_after: cost, taken, residuals_ms, products_ms, ..iteration };
+        residuals_ms = 0.0;
+        each(&iteration);
+        iterations.push(iteration);
+        if let (false, Some(end)) = (taken, damping.end()) {
+            stop = end;
+        }
+    }
+    Ok(Solution { state, initial_cost, cost, iterations, stop, plan_ms, total_ms: ms(began) })
+}
+
+fn length(step: &[Vec<f64>]) -> f64 {
+    step.iter().flatten().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// λ, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999: it follows how much of what a step promised was kept.
+struct Damped {
+    lambda: f64,
+    grow: f64,
+    method: Method,
+}
+
+impl Damped {
+    /// Beyond this no step is worth trying: it is shorter than rounding.
+    const MOST: f64 = 1e16;
+
+    fn new(options: &Options) -> Self {
+        let lambda = if options.method == Method::GaussNewton { 0.0 } else { options.lambda };
+        Self { lambda, grow: 2.0, method: options.method }
+    }
+
+    /// Whether to take a step that lowers the cost by `gain`.
+    fn take(&mut self, gain: f64, promised: f64) -> bool {
+        if self.method == Method::GaussNewton {
+            return gain.is_finite();
+        }
+        let kept = gain / promised;
+        let taken = gain > 0.0 && promised > 0.0;
+        if taken {
+            self.lambda *= (1.0 - (2.0 * kept - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
+            self.lambda = self.lambda.max(1e-16);
+            self.grow = 2.0;
+        } else {
+            self.refuse();
+        }
+        taken
+    }
+
+    /// The step was none.
+    fn refuse(&mut self) {
+        self.lambda *= self.grow;
+        self.grow *= 2.0;
+    }
+
+    /// Whether there is nothing left to try after a step that was not taken.
+    fn end(&self) -> Option<Stop> {
+        match self.method {
+            Method::GaussNewton => Some(Stop::Failed),
+            Method::LevenbergMarquardt => (self.lambda > Self::MOST).then_some(Stop::NoStep),
+        }
+    }
+}

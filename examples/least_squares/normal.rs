@@ -1,0 +1,132 @@
+//! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
+use blockmul::{
+    Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, GroupsPlan, MatVec, Part,
+    Result, WeightedGroupsGram, problem::Linearization,
+};
+
+/// Plans for a J of one pattern, and what they write.
+///
+/// With two groups of unknowns H = [U W; Wᵀ V]; of U and V what is on and above the diagonal is made, and Wᵀ. J is row-major, so that the same
+/// arrays by columns are U's lower triangle, W, and V: what [`blockmul::Schur`] takes.
+pub struct Normal {
+    product: Product,
+    h: DeviceGroups<Bsr<f64>>,
+    /// For each group of unknowns, the group of rows and J's part in them.
+    gradients: Vec<Vec<(usize, MatVec<Bsr<f64>>)>>,
+    b: Vec<DeviceVector<f64>>,
+    diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
+    /// b and the diagonal of H, on the host.
+    host: Vec<[Vec<f64>; 2]>,
+}
+
+enum Product {
+    Plain(GroupsPlan<Bsr<f64>>),
+    Weighted(WeightedGroupsGram<Bsr<f64>>),
+}
+
+impl Normal {
+    pub fn new(linearization: &Linearization) -> Result<Self> {
+        let j = linearization.jacobian();
+        let parts = GramParts { diagonal: Part::Upper, between: Part::Lower };
+        let product = match linearization.weights() {
+            None => Product::Plain(GroupsPlan::gram(&j.pattern(), parts)?),
+            Some(_) => Product::Weighted(WeightedGroupsGram::new(&j.pattern(), parts)?),
+        };
+        let h = match &product {
+            Product::Plain(plan) => plan.output()?,
+            Product::Weighted(plan) => plan.output()?,
+        };
+        let (rows, cols) = (j.row_groups().len(), j.col_groups());
+        let device = j.device();
+        let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
+        for (col, group) in cols.iter().enumerate() {
+            let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
+            let plan =
+                |(row, cell): (usize, &DeviceMatrix<_>)| Ok((row, MatVec::multiply_transposed(&cell.pattern())?));
+            gradients.push(cells.map(plan).collect::<Result<Vec<_>>>()?);
+            b.push(device.zero_vector(group.scalars())?);
+            let on_diagonal = h.get(col, col).ok_or_else(|| Error::Argument("nothing is unknown".into()))?;
+            let diagonal = Diagonal::new(&on_diagonal.pattern())?;
+            let scalars = diagonal.scalar_output()?;
+            diagonals.push((diagonal, scalars));
+        }
+        let host = cols.iter().map(|group| [vec![0.0; group.scalars()], vec![0.0; group.scalars()]]).collect();
+        Ok(Self { product, h, gradients, b, diagonals, host })
+    }
+
+    /// H, b and the diagonal of H at a linearization.
+    pub fn form(&mut self, linearization: &Linearization) -> Result<()> {
+        self.enqueue(linearization)?;
+        for (((diagonal, scalars), b), [b_host, d_host]) in self.diagonals.iter_mut().zip(&self.b).zip(&mut self.host) {
+            let _ = diagonal;
+            b.download_into(b_host)?;
+            scalars.download_into(d_host)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Normal::form`], without waiting: nothing is copied to the host.
+    pub fn enqueue(&mut self, linearization: &Linearization) -> Result<()> {
+        let j = linearization.jacobian();
+        match (&self.product, linearization.weights()) {
+            (Product::Plain(plan), None) => plan.execute(j, j, &mut self.h)?,
+            (Product::Weighted(plan), Some(weights)) => plan.execute(j, &weights, &mut self.h)?,
+            _ => return Err(Error::Argument("another problem's linearization".into())),
+        }
+        for (col, (plans, b)) in self.gradients.iter().zip(&mut self.b).enumerate() {
+            for (number, (row, plan)) in plans.iter().enumerate() {
+                let (Some(cell), residual) = (j.get(*row, col), &linearization.weighted_residuals()[*row]) else {
+                    continue;
+                };
+                plan.execute_scaled(-1.0, cell, residual, if number == 0 { 0.0 } else { 1.0 }, b)?;
+            }
+        }
+        for (group, (diagonal, scalars)) in self.diagonals.iter_mut().enumerate() {
+            if let Some(h) = self.h.get(group, group) {
+                diagonal.execute_scalars(h, scalars)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// H, its diagonal groups on and above the diagonal.
+    pub fn h(&self) -> &DeviceGroups<Bsr<f64>> {
+        &self.h
+    }
+
+    /// b of each group of unknowns.
+    pub fn b(&self) -> &[DeviceVector<f64>] {
+        &self.b
+    }
+
+    /// b of a group on the host, as of the last [`Normal::form`].
+    pub fn b_on_host(&self, group: usize) -> &[f64] {
+        &self.host[group][0]
+    }
+
+    /// The largest element of the gradient.
+    pub fn gradient(&self) -> f64 {
+        self.host.iter().flat_map(|[b, _]| b).fold(0.0, |most, x| x.abs().max(most))
+    }
+
+    /// How much the model of the cost falls with a step x of (H + λ·diag H)·x = b: (xᵀb + λ·xᵀ·diag H·x)/2.
+    pub fn promised(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
+        let of = |(x, [b, d]): (&Vec<f64>, &[Vec<f64>; 2])| -> f64 {
+            x.iter().zip(b).zip(d).map(|((x, b), d)| x * (b + lambda * d * x)).sum()
+        };
+        0.5 * x.iter().zip(&self.host).map(of).sum::<f64>()
+    }
+
+    /// Products of blocks in an execution.
+    pub fn products(&self) -> u64 {
+        match &self.product {
+            Product::Plain(plan) => plan.products(),
+            Product::Weighted(plan) => plan.products(),
+        }
+    }
+
+    /// The device it lives on.
+    pub fn device(&self) -> &Device {
+        self.h.device()
+    }
+}

@@ -1,0 +1,49 @@
+//! An iteration for people and for programs.
+use serde::Serialize;
+
+/// A step that was tried.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Iteration {
+    /// From 1.
+    pub iteration: u32,
+    /// Before the step.
+    pub cost: f64,
+    /// After it, the same where it was not taken.
+    pub cost_after: f64,
+    /// The largest element of the gradient, before.
+    pub gradient: f64,
+    /// Length of the step.
+    pub step: f64,
+    pub lambda: f64,
+    pub taken: bool,
+    /// Residuals and Jacobians on the host.
+    pub residuals_ms: f64,
+    /// H, the gradient, the Schur complement, back-substitution on the device, with the copies to the host.
+    pub products_ms: f64,
+    /// Cholesky factorization and solution, or conjugate gradients.
+    pub linear_ms: f64,
+    /// Steps of conjugate gradients, where they were.
+    pub conjugate_steps: Option<u32>,
+}
+
+/// The heads of [`line`]'s columns.
+pub const HEAD: &str = "  it         cost     gradient       step     lambda   residuals ms  products ms  linear ms";
+
+/// An iteration as a line of a table; a step that was not taken is in brackets.
+pub fn line(of: &Iteration) -> String {
+    let Iteration { iteration, cost_after, gradient, step, lambda, residuals_ms, products_ms, linear_ms, .. } = of;
+    let note = match (of.taken, of.conjugate_steps) {
+        (false, _) => "  not taken".to_owned(),
+        (true, Some(steps)) => format!("  {steps} of conjugate gradients"),
+        (true, None) => String::new(),
+    };
+    format!(
+        "{iteration:4} {cost_after:12.6e} {gradient:12.3e} {step:10.3e} {lambda:10.1e} {residuals_ms:14.1} {products_ms:12.1} {linear_ms:10.1}{note}"
+    )
+}
+
+/// Milliseconds of all iterations: residuals, products, linear systems.
+pub fn sums(iterations: &[Iteration]) -> [f64; 3] {
+    let sum = |of: fn(&Iteration) -> f64| iterations.iter().map(of).sum();
+    [sum(|it| it.residuals_ms), sum(|it| it.products_ms), sum(|it| it.linear_ms)]
+}

@@ -1,0 +1,40 @@
+//! A graph of poses and landmarks of g2o: `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz`.
+mod least_squares;
+
+use blockmul::{
+    Device,
+    problem::{Graph, GraphProblem, LeastSquares, Loss, Manifold, PoseGraph, g2o},
+};
+use least_squares::{Options, minimize, report};
+
+fn main() -> blockmul::Result<()> {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: pose_graph FILE");
+        std::process::exit(2);
+    };
+    match g2o::read(path)? {
+        Graph::Plane(graph) => solve(graph),
+        Graph::Space(graph) => solve(graph),
+        _ => unreachable!("graphs are in the plane or in space"),
+    }
+}
+
+fn solve<P: Manifold>(graph: PoseGraph<P>) -> blockmul::Result<()> {
+    let problem = GraphProblem::new(graph, Loss::Squared)?;
+    let device = Device::auto()?;
+    println!("on {}", device.info().name);
+    println!("{}", report::HEAD);
+    let solution = minimize(&problem, problem.start(), &device, &Options::default(), |iteration| {
+        println!("{}", report::line(iteration));
+    })?;
+    let [residuals, products, linear] = report::sums(&solution.iterations);
+    println!(
+        "chi2 {:.3} from {:.3}, {:?}: {:.0} ms, of which plans {:.0}, residuals {residuals:.0}, products {products:.0}, linear systems {linear:.0}",
+        2.0 * solution.cost,
+        2.0 * solution.initial_cost,
+        solution.stop,
+        solution.total_ms,
+        solution.plan_ms
+    );
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Files of which only the contents tell what they are.
+use super::{BundleAdjustment, Graph, bal, g2o, isam, numbers::Numbers};
+use crate::Result;
+use std::path::Path;
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Cameras and points.
+    BundleAdjustment(BundleAdjustment),
+    /// Poses, and landmarks perhaps.
+    Graph(Graph),
+}
+
+/// Reads the file at `path`: one of BAL if its first word is a number, of iSAM if it is one of iSAM's keywords, else of g2o.
+///
+/// ```
+/// use blockmul::problem::{self, Problem};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("one.txt");
+/// std::fs::write(&path, "# a comment\nODOMETRY 0 1 1 0 0.1  2 0 0 2 0 3\n")?;
+/// assert!(matches!(problem::read(&path)?, Problem::Graph(_)));
+/// std::fs::write(&path, "1 1 0\n0 0 0  0 0 0  50 0 0\n 1 0 -2\n")?;
+/// assert!(matches!(problem::read(&path)?, Problem::BundleAdjustment(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`bal::read`], [`isam::read`] and [`g2o::read`].
+pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
+    let path = path.as_ref();
+    match first_word(path)? {
+        word if word.first().is_some_and(u8::is_ascii_digit) => bal::read(path).map(Problem::BundleAdjustment),
+        word if isam::is_keyword(&word) => isam::read(path).map(Problem::Graph),
+        _ => g2o::read(path).map(Problem::Graph),
+    }
+}
+
+/// The first word that is no comment; none of an empty file.
+fn first_word(path: &Path) -> Result<Vec<u8>> {
+    let mut text = Numbers::open(path)?;
+    while text.next_line()? {
+        let word = text.word("a word")?;
+        if !word.starts_with(b"#") {
+            return Ok(word.to_owned());
+        }
+    }
+    Ok(Vec::new())
+}
