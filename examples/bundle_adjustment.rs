@@ -1,4 +1,5 @@
 //! Bundle adjustment of a file of BAL: `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz`.
+#[allow(dead_code)] // each example uses its part
 mod least_squares;
 
 use blockmul::{

@@ -65,13 +65,13 @@ impl Solver {
 }
 
 /// The lower triangle of a symmetric matrix, factored again and again.
-struct Cholesky {
+pub struct Cholesky {
     pattern: SymbolicSparseColMat<usize>,
     symbolic: SymbolicLlt<usize>,
 }
 
 impl Cholesky {
-    fn new(map: &ScalarMap) -> Result<Self> {
+    pub fn new(map: &ScalarMap) -> Result<Self> {
         let pattern = map.symbolic();
         let symbolic = SymbolicLlt::try_new(pattern.as_ref(), Side::Lower)
             .map_err(|error| Error::Argument(format!("no room for a Cholesky factorization: {error:?}")))?;
@@ -79,7 +79,7 @@ impl Cholesky {
     }
 
     /// Solves in place; `false` where the matrix is not positive definite.
-    fn solve(&self, values: &[f64], x: &mut [f64]) -> bool {
+    pub fn solve(&self, values: &[f64], x: &mut [f64]) -> bool {
         let matrix = SparseColMatRef::new(self.pattern.as_ref(), values);
         let Ok(factor) = Llt::try_new_with_symbolic(self.symbolic.clone(), matrix, Side::Lower) else { return false };
         factor.solve_in_place(faer::ColMut::from_slice_mut(x).as_mat_mut());

@@ -13,6 +13,7 @@
 pub mod linear;
 pub mod normal;
 pub mod report;
+pub mod start;
 
 use blockmul::{Device, Result, problem::LeastSquares};
 use linear::{Linear, Solver};

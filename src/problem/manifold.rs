@@ -1,8 +1,8 @@
 //! Residuals of poses and landmarks, and their derivatives by small moves of what they are between.
 use super::{Place, Plane, Space, camera::cross};
 use nalgebra::{
-    Isometry2, Isometry3, Matrix2, Matrix2x3, Matrix3, Matrix3x6, Matrix6, SMatrix, Translation2, Translation3,
-    UnitComplex, UnitQuaternion, Vector2, Vector3, Vector6,
+    Isometry2, Isometry3, Matrix2, Matrix2x3, Matrix3, Matrix3x6, Matrix6, Rotation3, SMatrix, Translation2,
+    Translation3, UnitComplex, UnitQuaternion, Vector2, Vector3, Vector6,
 };
 
 /// How poses move and what is measured of them: poses are not vectors, steps are taken in their own frames.
@@ -57,6 +57,12 @@ pub trait Manifold: Place {
     fn isotropic_step(information: &Self::PoseInformation) -> Self::PoseInformation;
     /// The same of a sighting.
     fn isotropic_sighting(information: &Self::LandmarkInformation) -> Self::LandmarkInformation;
+    /// The weights of translation and rotation in [`Manifold::isotropic_step`].
+    fn mean_information(information: &Self::PoseInformation) -> [f64; 2];
+    /// Rotation and translation, about z and with z 0 in the plane.
+    fn matrix(pose: &Self::Pose) -> (Matrix3<f64>, Vector3<f64>);
+    /// The pose of a rotation and a translation; in the plane what is left of them there.
+    fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Self::Pose;
     /// Where a pose is, z 0 in the plane.
     fn position(pose: &Self::Pose) -> [f64; 3];
     /// Where a landmark is, z 0 in the plane.
@@ -144,8 +150,22 @@ impl Manifold for Plane {
     }
 
     fn isotropic_step(information: &Matrix3<f64>) -> Matrix3<f64> {
-        let translation = mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned());
-        Matrix3::from_diagonal(&Vector3::new(translation, translation, information[(2, 2)]))
+        let [t, r] = Self::mean_information(information);
+        Matrix3::from_diagonal(&Vector3::new(t, t, r))
+    }
+
+    fn mean_information(information: &Matrix3<f64>) -> [f64; 2] {
+        [mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned()), information[(2, 2)]]
+    }
+
+    fn matrix(pose: &Isometry2<f64>) -> (Matrix3<f64>, Vector3<f64>) {
+        let mut rotation = Matrix3::identity();
+        rotation.fixed_view_mut::<2, 2>(0, 0).copy_from(pose.rotation.to_rotation_matrix().matrix());
+        (rotation, pose.translation.vector.push(0.0))
+    }
+
+    fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Isometry2<f64> {
+        Isometry2::new(translation.xy(), f64::atan2(rotation[(1, 0)], rotation[(0, 0)]))
     }
 
     fn isotropic_sighting(information: &Matrix2<f64>) -> Matrix2<f64> {
@@ -244,9 +264,21 @@ impl Manifold for Space {
         information.as_slice()
     }
 
+    fn mean_information(information: &Matrix6<f64>) -> [f64; 2] {
+        [0, 3].map(|at| mean_information(&information.fixed_view::<3, 3>(at, at).into_owned()))
+    }
+
+    fn matrix(pose: &Isometry3<f64>) -> (Matrix3<f64>, Vector3<f64>) {
+        (pose.rotation.to_rotation_matrix().into_inner(), pose.translation.vector)
+    }
+
+    fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Isometry3<f64> {
+        let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*rotation));
+        Isometry3::from_parts(Translation3::from(*translation), rotation)
+    }
+
     fn isotropic_step(information: &Matrix6<f64>) -> Matrix6<f64> {
-        let part = |at| mean_information(&information.fixed_view::<3, 3>(at, at).into_owned());
-        let (t, r) = (part(0), part(3));
+        let [t, r] = Self::mean_information(information);
         Matrix6::from_diagonal(&Vector6::new(t, t, t, r, r, r))
     }
 
@@ -305,6 +337,9 @@ mod tests {
             // What is measured is what is.
             let truth = P::compose(&P::inverse(&from), &to);
             assert!(P::step(&from, &to, &truth).as_ref().iter().all(|e| e.abs() < 1e-14));
+            let (rotation, translation) = P::matrix(&from);
+            let again = P::from_matrix(&rotation, &translation);
+            assert!(P::step(&from, &again, &P::origin()).as_ref().iter().all(|e| e.abs() < 1e-12));
 
             let (place, seen) = (landmark(), landmark());
             let (residual, by_pose, by_landmark) = P::sighting_with_derivatives(&from, &place, &seen);
