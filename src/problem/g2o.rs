@@ -1,5 +1,5 @@
 //! Graphs of poses and landmarks in the text form of g2o (R. Kümmerle, G. Grisetti, H. Strasdat, K. Konolige, W. Burgard, *g2o: A General Framework
-//! for Graph Optimization*, 2011), plain or gzip.
+//! for Graph Optimization*, 2011), plain or packed.
 //!
 //! ```text
 //! VERTEX_SE2 name x y angle                          EDGE_SE2 from to x y angle  I11 I12 I13 I22 I23 I33

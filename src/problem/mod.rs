@@ -5,7 +5,7 @@
 //! | [`BundleAdjustment`] | [`bal`] | cameras of 9 parameters, points of 3 | 2 for each observation |
 //! | [`PoseGraph`], in the plane or in space | [`g2o`], [`isam`] | poses of 3 or 6 parameters, landmarks of 2 or 3 | one for each number measured |
 //!
-//! Readers take files plain or gzipped (told by their first bytes, not their names), check that numbers are finite and that everything named
+//! Readers take files plain, gzip or bzip2 (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;
 pub mod g2o;
