@@ -14,4 +14,4 @@ pub mod isam;
 mod numbers;
 
 pub use bal::{BundleAdjustment, Observation};
-pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step};
+pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
