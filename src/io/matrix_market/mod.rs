@@ -49,7 +49,7 @@ mod write;
 use std::io::Read;
 use std::path::Path;
 
-pub(super) use digits::append as append_value;
+pub(crate) use digits::append as append_value;
 pub use write::{write, write_to};
 
 use super::source::Source;
