@@ -18,17 +18,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::words::{count, is_blank, quote};
-use super::{Layout, without_gz, write_whole};
+use super::{Layout, without_packing, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Where the layout of the matrix at `path` belongs: `X.bla` for `X.mtx` and `X.mtx.gz`.
+/// Where the layout of the matrix at `path` belongs: `X.bla` for `X.mtx`, `X.mtx.gz` and `X.mtx.bz2`.
 pub fn place_beside(path: &Path) -> PathBuf {
-    without_gz(path).with_extension("bla")
+    without_packing(path).with_extension("bla")
 }
 
 /// Where the layout of the Matrix Market file at `path` is, if there is one.
 pub fn beside(path: &Path) -> Option<PathBuf> {
-    let (plain, layout) = (without_gz(path), place_beside(path));
+    let (plain, layout) = (without_packing(path), place_beside(path));
     let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
     (is_mtx && layout.exists()).then_some(layout)
 }

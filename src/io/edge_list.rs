@@ -1,4 +1,4 @@
-//! Edge lists, as SNAP's collection has its graphs: a line `from to` or `from to weight` per edge, plain or gzip.
+//! Edge lists, as SNAP's collection has its graphs: a line `from to` or `from to weight` per edge, plain or packed.
 //!
 //! Node numbers count from 0 and may have gaps; the edge from i to j is the entry in row i and column j. The matrix is
 //! square, as large as the largest number asks for, or as a comment `# Nodes: N` before the first edge does where that is
@@ -23,7 +23,7 @@ use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
 use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
+/// Reads the file at `path`, plain, gzip or bzip2 (told by its first bytes, not its name).
 ///
 /// # Errors
 /// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
@@ -32,7 +32,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or gzip, from anywhere, to the end; `name` stands in messages where [`read`] has the path.
+/// Reads a file's bytes, plain or packed, from anywhere, to the end; `name` stands in messages where [`read`] has the path.
 /// Nobody knows the length, so `options.progress` is told nothing.
 ///
 /// # Errors
@@ -234,7 +234,7 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
     }
 }
 
-/// Writes a square matrix to the file at `path`, gzip when the name ends in `.gz`, in place of what was there once it is
+/// Writes a square matrix to the file at `path`, gzip when the name ends in `.gz`, bzip2 when in `.bz2`, in place of what was there once it is
 /// whole. Weights are left out when all are 1, else they have the fewest digits that read back to the same bits.
 ///
 /// # Errors

@@ -1,9 +1,10 @@
 //! Which format a file is in: by its name, and by its first bytes where they tell.
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
+use super::packing::{Unpacked, without_packing};
 use super::words::words;
 use crate::{Error, Result};
 
@@ -35,9 +36,9 @@ impl Format {
         }
     }
 
-    /// The format of a file of this name, `.gz` apart and in any case: Matrix Market for any name that tells no other.
+    /// The format of a file of this name, `.gz` and `.bz2` apart and in any case: Matrix Market for any name that tells no other.
     pub fn of(path: &Path) -> Self {
-        let name = without_gz(path);
+        let name = without_packing(path);
         let extension = name.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("npz") => Self::Npz,
@@ -60,14 +61,6 @@ impl FromStr for Format {
     }
 }
 
-/// The path less an ending `.gz`.
-pub(super) fn without_gz(path: &Path) -> PathBuf {
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("gz") => path.with_extension(""),
-        _ => path.to_owned(),
-    }
-}
-
 /// Whether a file, unpacked, begins with Matrix Market's banner. What is no regular file could not be read again.
 pub(super) fn begins_as_matrix_market(path: &Path) -> Result<bool> {
     const BANNER: &[u8] = b"%%MatrixMarket";
@@ -78,12 +71,9 @@ pub(super) fn begins_as_matrix_market(path: &Path) -> Result<bool> {
     let mut start = [0; 512];
     let mut known = 0;
     // What cannot be unpacked is for the reader to refuse, which knows the line.
-    let mut text = flate2::read::MultiGzDecoder::new(File::open(path).map_err(io)?);
-    let mut plain = File::open(path).map_err(io)?;
-    let packed = text.header().is_some();
+    let Ok(mut text) = Unpacked::new(File::open(path).map_err(io)?) else { return Ok(false) };
     while known < start.len() {
-        let more = if packed { text.read(&mut start[known..]) } else { plain.read(&mut start[known..]) };
-        match more {
+        match text.read(&mut start[known..]) {
             Ok(0) | Err(_) => break,
             Ok(bytes) => known += bytes,
         }
@@ -106,6 +96,7 @@ mod tests {
             ("a.txt.mtx", Format::MatrixMarket),
             ("a.npz", Format::Npz),
             ("roadNet-CA.txt.gz", Format::EdgeList),
+            ("roadNet-CA.txt.bz2", Format::EdgeList),
             ("a.b.EL", Format::EdgeList),
             ("a.edges", Format::EdgeList),
             ("a.tsv.GZ", Format::EdgeList),

@@ -2,7 +2,7 @@
 //!
 //! [`read`] and [`write()`] tell the format by the name; each format's own module has more to choose.
 //!
-//! | Format | Names | Blocks | gzip | Written from |
+//! | Format | Names | Blocks | gzip, bzip2 | Written from |
 //! |---|---|---|---|---|
 //! | [Matrix Market](matrix_market) | `.mtx`, any other | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
@@ -21,6 +21,7 @@ mod format;
 pub mod matrix_market;
 pub mod npz;
 mod output;
+mod packing;
 pub(crate) mod source;
 pub(crate) mod words;
 
@@ -29,7 +30,8 @@ use std::path::Path;
 pub use format::Format;
 pub use output::{NoneUnfinished, discard_unfinished, write_whole};
 
-use format::{begins_as_matrix_market, without_gz};
+use format::begins_as_matrix_market;
+use packing::without_packing;
 
 use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
 
@@ -116,8 +118,8 @@ pub struct WriteOptions {
     pub progress: Option<Progress>,
 }
 
-/// Reads the file at `path`, in the format its name tells (see [`Format::of`]), text plain or gzip (told by its first
-/// bytes).
+/// Reads the file at `path`, in the format its name tells (see [`Format::of`]), text plain, gzip or bzip2 (told by its
+/// first bytes).
 ///
 /// An `X.mtx` that says nothing of blocks itself has those of [`X.bla`](bla) beside it, where there is one.
 ///

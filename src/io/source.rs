@@ -1,24 +1,23 @@
-//! The bytes of a file, unpacked where gzip, in blocks of whole lines, with the number of each line.
+//! The bytes of a file, unpacked where packed, in blocks of whole lines, with the number of each line.
 //!
 //! A buffer is filled; a block is what lies in it up to the last line end; the rest moves to the front of the next
 //! buffer. So a line never straddles two blocks, and blocks can be parsed apart from one another, on any thread.
 use std::fs::File;
-use std::io::{Cursor, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flate2::read::MultiGzDecoder;
 use rayon::prelude::*;
 
+use super::packing::{Packing, Unpacked};
 use crate::{Error, Progress, Result};
 
 /// Longest line. The format says 1024 bytes; comments in the wild are longer.
 const LINE_BYTES: usize = 1 << 20;
 /// A block and what is parsed from it fit a core's cache.
 const BLOCK_BYTES: usize = 1 << 19;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Whole lines, the last of the file perhaps without its line end.
 #[derive(Debug)]
@@ -33,6 +32,7 @@ pub struct Block<'a> {
 
 pub struct Source<'r> {
     reader: Box<dyn Read + Send + 'r>,
+    packing: Option<Packing>,
     name: PathBuf,
     buffer: Vec<u8>,
     /// Bytes of the buffer handed out, ready to be (whole lines), read.
@@ -44,37 +44,32 @@ pub struct Source<'r> {
 }
 
 impl Source<'static> {
-    /// The file at `path`; `progress` is told its bytes read, packed ones where gzip.
+    /// The file at `path`; `progress` is told its bytes read, packed ones where it is packed.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
         Self::new(Told::open(path, progress)?, path)
     }
 }
 
 impl<'r> Source<'r> {
-    /// Looks at the first two bytes for gzip's.
+    /// Looks at the first bytes for how the file is packed.
     pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }
 
     /// In blocks of about `block_bytes` bytes; longer where a line is.
-    pub fn in_blocks(mut reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
-        let mut magic = [0; 2];
-        let mut known = 0;
-        while known < magic.len() {
-            match reader.read(&mut magic[known..]) {
-                Ok(0) => break,
-                Ok(bytes) => known += bytes,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(source) => return Err(Error::Io { path: name.to_owned(), source }),
-            }
-        }
-        let whole = Cursor::new(magic).take(known as u64).chain(reader);
-        let reader: Box<dyn Read + Send + 'r> = match magic == GZIP_MAGIC {
-            true => Box::new(MultiGzDecoder::new(whole)),
-            false => Box::new(whole),
-        };
-        let buffer = vec![0; block_bytes.clamp(1, LINE_BYTES)];
-        Ok(Self { reader, name: name.to_owned(), buffer, taken: 0, ready: 0, filled: 0, ended: false, lines: 0 })
+    pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
+        let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
+        Ok(Self {
+            packing: reader.packing(),
+            reader: Box::new(reader),
+            name: name.to_owned(),
+            buffer: vec![0; block_bytes.clamp(1, LINE_BYTES)],
+            taken: 0,
+            ready: 0,
+            filled: 0,
+            ended: false,
+            lines: 0,
+        })
     }
 
     /// Lines handed out so far, at least 1: where a file ends, for messages.
@@ -195,10 +190,12 @@ impl<'r> Source<'r> {
     /// What is wrong with the packed data is the file's fault, the rest the system's.
     fn broken(&self, error: std::io::Error) -> Error {
         let line = self.lines + 1 + line_ends(&self.buffer[..self.filled]);
-        match error.kind() {
-            ErrorKind::UnexpectedEof => self.refuse(line, "the gzip data is cut off here"),
-            ErrorKind::InvalidInput | ErrorKind::InvalidData => {
-                self.refuse(line, format!("the gzip data is damaged at or after this line: {error}"))
+        match (self.packing.map(Packing::name), error.kind()) {
+            (Some(packing), ErrorKind::UnexpectedEof) => {
+                self.refuse(line, format!("the {packing} data is cut off here"))
+            }
+            (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                self.refuse(line, format!("the {packing} data is damaged at or after this line: {error}"))
             }
             _ => Error::Io { path: self.name.clone(), source: error },
         }

@@ -1,5 +1,5 @@
 //! Bundle adjustments as *Bundle Adjustment in the Large* has them (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, 2010): text, plain or
-//! gzip.
+//! packed.
 //!
 //! ```text
 //! cameras points observations

@@ -1,5 +1,5 @@
 //! Graphs of poses and landmarks in the text form of g2o (R. Kümmerle, G. Grisetti, H. Strasdat, K. Konolige, W. Burgard, *g2o: A General Framework
-//! for Graph Optimization*, 2011), plain or gzip.
+//! for Graph Optimization*, 2011), plain or packed.
 //!
 //! ```text
 //! VERTEX_SE2 name x y angle                          EDGE_SE2 from to x y angle  I11 I12 I13 I22 I23 I33
@@ -9,7 +9,7 @@
 //! FIX name ...                                       PARAMS_SE3OFFSET offset x y z qx qy qz qw
 //! ```
 //!
-//! Information matrices are symmetric, their upper triangles are written row by row; they are taken as they are, for files in use have some that are
+//! Quaternions are of any length but 0. Information matrices are symmetric, their upper triangles are written row by row; they are taken as they are, for files in use have some that are
 //! not positive definite. A graph is in the plane or in space. Vertices may come
 //! after the edges that name them; where a file has none at all, the first pose is put at the origin and the rest by what was measured.
 //! What a sensor mounted at an offset saw is turned into the frame of the pose. Lines that begin with `#` are comments.
@@ -29,6 +29,10 @@ use super::{
 use crate::{Result, io::words::quote};
 use nalgebra::{Isometry3, Vector2, Vector3};
 use std::{collections::HashMap, io::Read, path::Path};
+
+mod write;
+
+pub use write::{write, write_to};
 
 /// Reads the file at `path`.
 ///
@@ -214,6 +218,17 @@ mod tests {
         )?;
         assert_relative_eq!(graph.sightings[0].measured, Vector3::new(0.0, 2.0, 6.0), epsilon = 1e-12);
         assert_relative_eq!(graph.sightings[0].information.diagonal(), Vector3::new(9.0, 4.0, 16.0), epsilon = 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn quaternions_of_any_length_are_rotations() -> Result<()> {
+        for length in [1e-320, 1e-160, 0.5, 1e200] {
+            let graph = space(&format!("VERTEX_SE3:QUAT 0 0 0 0 0 0 {:e} {:e}\n", 3.0 * length, 4.0 * length))?;
+            // The least of these numbers has four digits.
+            assert_relative_eq!(graph.poses[0].rotation.coords.w, 0.8, epsilon = 1e-3);
+            assert_relative_eq!(graph.poses[0].rotation.norm(), 1.0);
+        }
         Ok(())
     }
 

@@ -2,12 +2,13 @@
 use super::numbers::{Numbers, push};
 use crate::{Result, io::grow};
 use nalgebra::{
-    Isometry2, Isometry3, Matrix2, Matrix3, Matrix6, Quaternion, SMatrix, Translation3, UnitQuaternion, Vector2,
-    Vector3,
+    AbstractRotation, Isometry, Isometry2, Isometry3, Quaternion, SMatrix, SVector, Translation3, UnitComplex,
+    UnitQuaternion, Vector2,
 };
 use std::{
     collections::{HashMap, VecDeque},
     fmt::Debug,
+    marker::PhantomData,
 };
 
 /// Where the poses of a graph are: in the [`Plane`] or in [`Space`].
@@ -35,24 +36,29 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark;
 }
 
+/// Of `D` dimensions, where a rotation is an `R` and a pose has `N` parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct World<R, const D: usize, const N: usize>(PhantomData<R>);
+
 /// Poses x, y and an angle; landmarks x, y.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plane;
+pub type Plane = World<UnitComplex<f64>, 2, 3>;
 
 /// Poses of translation and rotation in three dimensions; landmarks x, y, z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space;
+pub type Space = World<UnitQuaternion<f64>, 3, 6>;
 
-impl Place for Plane {
-    type Pose = Isometry2<f64>;
-    type Landmark = Vector2<f64>;
-    type PoseInformation = Matrix3<f64>;
-    type LandmarkInformation = Matrix2<f64>;
-    const POSE: usize = 3;
-    const LANDMARK: usize = 2;
+impl<R, const D: usize, const N: usize> Place for World<R, D, N>
+where
+    R: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static,
+{
+    type Pose = Isometry<f64, R, D>;
+    type Landmark = SVector<f64, D>;
+    type PoseInformation = SMatrix<f64, N, N>;
+    type LandmarkInformation = SMatrix<f64, D, D>;
+    const POSE: usize = N;
+    const LANDMARK: usize = D;
 
     fn origin() -> Self::Pose {
-        Isometry2::identity()
+        Isometry::identity()
     }
 
     fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose {
@@ -64,32 +70,7 @@ impl Place for Plane {
     }
 
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark {
-        pose.rotation * landmark + pose.translation.vector
-    }
-}
-
-impl Place for Space {
-    type Pose = Isometry3<f64>;
-    type Landmark = Vector3<f64>;
-    type PoseInformation = Matrix6<f64>;
-    type LandmarkInformation = Matrix3<f64>;
-    const POSE: usize = 6;
-    const LANDMARK: usize = 3;
-
-    fn origin() -> Self::Pose {
-        Isometry3::identity()
-    }
-
-    fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose {
-        from * step
-    }
-
-    fn inverse(pose: &Self::Pose) -> Self::Pose {
-        pose.inverse()
-    }
-
-    fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark {
-        pose.rotation * landmark + pose.translation.vector
+        pose.rotation.transform_vector(landmark) + pose.translation.vector
     }
 }
 
@@ -157,13 +138,23 @@ pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
 }
 
 /// x, y, z and the quaternion x, y, z, w, of any length but none.
+///
+/// One whose length is 1 but for rounding is taken as it is: so it is the same after it is written and read again.
 pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     let [x, y, z] = text.reals("a translation")?;
     let [i, j, k, w] = text.reals("a quaternion")?;
-    match UnitQuaternion::try_new(Quaternion::new(w, i, j, k), 1e-9) {
-        Some(rotation) => Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation)),
-        None => text.refuse("a quaternion of length 0 is no rotation"),
+    let quaternion = Quaternion::new(w, i, j, k);
+    let largest = quaternion.coords.amax();
+    if largest == 0.0 {
+        return text.refuse("a quaternion of length 0 is no rotation");
     }
+    // Six roundings are the most that dividing by the length leaves.
+    let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
+        true => UnitQuaternion::new_unchecked(quaternion),
+        // Divided by the largest first: squares may be beyond all numbers.
+        false => UnitQuaternion::new_normalize(quaternion / largest),
+    };
+    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
 /// A symmetric matrix, its upper triangle row by row.

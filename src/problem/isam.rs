@@ -1,5 +1,5 @@
 //! Graphs of poses and landmarks in the text form of iSAM (M. Kaess, A. Ranganathan, F. Dellaert, *iSAM: Incremental Smoothing and Mapping*, 2008),
-//! plain or gzip.
+//! plain or packed.
 //!
 //! ```text
 //! ODOMETRY from to x y angle  R11 R12 R13 R22 R23 R33          EDGE2 is the same

@@ -9,7 +9,7 @@
 //! and W·e on a device ([`Linearization`]); derivatives are analytic ([`Camera`], [`Manifold`]), losses robust where one is asked for ([`Loss`]).
 //! The solvers in `examples/` make H = JᵀWJ, Schur complements and steps of them.
 //!
-//! Readers take files plain or gzipped (told by their first bytes, not their names), check that numbers are finite and that everything named
+//! Readers take files plain, gzip or bzip2 (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;
 mod bundle;
@@ -29,7 +29,7 @@ pub use bal::{BundleAdjustment, Observation};
 pub use bundle::{BundleProblem, BundleState};
 pub use camera::{Camera, Projection};
 pub use file::{Problem, read};
-pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step};
+pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
 pub use linearization::{LeastSquares, Linearization};
 pub use loss::Loss;
 pub use manifold::Manifold;

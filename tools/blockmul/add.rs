@@ -21,7 +21,7 @@ pub struct Args {
     a: PathBuf,
     /// B, of the same size.
     b: PathBuf,
-    /// Where to write C, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Where to write C, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// What A is multiplied by.

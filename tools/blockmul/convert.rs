@@ -25,7 +25,7 @@ otherwise (--block 1: none).")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Cut into dense blocks of R rows and K columns; one number for square ones.

@@ -23,7 +23,7 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct Common {
-    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Seed of the random numbers.

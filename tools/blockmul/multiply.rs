@@ -26,7 +26,7 @@ Exit status: 0 done; 1 the result failed --verify; 2 wrong usage or unreadable i
 pub struct Args {
     #[command(flatten)]
     operands: OperandArgs,
-    /// Write C here, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Write C here, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What the matrices hold: f16 is stored in 16 bits and computed in f32.

@@ -16,7 +16,7 @@ Blocks that the input says it is made of are transposed with it. Every entry sta
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format its name tells, gzipped if it ends in .gz; - for Matrix Market on stdout.
+    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Add up entries that stand twice in the file instead of refusing it.

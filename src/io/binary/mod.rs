@@ -9,7 +9,7 @@
 //! | pattern | where each row's entries begin, and where the last ends; the column of each (`i32`) | the same of blocks |
 //! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!
-//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files may be gzip. A refusal,
+//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files may be gzip or bzip2. A refusal,
 //! [`Error::Malformed`], names the array and the element, from 0. Without values every entry is read as 1.
 //!
 //! ```

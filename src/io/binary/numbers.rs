@@ -1,10 +1,8 @@
-//! Little-endian numbers from a stream, plain or gzip; no more memory than the bytes prove.
-use std::io::{BufReader, Cursor, Error as IoError, ErrorKind, Read};
+//! Little-endian numbers from a stream, plain or packed; no more memory than the bytes prove.
+use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
-
-use super::super::{grow, room};
+use super::super::{grow, packing::Unpacked, room};
 use crate::{Error, Result};
 
 /// A number with a little-endian form.
@@ -32,18 +30,10 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Looks at the first two bytes for gzip's.
-    pub fn new(mut reader: impl Read + 'r, name: &Path) -> Result<Self> {
-        let mut first = Vec::new();
-        let known = reader.by_ref().take(2).read_to_end(&mut first);
-        known.map_err(|source| Error::Io { path: name.to_owned(), source })?;
-        let packed = first == [0x1f, 0x8b];
-        let whole = Cursor::new(first).chain(reader);
-        let reader: Box<dyn Read + 'r> = match packed {
-            true => Box::new(BufReader::new(MultiGzDecoder::new(whole))),
-            false => Box::new(BufReader::new(whole)),
-        };
-        Ok(Self { reader, name: name.to_owned() })
+    /// Looks at the first bytes for how the file is packed.
+    pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
+        let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
+        Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })
     }
 
     /// `path: place: reason`.

@@ -58,13 +58,13 @@ fn scalars_of_every_kind() {
 }
 
 #[test]
-fn every_type_comes_back_plain_and_gzip() {
+fn every_type_comes_back_plain_and_packed() {
     let shape = BlockShape::new(2, 3).unwrap();
     let scalars = Csc::from_triplets(4, 6, [(0, 1, 2.5), (3, 3, -1.0), (1, 5, 0.25)]).unwrap();
     let blocks: Cbc<f64> = scalars.to_blocks(shape).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let read = |name: &str| crate::io::read(folder.path().join(name), &ReadOptions::default()).unwrap();
-    for name in ["a.bin", "a.bsr", "a.bin.gz", "a.BSR"] {
+    for name in ["a.bin", "a.bsr", "a.bin.gz", "a.bin.bz2", "a.BSR"] {
         write(folder.path().join(name), &blocks).unwrap();
         let file = read(name);
         assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(Layout::Uniform(shape))), "{name}");

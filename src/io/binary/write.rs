@@ -3,10 +3,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use super::{BCSR, BSR};
-use crate::io::{without_gz, write_whole};
+use crate::io::{without_packing, write_whole};
 use crate::{BlockShape, Error, Matrix, Result};
 
-/// Writes `matrix` to the file at `path`, in place of what was there once it is whole; gzip where the name ends in `.gz`. Scalars
+/// Writes `matrix` to the file at `path`, in place of what was there once it is whole; gzip where the name ends in `.gz`, bzip2
+/// where in `.bz2`. Scalars
 /// under a name `.bcsr` as `BCSR0001`, anything else as `BSR1`; values as `f64`.
 ///
 /// # Errors
@@ -14,7 +15,7 @@ use crate::{BlockShape, Error, Matrix, Result};
 /// place in either form. A file that was there is then as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
     let path = path.as_ref();
-    let name = without_gz(path);
+    let name = without_packing(path);
     let bcsr = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bcsr"));
     let view = matrix.as_cbc();
     let refuse = |reason: &str| Err(Error::Argument(format!("{}: {reason}", path.display())));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::Element;
 
 /// Appends `value`: plain where that is short, else with an exponent; the shortest digits of both notations are the same.
-pub(in crate::io) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
+pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
     let wide = value.to_f64();
     if wide.is_nan() {
         return write!(text, "{}nan", if wide.is_sign_negative() { "-" } else { "" });

@@ -1,4 +1,4 @@
-//! Matrix Market exchange files, plain or gzip, in and out, on all threads.
+//! Matrix Market exchange files, plain or packed, in and out, on all threads.
 //!
 //! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial Design* (NISTIR 5935,
 //! 1996): a banner, comments, a line of sizes, the matrix. In `coordinate` files the sizes are `rows columns entries` and
@@ -49,7 +49,7 @@ mod write;
 use std::io::Read;
 use std::path::Path;
 
-pub(super) use digits::append as append_value;
+pub(crate) use digits::append as append_value;
 pub use write::{write, write_to};
 
 use super::source::Source;
@@ -57,7 +57,7 @@ use super::{Format, Layout, MatrixFile, ReadOptions};
 use crate::Result;
 use header::Header;
 
-/// Reads the file at `path`, plain or gzip (told by its first bytes, not its name).
+/// Reads the file at `path`, plain, gzip or bzip2 (told by its first bytes, not its name).
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the system refuses the file; [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not
@@ -66,7 +66,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or gzip, from anywhere; `name` stands in messages where [`read`] has the path. Nobody
+/// Reads a file's bytes, plain or packed, from anywhere; `name` stands in messages where [`read`] has the path. Nobody
 /// knows the length, so `options.progress` is told nothing.
 ///
 /// The reader is read to its end, half a mebibyte at a time; it need not be buffered.

@@ -1,13 +1,13 @@
 //! The reader and the writer as a whole: what is read, what is refused and how, and both together.
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use flate2::{Compression, write::GzEncoder};
 use nalgebra_sparse::io::load_coo_from_matrix_market_str;
 use proptest::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::*;
+use crate::io::packing::{Packing, tests::packed};
 use crate::io::{Field, Symmetry};
 use crate::{Csc, Error, Pattern};
 
@@ -52,9 +52,7 @@ fn parts(file: &MatrixFile) -> (&[u64], &[u32], &[f64]) {
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
+    packed(Some(Packing::Gzip), bytes)
 }
 
 #[test]
@@ -87,6 +85,8 @@ fn spaces_comments_case_and_line_ends() {
     assert_eq!(accepted(gzip(&bytes)), plain);
     let members = [gzip(&bytes[..40]), gzip(b""), gzip(&bytes[40..])].concat();
     assert_eq!(accepted(members), plain);
+    let streams = [&bytes[..40], b"", &bytes[40..]].map(|bytes| packed(Some(Packing::Bzip2), bytes)).concat();
+    assert_eq!(accepted(streams), plain);
 }
 
 #[test]
@@ -201,18 +201,24 @@ fn duplicates_are_named_or_summed() {
 }
 
 #[test]
-fn damaged_gzip_is_refused() {
+fn damaged_packing_is_refused_by_its_name() {
     let text = format!("{REAL}300 300 300\n") + &(1..=300).map(|i| format!("{i} {i} {i}.25\n")).collect::<String>();
-    let packed = gzip(text.as_bytes());
-    assert_eq!(accepted(&packed).stored, 300);
-    // Within the header of the stream, the data, the check sum.
-    for length in [2, 9, packed.len() / 2, packed.len() - 8, packed.len() - 1] {
-        assert!(refused(&packed[..length]).ends_with(": the gzip data is cut off here"), "{length}");
+    for packing in [Packing::Gzip, Packing::Bzip2] {
+        let (packed, name) = (packed(Some(packing), text.as_bytes()), packing.name());
+        assert_eq!(accepted(&packed).stored, 300);
+        // Within the header of the stream, the data, the check sum.
+        for length in [3, 9, packed.len() / 2, packed.len() - 8, packed.len() - 1] {
+            let refusal = refused(&packed[..length]);
+            assert!(refusal.ends_with(&format!(": the {name} data is cut off here")), "{length}: {refusal}");
+        }
+        let mut flipped = packed.clone();
+        *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
+        for damaged in [flipped, [&packed[..], b"more that is not packed"].concat()] {
+            let refusal = refused(&damaged);
+            assert!(refusal.contains(&format!("the {name} data is damaged at or after this line: ")), "{refusal}");
+        }
     }
-    let mut flipped = packed.clone();
-    *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
-    assert!(refused(&flipped).contains("the gzip data is damaged"), "{}", refused(&flipped));
-    assert!(refused([&packed[..], b"more that is no gzip"].concat()).contains("the gzip data is damaged"));
+    assert!(refused(&gzip(text.as_bytes())[..2]).ends_with(": the gzip data is cut off here"));
 }
 
 #[test]
@@ -230,7 +236,7 @@ fn files_name_themselves() {
 
 proptest! {
     #[test]
-    fn any_matrix_comes_back_plain_and_gzip(
+    fn any_matrix_comes_back_plain_and_packed(
         rows in 0..9usize,
         cols in prop::collection::vec(prop::collection::btree_map(0..9u32, -2.0..2.0, 0..9), 0..9),
     ) {
@@ -244,7 +250,7 @@ proptest! {
         }
         let matrix = Csc::new(Pattern::new(rows, cols.len(), col_ptr, row_idx).unwrap(), values).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        for (name, magic) in [("c.mtx", b"%%"), ("c.mtx.GZ", b"\x1f\x8b")] {
+        for (name, magic) in [("c.mtx", b"%%"), ("c.mtx.GZ", b"\x1f\x8b"), ("c.mtx.bz2", b"BZ")] {
             let path = folder.path().join(name);
             write(&path, &matrix, &Default::default()).unwrap();
             prop_assert_eq!(&std::fs::read(&path).unwrap()[..2], magic);

@@ -7,13 +7,14 @@ use rayon::prelude::*;
 
 use super::{digits, header::NOTE};
 use crate::io::WriteOptions;
-use crate::io::output::{pack, write_unpacked};
+use crate::io::output::write_unpacked;
+use crate::io::packing::Packing;
 use crate::{BlockShape, Element, Matrix, Result, matrix::CbcView};
 
 /// Elements in a chunk: about a mebibyte of text.
 const CHUNK: u64 = 1 << 15;
 
-/// Writes `matrix` to the file at `path`, gzip when the name ends in `.gz`, in place of what was there once it is whole.
+/// Writes `matrix` to the file at `path`, gzip when the name ends in `.gz`, bzip2 when in `.bz2`, in place of what was there once it is whole.
 ///
 /// Every element of a block is written, zeros too, and a comment `%%blockmul blocks 6x3` tells their shape: other
 /// readers skip it, [`read`](super::read) gives it as [`MatrixFile::layout`](crate::io::MatrixFile::layout).
@@ -22,12 +23,12 @@ const CHUNK: u64 = 1 << 15;
 /// [`Element::from_f64`] make the same bits; -0, infinities and NaN included, but of a NaN only its sign.
 ///
 /// Text is made, and packed, on all threads of the ambient rayon pool, a few mebibytes a thread at a time. The bytes do
-/// not depend on the number of threads. A gzip file has many members, as the format and its readers allow.
+/// not depend on the number of threads. A packed file has many members, as the format and its readers allow.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) with the path; a file that was there is then as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
-    write_unpacked(path.as_ref(), |writer, gzip| write_chunks(writer, matrix, options, gzip))
+    write_unpacked(path.as_ref(), |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
 /// Writes `matrix` as [`write()`] does, plain, to anything; large pieces at a time, so `writer` need not be buffered.
@@ -35,20 +36,23 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
 /// # Errors
 /// Those of `writer`.
 pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
-    write_chunks(&mut writer, matrix, options, false)
+    write_chunks(&mut writer, matrix, options, None)
 }
 
-fn write_chunks<M: Matrix>(writer: &mut dyn Write, matrix: &M, options: &WriteOptions, gzip: bool) -> io::Result<()> {
+fn write_chunks<M: Matrix>(
+    writer: &mut dyn Write,
+    matrix: &M,
+    options: &WriteOptions,
+    packing: Option<Packing>,
+) -> io::Result<()> {
     let lines = Lines { view: matrix.as_cbc(), row_major: M::ROW_MAJOR };
     let elements = lines.elements();
     let make = |range: Range<u64>| -> io::Result<Vec<u8>> {
         let mut text = if range.start == 0 { lines.header() } else { Vec::new() };
         lines.append(range, &mut text)?;
-        if !gzip {
-            return Ok(text);
-        }
+        let Some(packing) = packing else { return Ok(text) };
         let mut packed = Vec::with_capacity(text.len() / 2);
-        pack(&mut packed, |writer| writer.write_all(&text))?;
+        packing.pack(&mut packed, |writer| writer.write_all(&text))?;
         Ok(packed)
     };
     // A round is written here while the pool makes the next.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use zip::{ZipArchive, result::ZipError};
 
 use super::member::Member;
+use crate::io::packing::Packing;
 use crate::{Error, Progress, Result};
 
 pub(super) struct Archive<R> {
@@ -15,10 +16,11 @@ pub(super) struct Archive<R> {
 impl<R: Read + Seek> Archive<R> {
     /// Reads the list of members.
     pub fn open(mut reader: R, name: &Path) -> Result<Self> {
-        let mut magic = [0; 2];
-        let gzip = reader.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
-        if gzip {
-            let reason = "this is gzip, and an .npz is packed already: unpack it first";
+        let mut first = [0; 3];
+        if reader.read_exact(&mut first).is_ok()
+            && let Some(packing) = Packing::of_bytes(&first)
+        {
+            let reason = format!("this is {}, and an .npz is packed already: unpack it first", packing.name());
             return Err(malformed(name, "the archive", reason));
         }
         reader.rewind().map_err(|source| Error::Io { path: name.to_owned(), source })?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-use crate::io::{WriteOptions, without_gz, write_whole};
+use crate::io::{WriteOptions, without_packing, write_whole};
 use crate::{Element, Error, Matrix, Result, matrix::CbcView};
 
 /// Writes `matrix` to the file at `path`, in place of what was there once it is whole: [`Csc`](crate::Csc) as CSC,
@@ -15,11 +15,15 @@ use crate::{Element, Error, Matrix, Result, matrix::CbcView};
 ///
 /// # Errors
 /// [`Error::Io`] with the path, and a file that was there is then as it was; [`Error::Argument`] for a name that ends
-/// in `.gz`.
+/// in `.gz` or `.bz2`.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
-    if without_gz(path) != path {
-        return Err(Error::Argument(format!("{}: an .npz is packed already, name it without .gz", path.display())));
+    if without_packing(path) != path {
+        let ending = path.extension().unwrap_or_default().display();
+        return Err(Error::Argument(format!(
+            "{}: an .npz is packed already, name it without .{ending}",
+            path.display()
+        )));
     }
     write_whole(path, |writer| write_to(writer, matrix, options))
 }

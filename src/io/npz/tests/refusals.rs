@@ -75,6 +75,7 @@ fn archives_that_are_none_or_lack_members() {
     assert!(refused(b"").starts_with("the archive: "));
     assert!(refused(b"%%MatrixMarket matrix").starts_with("the archive: "));
     assert!(refused(b"\x1f\x8bxxxxxxxx").starts_with("the archive: this is gzip"));
+    assert!(refused(b"BZh9xxxxxxxx").starts_with("the archive: this is bzip2"));
     let whole = archive(&csr());
     for length in [1, 21, whole.len() / 2, whole.len() - 1] {
         assert!(refused(&whole[..length]).starts_with("the archive: "), "{length}");

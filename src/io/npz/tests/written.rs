@@ -8,7 +8,7 @@ fn written<M: Matrix>(matrix: &M) -> Vec<u8> {
 }
 
 #[test]
-fn files_are_whole_never_gzip_and_the_same_every_time() {
+fn files_are_whole_never_packed_and_the_same_every_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npz");
     let matrix = Csc::from_triplets(3, 4, [(0, 3, 5.0), (2, 1, 0.5)]).unwrap();
@@ -16,10 +16,13 @@ fn files_are_whole_never_gzip_and_the_same_every_time() {
     assert_eq!(std::fs::read(&path).unwrap(), written(&matrix));
     let file = read(&path, &ReadOptions::default()).unwrap();
     assert_eq!(file.matrix, matrix);
-    let packed = folder.path().join("a.npz.gz");
-    let error = write(&packed, &matrix, &Default::default()).unwrap_err().to_string();
-    assert!(error.ends_with("a.npz.gz: an .npz is packed already, name it without .gz"), "{error}");
-    assert!(matches!(read(&packed, &ReadOptions::default()), Err(Error::Io { .. })));
+    for ending in ["gz", "bz2"] {
+        let packed = folder.path().join(format!("a.npz.{ending}"));
+        let error = write(&packed, &matrix, &Default::default()).unwrap_err().to_string();
+        let end = format!("a.npz.{ending}: an .npz is packed already, name it without .{ending}");
+        assert!(error.ends_with(&end), "{error}");
+        assert!(matches!(read(&packed, &ReadOptions::default()), Err(Error::Io { .. })));
+    }
     assert!(matches!(read(folder.path(), &ReadOptions::default()), Err(Error::Io { .. })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
