@@ -54,14 +54,6 @@ impl Solver {
             Self::Reduced(reduced) => reduced.solve(normal, lambda),
         }
     }
-
-    /// The reduced system, where there is one.
-    pub fn schur(&self) -> Option<&Schur<f64>> {
-        match self {
-            Self::Whole(_) => None,
-            Self::Reduced(reduced) => Some(&reduced.schur),
-        }
-    }
 }
 
 /// The lower triangle of a symmetric matrix, factored again and again.

@@ -63,6 +63,17 @@ impl<T: Element> Shaped<T> {
         }
     }
 
+    /// In blocks, scalars as ones of 1x1.
+    pub fn into_blocks(self) -> Result<Cbc<T>> {
+        match self {
+            Self::Scalars(matrix) => {
+                let (pattern, values) = matrix.into_parts();
+                Cbc::new(pattern, BlockShape::SCALAR, values)
+            }
+            Self::Blocks(matrix) => Ok(matrix),
+        }
+    }
+
     /// To its file, and one line about it.
     pub fn write(&self, path: &Path, messages: &Messages) -> std::result::Result<(), Failure> {
         match self {

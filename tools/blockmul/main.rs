@@ -7,16 +7,22 @@ mod devices;
 mod explain;
 mod failure;
 mod generate;
+mod hessian;
 mod info;
 mod input;
 mod interrupt;
+#[path = "../../examples/least_squares/mod.rs"]
+mod least_squares;
 mod manual;
 mod messages;
 mod multiply;
 mod operands;
 mod output;
+mod problem;
 mod report;
+mod schur;
 mod sizes;
+mod solve;
 mod spy;
 mod target;
 mod transpose;
@@ -40,6 +46,7 @@ Examples:
   blockmul multiply A.mtx B.mtx -o C.mtx.gz             C = A·B on the best device
   blockmul multiply W.mtx --block 6x3 --verify          W·Wᵀ in blocks, checked against the reference
   blockmul compare C.mtx D.mtx --tolerance 1e-12
+  blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
 Files are Matrix Market files, plain or gzipped, unless their names say otherwise. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, or the matrices compared differ; 2 wrong usage, or an input that cannot be read;
@@ -60,6 +67,9 @@ enum Command {
     Transpose(transpose::Args),
     Add(add::Args),
     Generate(generate::Args),
+    Hessian(hessian::Args),
+    Schur(schur::Args),
+    Solve(solve::Args),
     Bench(bench::Args),
     Devices(devices::Args),
     Completions(manual::CompletionsArgs),
@@ -78,6 +88,9 @@ fn main() -> ExitCode {
         Command::Transpose(args) => transpose::run(&args),
         Command::Add(args) => add::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Hessian(args) => hessian::run(&args),
+        Command::Schur(args) => schur::run(&args),
+        Command::Solve(args) => solve::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Completions(args) => manual::completions(&args),

@@ -5,13 +5,13 @@ mod shade;
 mod term;
 
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Shaped};
 use crate::messages::Messages;
 use crate::output;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
-use blockmul::{BlockShape, Cbc, Csc, DeviceMatrix, Element, Method, Pattern};
+use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, Pattern};
 use half::f16;
 use shade::{Shade, Shaded};
 use std::io::IsTerminal;
@@ -100,7 +100,8 @@ fn write(path: &Path, shaded: &Shaded, size: usize, messages: &Messages) -> Resu
     Ok(())
 }
 
-fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
+/// Refuses a place where a picture cannot go.
+pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
     match output::is_standard(path) {
         true if in_terminal => Err(Failure::Usage("-o - and --term cannot both have stdout".into())),
         true if std::io::stdout().is_terminal() => {
@@ -111,6 +112,13 @@ fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
         }
         _ => output::check_place(path),
     }
+}
+
+/// A picture of a matrix by magnitude, as of a file with the options left out.
+pub fn draw(path: &Path, matrix: Cbc<f64>, device: &Device, messages: &Messages) -> Result<(), Failure> {
+    const SIZE: usize = 1024;
+    let raster = Raster::of(&device.upload(&matrix)?, SIZE)?;
+    write(path, &Shaded::of(&raster, Shade::Magnitude), SIZE, messages)
 }
 
 /// What is drawn, at whatever size.
@@ -193,13 +201,5 @@ fn read(
 ) -> Result<(Cbc<f64>, BlockShape), Failure> {
     let file = input::read(path, args.sum_duplicates, messages)?;
     let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
-    Ok((cut(file.matrix, shape)?, shape))
-}
-
-fn cut(matrix: Csc<f64>, shape: BlockShape) -> blockmul::Result<Cbc<f64>> {
-    if shape == BlockShape::SCALAR {
-        let (pattern, values) = matrix.into_parts();
-        return Cbc::new(pattern, shape, values);
-    }
-    matrix.to_blocks(shape)
+    Ok((Shaped::cut(file.matrix, Some(shape))?.into_blocks()?, shape))
 }

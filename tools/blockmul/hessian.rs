@@ -1,0 +1,111 @@
+//! `blockmul hessian`: a least-squares problem linearised, and the matrices of its normal equations.
+use crate::failure::Failure;
+use crate::least_squares::{ms, normal::Normal};
+use crate::messages::Messages;
+use crate::output;
+use crate::problem::{ProblemArgs, matrices, matrices::Wanted, with_subject};
+use blockmul::problem::{LeastSquares, Linearization};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Linearise a least-squares problem where it starts, and form H = JᵀWJ.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul hessian sphere2500.g2o.gz                           what H is like, and what it takes
+  blockmul hessian sphere2500.g2o.gz --write H=H.mtx --picture H.png
+  blockmul hessian problem-49-7776-pre.txt.gz --write U=U.mtx --write W=W.mtx.gz --write V=V.npz
+  blockmul hessian graph.g2o --loss huber:1.5 --write J=J.bsr
+
+Names: H and J of every problem; U, W and V where points or landmarks are unknown, H = [U W; Wᵀ V]; Jc and Jp, the parts of a
+bundle adjustment's J; Omega, the information matrices of a graph without landmarks. Symmetric matrices are written in full.")]
+pub struct Args {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Write a matrix in the format its file's name tells; may be given several times.
+    #[arg(long, value_name = "NAME=FILE")]
+    write: Vec<Wanted>,
+    /// Draw H.
+    #[arg(long, value_name = "PICTURE.png")]
+    picture: Option<PathBuf>,
+    /// Print no messages.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.write.iter().try_for_each(|wanted| output::check_place(&wanted.path))?;
+    args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
+    let messages = Messages::new(args.quiet);
+    let (device, subject) = args.problem.open(&messages)?;
+    with_subject!(subject, |problem, start| {
+        let linearized = Linearized::new(&problem, &start, &device)?;
+        matrices::check(&args.write, &linearized.linearization)?;
+        messages.pause(|| output::print(&linearized.text()))?;
+        matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
+        if let Some(path) = &args.picture {
+            let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;
+            crate::spy::draw(path, h.into_blocks()?, &device, &messages)?;
+        }
+        Ok(())
+    })
+}
+
+/// A problem linearised, and what that took.
+pub struct Linearized {
+    pub linearization: Linearization,
+    pub normal: Normal,
+    cost: f64,
+    plan_ms: f64,
+    residuals_ms: f64,
+    products_ms: f64,
+}
+
+impl Linearized {
+    /// Linearised twice: the first time arrays and kernels are touched first.
+    pub fn new<P: LeastSquares>(problem: &P, state: &P::State, device: &blockmul::Device) -> blockmul::Result<Self> {
+        let clock = Instant::now();
+        let mut linearization = problem.prepare(device)?;
+        let mut normal = Normal::new(&linearization)?;
+        problem.linearize(state, &mut linearization)?;
+        normal.form(&linearization)?;
+        let plan_ms = ms(clock);
+        let clock = Instant::now();
+        let cost = problem.linearize(state, &mut linearization)?;
+        let residuals_ms = ms(clock);
+        let clock = Instant::now();
+        normal.form(&linearization)?;
+        let products_ms = ms(clock);
+        Ok(Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms })
+    }
+
+    fn text(&self) -> String {
+        let Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms } = self;
+        let j = linearization.jacobian();
+        let mut lines = vec![format!("cost {cost}, largest element of its gradient {:.6e}", normal.gradient())];
+        let rows: usize = j.row_groups().iter().map(|group| group.scalars()).sum();
+        let cols: usize = j.col_groups().iter().map(|group| group.scalars()).sum();
+        let cells = (0..j.row_groups().len()).flat_map(|row| (0..j.col_groups().len()).map(move |col| (row, col)));
+        let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(matrices::told).collect();
+        lines.push(format!("  J  {rows} x {cols}, {}", cells.join(", ")));
+        match j.col_groups().len() {
+            2 => {
+                for (name, part) in ["U", "W", "V"].into_iter().zip(crate::least_squares::linear::parts(normal)) {
+                    let shape = part.shape();
+                    let (rows, cols) = (part.nrows() * shape.rows(), part.ncols() * shape.cols());
+                    let half = if name == "U" && part.nnz() > part.ncols() { ", its lower triangle" } else { "" };
+                    lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::told(part)));
+                }
+            }
+            _ => {
+                let h = normal.h().get(0, 0).expect("one group of unknowns");
+                lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", matrices::told(h)));
+            }
+        }
+        lines.push(format!(
+            "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.0} ms",
+            normal.products()
+        ));
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,104 @@
+//! What the commands ask of a problem beside its residuals: its name, its unknowns, its solution as a file.
+use crate::failure::Failure;
+use crate::output;
+use blockmul::Error;
+use blockmul::problem::{
+    BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Plane, PoseGraph, Space, bal, g2o,
+};
+use std::path::Path;
+
+/// A problem that knows what it is.
+pub trait Named: LeastSquares {
+    /// `kind` in JSON.
+    const KIND: &'static str;
+    /// What half of χ² is called: a cost where it is one of pixels.
+    const CHI2: bool;
+
+    /// One line.
+    fn describe(&self) -> String;
+
+    /// The problem with `state` in place of what it came with, in its own format.
+    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
+}
+
+/// `1 pose`, `2 poses`.
+fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+impl Named for BundleProblem {
+    const KIND: &'static str = "bundle adjustment";
+    const CHI2: bool = false;
+
+    fn describe(&self) -> String {
+        let problem = self.problem();
+        format!(
+            "{}, {}, {}",
+            count(problem.cameras.len(), "camera"),
+            count(problem.points.len(), "point"),
+            count(problem.observations.len(), "observation")
+        )
+    }
+
+    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
+        written(bal::write(path, &self.with_state(state.clone())))
+    }
+}
+
+/// Where the poses of a graph are, for its file.
+pub trait Kind: Manifold {
+    const NAME: &'static str;
+    fn graph(graph: PoseGraph<Self>) -> Graph;
+}
+
+impl Kind for Plane {
+    const NAME: &'static str = "pose graph in the plane";
+    fn graph(graph: PoseGraph<Self>) -> Graph {
+        Graph::Plane(graph)
+    }
+}
+
+impl Kind for Space {
+    const NAME: &'static str = "pose graph in space";
+    fn graph(graph: PoseGraph<Self>) -> Graph {
+        Graph::Space(graph)
+    }
+}
+
+impl<P: Kind> Named for GraphProblem<P> {
+    const KIND: &'static str = P::NAME;
+    const CHI2: bool = true;
+
+    fn describe(&self) -> String {
+        let graph = self.graph();
+        let mut all = vec![count(graph.poses.len(), "pose")];
+        if !graph.landmarks.is_empty() {
+            all.push(count(graph.landmarks.len(), "landmark"));
+        }
+        all.push(count(graph.steps.len(), "step"));
+        if !graph.sightings.is_empty() {
+            all.push(count(graph.sightings.len(), "sighting"));
+        }
+        all.join(", ")
+    }
+
+    fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
+        written(g2o::write(path, &P::graph(self.with_state(state.clone()))))
+    }
+}
+
+/// A place that cannot be written is no fault of an input.
+fn written(done: blockmul::Result<()>) -> Result<(), Failure> {
+    done.map_err(|error| match error {
+        Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
+        error => error.into(),
+    })
+}
+
+/// Refuses a place before the work is done.
+pub fn check_place(path: &Path) -> Result<(), Failure> {
+    match output::is_standard(path) {
+        true => Err(Failure::Usage("a solution goes to a file, not to stdout".into())),
+        false => output::check_place(path),
+    }
+}

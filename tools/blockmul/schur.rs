@@ -1,0 +1,84 @@
+//! `blockmul schur`: the Schur complement of a problem's points or landmarks.
+use crate::failure::Failure;
+use crate::hessian::Linearized;
+use crate::input::Shaped;
+use crate::least_squares::{linear, ms};
+use crate::messages::Messages;
+use crate::output;
+use crate::problem::{ProblemArgs, matrices, with_subject};
+use blockmul::{Damping, Schur};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Linearise a least-squares problem where it starts, and form S = U - W·V⁻¹·Wᵀ, points or landmarks eliminated.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul schur problem-49-7776-pre.txt.gz                    what S is like, and what it takes
+  blockmul schur problem-49-7776-pre.txt.gz --picture S.png -o S.mtx
+  blockmul schur graph.g2o --lambda 1e-4
+
+The diagonal of H is damped, by λ times itself: without it the blocks of points that two rays of light do not fix are singular. S is
+written in full.")]
+pub struct Args {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Damping, as a share of the diagonal of H.
+    #[arg(long, default_value_t = 1e-4)]
+    lambda: f64,
+    /// Write S, in the format its file's name tells.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw S.
+    #[arg(long, value_name = "PICTURE.png")]
+    picture: Option<PathBuf>,
+    /// Print no messages.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.output.iter().try_for_each(|path| output::check_place(path))?;
+    args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
+    let messages = Messages::new(args.quiet);
+    let (device, subject) = args.problem.open(&messages)?;
+    let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
+    if normal.b().len() < 2 {
+        return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
+    }
+    let [u, w, v] = linear::parts(&normal);
+    let clock = Instant::now();
+    let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+    let execute = |schur: &mut Schur<f64>| -> blockmul::Result<f64> {
+        let clock = Instant::now();
+        schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], Damping::Marquardt(args.lambda))?;
+        schur.check()?;
+        device.finish()?;
+        Ok(ms(clock))
+    };
+    execute(&mut schur)?;
+    let plan_ms = ms(clock);
+    let execution_ms = execute(&mut schur)?;
+    let s = schur.s()?;
+    let (n, side, stored) = (s.nrows(), s.shape().rows(), s.nnz());
+    let whole = 2 * stored - n;
+    let text = format!(
+        "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.0} ms",
+        n * side,
+        matrices::told(s),
+        100.0 * whole as f64 / (n as f64 * n as f64),
+        schur.products()
+    );
+    messages.pause(|| output::print(&text))?;
+    if args.output.is_none() && args.picture.is_none() {
+        return Ok(());
+    }
+    let s = matrices::mirrored(&s.download()?)?;
+    if let Some(path) = &args.output {
+        Shaped::Blocks(s.clone()).write(path, &messages)?;
+    }
+    match &args.picture {
+        Some(path) => crate::spy::draw(path, s, &device, &messages),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,180 @@
+//! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of `examples/least_squares`.
+use crate::failure::Failure;
+use crate::least_squares::{self, Method, Options, Solution, Stop, linear::Linear, report};
+use crate::messages::Messages;
+use crate::output;
+use crate::problem::{
+    ProblemArgs,
+    subject::{self, Named},
+    with_subject,
+};
+use blockmul::Device;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Counts the changes of the JSON's fields that a reader must know of.
+const SCHEMA: u32 = 1;
+
+/// Solve a least-squares problem: a bundle adjustment, or a graph of poses and landmarks.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul solve problem-49-7776-pre.txt.gz                    Levenberg-Marquardt, points eliminated
+  blockmul solve sphere2500.g2o.gz --method gauss-newton -o solved.g2o
+  blockmul solve final.txt.bz2 --linear conjugate-gradients    for many cameras: the Schur complement is never formed
+  blockmul solve graph.g2o --loss huber:1.5 --json solved.json --picture solved.png
+
+A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest element of the gradient and
+λ before it; milliseconds in residuals and Jacobians (host), in products (device, copies to the host included), in the linear system.
+Of a graph chi2 = Σ eᵀΩe is told, twice the cost. The first pose is held where the file fixes none. Exit status: 0 solved, the limit
+of iterations reached included; 1 no step could be made from where it stands.")]
+pub struct Args {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// How steps are made.
+    #[arg(long, value_enum, default_value = "levenberg-marquardt")]
+    method: MethodName,
+    /// How the linear system of a step is solved.
+    #[arg(long, value_enum, default_value = "cholesky")]
+    linear: LinearName,
+    /// Most steps tried.
+    #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
+    iterations: u32,
+    /// A step that lowers the cost by less than this share of it is the last.
+    #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = share)]
+    tolerance: f64,
+    /// Damping of the first step, as a share of the diagonal of H.
+    #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = share)]
+    lambda: f64,
+    /// Write the problem as solved, in the format of BAL or of g2o, gzipped if the name ends in .gz.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write what is told as JSON; - for stdout, in place of the table.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print neither messages nor the table.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum MethodName {
+    LevenbergMarquardt,
+    GaussNewton,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum LinearName {
+    /// Sparse Cholesky factorization, of the Schur complement where there are points or landmarks.
+    Cholesky,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
+        _ => Err("a finite number from 0 on is wanted".into()),
+    }
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.output.iter().try_for_each(|path| subject::check_place(path))?;
+    args.json.iter().try_for_each(|path| output::check_place(path))?;
+    let messages = Messages::new(args.quiet);
+    let (device, subject) = args.problem.open(&messages)?;
+    with_subject!(subject, |problem, start| solve(args, &problem, start, &device, &messages))
+}
+
+fn solve<P: Named>(
+    args: &Args,
+    problem: &P,
+    start: P::State,
+    device: &Device,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let options = Options {
+        method: match args.method {
+            MethodName::LevenbergMarquardt => Method::LevenbergMarquardt,
+            MethodName::GaussNewton => Method::GaussNewton,
+        },
+        linear: match args.linear {
+            LinearName::Cholesky => Linear::Cholesky,
+        },
+        iterations: args.iterations,
+        tolerance: args.tolerance,
+        lambda: args.lambda,
+    };
+    let to_stdout = args.json.as_deref().is_some_and(output::is_standard);
+    let table = !args.quiet && !to_stdout;
+    let mut printed = Ok(());
+    let mut print = |text: &str| {
+        if table && printed.is_ok() {
+            printed = messages.pause(|| output::print(text));
+        }
+    };
+    messages.step("planning");
+    print(report::HEAD);
+    let solution = least_squares::minimize(problem, start.clone(), device, &options, |iteration| {
+        print(&report::line(iteration));
+        messages.step(format!("iteration {}", iteration.iteration + 1));
+    })?;
+    print(&summary::<P>(&solution));
+    printed?;
+    if let Some(path) = &args.output {
+        problem.write(&solution.state, path)?;
+        messages.say(&format!("{}: {}", path.display(), problem.describe()));
+    }
+    if let Some(path) = &args.json {
+        let json = serde_json::to_string_pretty(&described::<P>(args, device, &solution)).expect("plain data");
+        messages.pause(|| output::write(path, &json))?;
+    }
+    match solution.stop {
+        Stop::Failed if solution.iterations.is_empty() => {
+            Err(Failure::Verification("the cost is no number where the problem starts".into()))
+        }
+        Stop::Failed => Err(Failure::Verification(
+            "the last step could not be made: the system is singular, or its cost is no number".into(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn summary<P: Named>(solution: &Solution<P::State>) -> String {
+    let [residuals, products, linear] = report::sums(&solution.iterations);
+    let Solution { initial_cost, cost, stop, plan_ms, total_ms, .. } = solution;
+    let told = match P::CHI2 {
+        true => format!("chi2 {:.6} from {:.6}", 2.0 * cost, 2.0 * initial_cost),
+        false => format!("cost {cost:.6} from {initial_cost:.6}"),
+    };
+    let why = match stop {
+        Stop::Converged => "converged",
+        Stop::Iterations => "stopped at the limit of iterations",
+        Stop::NoStep => "no step lowers it further",
+        Stop::Failed => "failed",
+    };
+    format!(
+        "{told}, {why} after {} iterations\n{total_ms:.0} ms: plans {plan_ms:.0}, residuals {residuals:.0}, products {products:.0}, linear systems {linear:.0}",
+        solution.iterations.len()
+    )
+}
+
+fn described<P: Named>(args: &Args, device: &Device, solution: &Solution<P::State>) -> serde_json::Value {
+    let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
+    let info = device.info();
+    json!({
+        "schema": SCHEMA,
+        "command": std::env::args().collect::<Vec<_>>().join(" "),
+        "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
+        "file": args.problem.file.display().to_string(),
+        "kind": P::KIND,
+        "initial_cost": solution.initial_cost,
+        "cost": solution.cost,
+        "chi2": P::CHI2.then_some(2.0 * solution.cost),
+        "stop": solution.stop,
+        "total_ms": solution.total_ms,
+        "plan_ms": solution.plan_ms,
+        "residuals_ms": residuals_ms,
+        "products_ms": products_ms,
+        "linear_ms": linear_ms,
+        "iterations": solution.iterations,
+    })
+}
