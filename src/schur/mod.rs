@@ -1,8 +1,10 @@
 //! The Schur complement of bundle adjustment: points eliminated, cameras left (Triggs, McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment -
 //! A Modern Synthesis*, 2000, section 6.1), for solvers that repeat it with the same patterns and new values.
 mod base;
+mod cameras;
 mod elimination;
 mod factor;
+mod implicit;
 mod lines;
 pub(crate) mod reference;
 mod solve;
@@ -16,6 +18,7 @@ use crate::{
 };
 use base::Base;
 use elimination::Elimination;
+pub use implicit::ImplicitSchur;
 use structure::Structure;
 
 /// What is added to the diagonal of the Hessian, so that a step is defined and not too long.

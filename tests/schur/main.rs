@@ -3,11 +3,13 @@
 mod accuracy;
 #[path = "../common/mod.rs"]
 mod common;
+mod implicit;
 mod refusals;
 mod repeated;
 
 use blockmul::{
-    BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, Pattern, Real, Schur, generate,
+    BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Pattern, Real,
+    Schur, generate,
     generate::{Random, Values},
     matrix, reference,
 };
@@ -89,6 +91,14 @@ impl<T: Real> Uploaded<T> {
 
     fn schur(&self) -> Schur<T> {
         Schur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    }
+
+    fn implicit(&self) -> ImplicitSchur<T> {
+        ImplicitSchur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    }
+
+    fn execute_implicit(&self, schur: &mut ImplicitSchur<T>, damping: Damping) -> blockmul::Result<()> {
+        schur.execute(&self.u, &self.w, &self.v, &self.b_c, &self.b_p, damping)
     }
 
     fn execute(&self, schur: &mut Schur<T>, damping: Damping) -> blockmul::Result<()> {
