@@ -72,7 +72,8 @@ impl Damping {
 ///
 /// On the device each V' = L·Lᵀ is factored, Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved for, and S = U' - Z·Zᵀ and r = b_c - Z·y come of them:
 /// no inverse is formed, and what is subtracted from U' is symmetric to the bit. S holds the blocks on and below its diagonal, those of U and
-/// of W·Wᵀ and every diagonal one; diagonal blocks are whole.
+/// of W·Wᵀ and every diagonal one; diagonal blocks are whole. Where S has too many, [`ImplicitSchur`] multiplies by it
+/// without forming it.
 ///
 /// An execution allocates nothing, reads nothing back and returns when it is enqueued. Its bits are those of
 /// [`reference::schur`](crate::reference::schur), which says the order of every sum.

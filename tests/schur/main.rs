@@ -1,11 +1,12 @@
 //! The Schur complement against dense nalgebra, against the library's general products, and to the bit against its reference; what it
-//! refuses, and what an execution costs.
+//! refuses, and what an execution costs. As an operator against itself formed, and in a solver.
 mod accuracy;
 #[path = "../common/mod.rs"]
 mod common;
 mod implicit;
 mod refusals;
 mod repeated;
+mod solver;
 
 use blockmul::{
     BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Pattern, Real,
