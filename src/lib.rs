@@ -60,8 +60,8 @@
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
 //! allocates nothing, reads nothing back, and has the bits of the product in one shot. In the same way [`WeightedGram`] makes JᵀWJ,
-//! [`GroupsPlan`] products of matrices whose blocks have several shapes, [`Schur`] the reduced system of a bundle adjustment, [`Triple`]
-//! RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
+//! [`GroupsPlan`] products of matrices whose blocks have several shapes, [`Schur`] the reduced system of a bundle adjustment,
+//! [`ImplicitSchur`] the same without forming it, [`Triple`] RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
 //! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
 //!
 //! # Threads and memory
@@ -113,7 +113,7 @@ pub use plan::{Plan, WeightedGram, Weights};
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
 pub use progress::Progress;
-pub use schur::{Damping, Schur};
+pub use schur::{Damping, ImplicitSchur, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
 pub use triple::Triple;

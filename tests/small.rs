@@ -2,8 +2,8 @@
 //! (some 50,000 work-items a second), and a first check of a new device.
 mod common;
 use blockmul::{
-    AddPlan, BlockShape, Cbc, Csc, Diagonal, Element, MatVec, Matrix, Norms, Part, PermutePlan, Result, ScalarMap,
-    ScalarPlan, Spgemm, matrix, reference,
+    AddPlan, BlockShape, Cbc, Csc, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms, Part, PermutePlan,
+    Result, ScalarMap, ScalarPlan, Schur, Spgemm, matrix, reference,
 };
 use common::*;
 use half::f16;
@@ -223,6 +223,43 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
         plan.execute(&ds, &mut values)?;
         map.copy_values(&s, &mut want)?;
         assert_eq!(values.download()?, want);
+    }
+    Ok(())
+}
+
+/// Points of a work-item and of a group, a camera that sees many and one that sees none, blocks of U beside the diagonal.
+#[test]
+fn points_are_eliminated() -> Result<()> {
+    let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);
+    for (c, p, points) in [(2, 3, 40), (3, 7, 4)] {
+        let seen = (0..points).flat_map(|j| [(0, j), (1 + j % 2, j)]);
+        let w =
+            Cbc::from_triplets(4, points, BlockShape::new(c, p)?, seen.map(|(i, j)| (i, j, block(c, p, i as f32))))?;
+        let diagonal = |n, side| (0..n).map(move |i| (i, i, DMatrix::<f32>::identity(side, side) * 300.0));
+        let beside = [(1, 0), (3, 1)].map(|(i, j)| (i, j, block(c, c, 0.5)));
+        let u = Cbc::from_triplets(4, 4, BlockShape::new(c, c)?, diagonal(4, c).chain(beside))?;
+        let v = Cbc::from_triplets(points, points, BlockShape::new(p, p)?, diagonal(points, p))?;
+        let x: Vec<f32> = (0..4 * c).map(|i| (i % 5) as f32 - 2.0).collect();
+        let b_p: Vec<f32> = (0..points * p).map(|i| (i % 7) as f32 - 3.0).collect();
+        let want = reference::schur(&u, &w, &v, &x, &b_p, Damping::Marquardt(0.5))?;
+
+        let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
+        let (b_c, b_p) = (device().upload_vector(&x)?, device().upload_vector(&b_p)?);
+        let (mut x_p, mut y) = (device().zero_vector(points * p)?, device().zero_vector(4 * c)?);
+        let mut formed = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        formed.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
+        equal(&formed.s()?.download()?, &want.s, "S");
+        formed.back_substitute(&b_c, &mut x_p)?;
+        assert_eq!((formed.rhs()?.download()?, x_p.download()?), (want.rhs.clone(), want.back_substitute(&x)?));
+        let mut implicit = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        implicit.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
+        equal(&implicit.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
+        implicit.multiply(&b_c, &mut y)?;
+
+        let lower = want.s.to_dense();
+        let s = DMatrix::from_fn(4 * c, 4 * c, |i, j| if i / c >= j / c { lower[(i, j)] } else { lower[(j, i)] });
+        let (y, y_want) = (y.download()?, s * DMatrix::from_vec(4 * c, 1, x));
+        assert!((DMatrix::from_vec(4 * c, 1, y) - &y_want).norm() < 1e-4 * y_want.norm());
     }
     Ok(())
 }

@@ -22,6 +22,15 @@ pub(super) struct Slots {
     pub kind: Buffer<u32>,
 }
 
+impl Slots {
+    /// For a matrix of U's entries `source`, one after another, and no products: on its diagonal or not.
+    pub fn copying(work: &Work, source: &[u32], on_diagonal: bool) -> Result<Self> {
+        let place: Vec<u32> = (0..source.len() as u32).collect();
+        let kind = work.upload(&vec![u32::from(on_diagonal) << 1; source.len()])?;
+        Ok(Self { place: work.upload(&place)?, source: work.upload(source)?, kind })
+    }
+}
+
 pub(super) struct Base<T: Element> {
     kernel: Kernel<Signature<T>>,
     slots: Slots,

@@ -1,24 +1,24 @@
 //! The Schur complement of bundle adjustment: points eliminated, cameras left (Triggs, McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment -
 //! A Modern Synthesis*, 2000, section 6.1), for solvers that repeat it with the same patterns and new values.
 mod base;
+mod cameras;
+mod elimination;
 mod factor;
+mod implicit;
 mod lines;
 pub(crate) mod reference;
 mod solve;
 mod structure;
 
 use crate::{
-    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Pattern, Real, Result, StageTime,
-    device::{DeviceCbc, PatternArrays, Work},
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Pattern, Real, Result, StageTime,
+    device::Work,
     error::Dimensions,
     esc::{Part, PlannedProduct, Scaling, Side},
-    primitives::transpose::Transpose,
 };
 use base::Base;
-use factor::Factor;
-use lines::{Columns, Rows};
-use solve::Solve;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use elimination::Elimination;
+pub use implicit::ImplicitSchur;
 use structure::Structure;
 
 /// What is added to the diagonal of the Hessian, so that a step is defined and not too long.
@@ -72,7 +72,8 @@ impl Damping {
 ///
 /// On the device each V' = L·Lᵀ is factored, Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved for, and S = U' - Z·Zᵀ and r = b_c - Z·y come of them:
 /// no inverse is formed, and what is subtracted from U' is symmetric to the bit. S holds the blocks on and below its diagonal, those of U and
-/// of W·Wᵀ and every diagonal one; diagonal blocks are whole.
+/// of W·Wᵀ and every diagonal one; diagonal blocks are whole. Where S has too many, [`ImplicitSchur`] multiplies by it
+/// without forming it.
 ///
 /// An execution allocates nothing, reads nothing back and returns when it is enqueued. Its bits are those of
 /// [`reference::schur`](crate::reference::schur), which says the order of every sum.
@@ -108,24 +109,11 @@ impl Damping {
 /// # }
 /// ```
 pub struct Schur<T: Element> {
-    device: Device,
-    u: DevicePattern,
-    w: DevicePattern,
-    v: DevicePattern,
+    elimination: Elimination<T>,
     pattern: DevicePattern,
-    factor: Factor<T>,
-    solve: Solve<T>,
-    z: DeviceCbc<T>,
     product: PlannedProduct<T>,
     base: Base<T>,
     s: DeviceMatrix<Cbc<T>>,
-    rows: Rows<T>,
-    rhs: DeviceVector<T>,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    columns: Mutex<Columns<T>>,
-    executed: bool,
-    /// The first block of V' that was not positive definite, once somebody has asked.
-    failed: OnceLock<Option<usize>>,
 }
 
 impl<T: Real> Schur<T> {
@@ -135,51 +123,18 @@ impl<T: Real> Schur<T> {
     /// [`Error::Argument`] when sizes do not meet, V's pattern is not the diagonal or a pattern is row-major; [`Error::DeviceMismatch`];
     /// [`Error::Unsupported`]; [`Error::Memory`] when Z, S or the pairs of blocks to multiply do not fit the device; [`Error::TooLarge`].
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let device = u.device();
-        if let Some(other) = [w.device(), v.device()].into_iter().find(|other| !device.same_as(other)) {
-            return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: other.info().name.clone() });
-        }
-        device.require::<T>()?;
-        if let Some(pattern) = [u, w, v].into_iter().find(|pattern| pattern.row_major) {
-            return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
-        }
-        check_sizes([u, w, v].map(dimensions))?;
-        let work = Work::new(device, None);
-        let diagonal = (0..v.ncols() as u32).collect::<Vec<_>>();
-        let col_ptr = (0..=v.ncols() as u64).collect();
-        let diagonal = Pattern::trusted(v.ncols(), v.ncols(), col_ptr, diagonal);
-        if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(&work, &diagonal)?)? {
-            return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
-        }
-        Self::prepare(&work, u, w, v)
-    }
-
-    fn prepare(work: &Work, u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let (device, shape, entries) = (work.device(), w.shape(), w.nnz());
-        let side = |transposed| Side { pattern: w.arrays.clone(), shape, transposed };
-        let mut product = PlannedProduct::new(work, &side(false), &side(true), Part::Lower)?;
+        let work = &Work::new(u.device(), None);
+        elimination::check_patterns::<T>(work, [u, w, v])?;
+        let mut product = PlannedProduct::new(work, &side(w, false), &side(w, true), Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.onto(work, &places, pattern.clone())?;
         let pattern = DevicePattern { arrays: pattern, array_shape: u.array_shape, row_major: false };
-        let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
-        let values = work.buffer(entries * shape.area())?;
         Ok(Self {
-            device: device.clone(),
-            u: u.clone(),
-            w: w.clone(),
-            v: v.clone(),
-            factor: Factor::new(work, shape.cols(), v.ncols())?,
-            solve: Solve::new(work, shape, structure::columns(work, &transposed)?)?,
-            z: DeviceCbc { pattern: w.arrays.clone(), shape, stride: shape.area(), values },
+            elimination: Elimination::new(work, [u, w, v])?,
             product,
-            base: Base::new(work, shape.rows(), slots)?,
+            base: Base::new(work, w.shape().rows(), slots)?,
             s: DeviceMatrix::zeros(&pattern)?,
             pattern,
-            rows: Rows::new(work, shape, transposed.pattern, transposed.source)?,
-            rhs: device.zero_vector(u.ncols() * shape.rows())?,
-            columns: Mutex::new(Columns::new(work, shape, w.arrays.clone())?),
-            executed: false,
-            failed: OnceLock::new(),
         })
     }
 
@@ -201,7 +156,7 @@ impl<T: Real> Schur<T> {
         b_p: &DeviceVector<T>,
         damping: Damping,
     ) -> Result<()> {
-        self.enqueue(&Work::new(&self.device, None), [u, w, v], [b_c, b_p], damping)
+        self.enqueue(&Work::new(&self.elimination.device, None), [u, w, v], [b_c, b_p], damping)
     }
 
     /// As [`Schur::execute`], waits, and tells what each stage took.
@@ -214,7 +169,7 @@ impl<T: Real> Schur<T> {
         [b_c, b_p]: [&DeviceVector<T>; 2],
         damping: Damping,
     ) -> Result<Vec<StageTime>> {
-        let work = Work::new(&self.device, None);
+        let work = Work::new(&self.elimination.device, None);
         self.enqueue(&work, [u, w, v], [b_c, b_p], damping)?;
         work.wait()?;
         work.stage_times(&STAGES)
@@ -223,26 +178,16 @@ impl<T: Real> Schur<T> {
     fn enqueue(
         &mut self,
         work: &Work,
-        [u, w, v]: [&DeviceMatrix<Cbc<T>>; 3],
-        [b_c, b_p]: [&DeviceVector<T>; 2],
+        matrices: [&DeviceMatrix<Cbc<T>>; 3],
+        vectors: [&DeviceVector<T>; 2],
         damping: Damping,
     ) -> Result<()> {
-        for (name, pattern, matrix) in [("U", &self.u, u), ("W", &self.w, w), ("V", &self.v, v)] {
-            pattern.check(name, &matrix.cbc)?;
-        }
-        self.check_vector("b_c", self.rhs.len(), b_c)?;
-        self.check_vector("b_p", self.factor.y.len(), b_p)?;
-        let damped = damping.of::<T>()?;
-        (self.executed, self.failed) = (false, OnceLock::new());
-        let Self { factor, solve, z, product, base, s, rows, rhs, .. } = self;
-        factor.run(work, &v.cbc, &b_p.values, damped)?;
-        solve.run(work, &w.cbc, factor, z)?;
-        let minus = Scaling { alpha: -T::one(), beta: T::zero() };
-        product.execute(work, (z, z), minus, (&mut s.cbc).into())?;
-        base.run(work, &u.cbc, damped, &mut s.cbc)?;
-        rows.run(work, &z.values, &factor.y, &b_c.values, &mut rhs.values)?;
-        self.executed = true;
-        Ok(())
+        let Self { elimination, product, base, s, .. } = self;
+        elimination.execute(work, matrices, vectors, damping, |z, damped| {
+            let minus = Scaling { alpha: -T::one(), beta: T::zero() };
+            product.execute(work, (&z.cbc, &z.cbc), minus, (&mut s.cbc).into())?;
+            base.run(work, &matrices[0].cbc, damped, &mut s.cbc)
+        })
     }
 
     /// Whether the last execution found every block of V' positive definite.
@@ -254,20 +199,7 @@ impl<T: Real> Schur<T> {
     /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V, [`Error::Argument`] when nothing was executed,
     /// [`Error::OpenCl`].
     pub fn check(&self) -> Result<()> {
-        if !self.executed {
-            return Err(Error::Argument("the Schur complement has not been executed".into()));
-        }
-        let failed = match self.failed.get() {
-            Some(known) => *known,
-            None => {
-                let found = self.factor.failed(&self.device)?;
-                *self.failed.get_or_init(|| found)
-            }
-        };
-        match failed {
-            Some(block) => Err(Error::NotPositiveDefinite { matrix: "V, damped,", block }),
-            None => Ok(()),
-        }
+        self.elimination.check()
     }
 
     /// S of the last execution: blocks on and below the diagonal.
@@ -283,7 +215,7 @@ impl<T: Real> Schur<T> {
     /// # Errors
     /// As [`Schur::check`].
     pub fn rhs(&self) -> Result<&DeviceVector<T>> {
-        self.check().map(|()| &self.rhs)
+        self.elimination.rhs()
     }
 
     /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution: `x_c` is a solution of S·x_c = r, or near one.
@@ -293,26 +225,7 @@ impl<T: Real> Schur<T> {
     /// # Errors
     /// [`Error::Length`], [`Error::DeviceMismatch`]; as [`Schur::check`].
     pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
-        self.check_vector("x_c", self.rhs.len(), x_c)?;
-        self.check_vector("x_p", self.factor.y.len(), x_p)?;
-        self.check()?;
-        let work = Work::new(&self.device, None);
-        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
-        columns.run(&work, &self.z.values, &x_c.values, &self.factor, &mut x_p.values)
-    }
-
-    fn check_vector(&self, array: &'static str, expected: usize, vector: &DeviceVector<T>) -> Result<()> {
-        if !self.device.same_as(&vector.device) {
-            let (a, b) = (self.device.info().name.clone(), vector.device.info().name.clone());
-            return Err(Error::DeviceMismatch { a, b });
-        }
-        match vector.len() == expected {
-            true => Ok(()),
-            false => {
-                let lines = if array.ends_with('c') { dimensions(&self.u) } else { dimensions(&self.v) };
-                Err(length(array, vector.len(), lines))
-            }
-        }
+        self.elimination.back_substitute(x_c, x_p)
     }
 }
 
@@ -330,17 +243,14 @@ impl<T: Element> Schur<T> {
     /// Bytes of device memory held: Z, the factors, S, the operand pairs of its products, indices; the patterns of U, W and V are the
     /// matrices'.
     pub fn device_bytes(&self) -> u64 {
-        let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).bytes();
-        let of_s = self.s.cbc.values.bytes() + self.product.bytes() + self.base.bytes();
-        let of_points = self.factor.bytes() + self.solve.bytes() + self.z.values.bytes();
-        of_s + of_points + self.rows.bytes() + self.rhs.values.bytes() + columns
+        self.s.cbc.values.bytes() + self.product.bytes() + self.base.bytes() + self.elimination.bytes()
     }
 }
 
 impl<T: Element> std::fmt::Debug for Schur<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { u, w, pattern, .. } = self;
-        write!(f, "Schur(U: {u:?}, W: {w:?}, S: {pattern:?})")
+        let (Elimination { u, w, .. }, s) = (&self.elimination, &self.pattern);
+        write!(f, "Schur(U: {u:?}, W: {w:?}, S: {s:?})")
     }
 }
 
@@ -350,6 +260,16 @@ const STAGES: [&str; 5] = ["factor", "solve", "compression", "base", "rhs"];
 fn dimensions(pattern: &DevicePattern) -> Dimensions {
     let (shape, nrows, ncols) = (pattern.shape(), pattern.nrows(), pattern.ncols());
     Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
+}
+
+/// A factor of Z·Zᵀ, Z having the pattern of W.
+fn side(w: &DevicePattern, transposed: bool) -> Side {
+    Side { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
+}
+
+/// The pattern of the identity.
+fn identity(n: usize) -> Pattern {
+    Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect())
 }
 
 /// Refuses U, W, V that are not the blocks of one symmetric matrix.

@@ -1,5 +1,5 @@
 //! The Schur complement on the CPU: the oracle of the tests, and what runs where there is no OpenCL.
-use super::{Damped, Damping, check_sizes, factor::packed, length};
+use super::{Damped, Damping, check_sizes, factor::packed, identity, length};
 use crate::{
     Cbc, Element, Error, Matrix, Pattern, Real, Result, matrix::union, primitives::segmented_reduce::RUN_PIECE,
     reference,
@@ -222,7 +222,7 @@ fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>) -> Result<
 /// The blocks of U on and below the diagonal, and zeros on the diagonal where it has none.
 fn with_diagonal<T: Element>(u: &Cbc<T>) -> Result<Cbc<T>> {
     let (lower, n, shape) = (lower(u)?, u.ncols(), u.shape());
-    let diagonal = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
+    let diagonal = identity(n);
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for col in 0..n {
         let first = lower.pattern().entries(col).start;

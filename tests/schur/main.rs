@@ -1,13 +1,16 @@
 //! The Schur complement against dense nalgebra, against the library's general products, and to the bit against its reference; what it
-//! refuses, and what an execution costs.
+//! refuses, and what an execution costs. As an operator against itself formed, and in a solver.
 mod accuracy;
 #[path = "../common/mod.rs"]
 mod common;
+mod implicit;
 mod refusals;
 mod repeated;
+mod solver;
 
 use blockmul::{
-    BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, Pattern, Real, Schur, generate,
+    BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Pattern, Real,
+    Schur, generate,
     generate::{Random, Values},
     matrix, reference,
 };
@@ -89,6 +92,14 @@ impl<T: Real> Uploaded<T> {
 
     fn schur(&self) -> Schur<T> {
         Schur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    }
+
+    fn implicit(&self) -> ImplicitSchur<T> {
+        ImplicitSchur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    }
+
+    fn execute_implicit(&self, schur: &mut ImplicitSchur<T>, damping: Damping) -> blockmul::Result<()> {
+        schur.execute(&self.u, &self.w, &self.v, &self.b_c, &self.b_p, damping)
     }
 
     fn execute(&self, schur: &mut Schur<T>, damping: Damping) -> blockmul::Result<()> {

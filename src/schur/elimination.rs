@@ -1,0 +1,153 @@
+//! Points eliminated: Z = W·L⁻ᵀ and y = L⁻¹·b_p, of which S = U' - Z·Zᵀ and r = b_c - Z·y come, and the way back to the points. What S is to
+//! its owner, formed or not, is made in between.
+use super::{
+    Damped, Damping, check_sizes, dimensions,
+    factor::Factor,
+    identity, length,
+    lines::{Columns, Rows},
+    solve::Solve,
+    structure,
+};
+use crate::{
+    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result,
+    device::{PatternArrays, Work},
+    primitives::transpose::Transpose,
+};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub(super) struct Elimination<T: Element> {
+    pub device: Device,
+    pub u: DevicePattern,
+    pub w: DevicePattern,
+    pub v: DevicePattern,
+    factor: Factor<T>,
+    solve: Solve<T>,
+    pub z: DeviceMatrix<Cbc<T>>,
+    rows: Rows<T>,
+    rhs: DeviceVector<T>,
+    /// Kernels hold their arguments, so that two threads take turns to enqueue.
+    columns: Mutex<Columns<T>>,
+    executed: bool,
+    /// The first block of V' that was not positive definite, once somebody has asked.
+    failed: OnceLock<Option<usize>>,
+}
+
+/// Refuses patterns of U, W, V that are not the blocks of one matrix on `work`'s device, whose points depend on cameras alone.
+pub(super) fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
+    let (device, [.., v]) = (work.device(), patterns);
+    patterns.into_iter().try_for_each(|pattern| check_device(device, pattern.device()))?;
+    device.require::<T>()?;
+    if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
+        return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
+    }
+    check_sizes(patterns.map(dimensions))?;
+    if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
+        return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
+    }
+    Ok(())
+}
+
+fn check_device(device: &Device, other: &Device) -> Result<()> {
+    match device.same_as(other) {
+        true => Ok(()),
+        false => Err(Error::DeviceMismatch { a: device.info().name.clone(), b: other.info().name.clone() }),
+    }
+}
+
+impl<T: Real> Elimination<T> {
+    /// For patterns that [`check_patterns`] has looked at.
+    pub fn new(work: &Work, [u, w, v]: [&DevicePattern; 3]) -> Result<Self> {
+        let (device, shape) = (work.device(), w.shape());
+        let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
+        Ok(Self {
+            device: device.clone(),
+            u: u.clone(),
+            w: w.clone(),
+            v: v.clone(),
+            factor: Factor::new(work, shape.cols(), v.ncols())?,
+            solve: Solve::new(work, shape, structure::columns(work, &transposed)?)?,
+            z: DeviceMatrix::zeros(w)?,
+            rows: Rows::new(work, shape, transposed.pattern, transposed.source)?,
+            rhs: device.zero_vector(u.ncols() * shape.rows())?,
+            columns: Mutex::new(Columns::new(work, shape, w.arrays.clone())?),
+            executed: false,
+            failed: OnceLock::new(),
+        })
+    }
+
+    /// Z, y and r of new values; `reduce` gets Z and the damping, and enqueues what else is wanted of them.
+    pub fn execute(
+        &mut self,
+        work: &Work,
+        [u, w, v]: [&DeviceMatrix<Cbc<T>>; 3],
+        [b_c, b_p]: [&DeviceVector<T>; 2],
+        damping: Damping,
+        reduce: impl FnOnce(&DeviceMatrix<Cbc<T>>, Damped<T>) -> Result<()>,
+    ) -> Result<()> {
+        for (name, pattern, matrix) in [("U", &self.u, u), ("W", &self.w, w), ("V", &self.v, v)] {
+            pattern.check(name, &matrix.cbc)?;
+        }
+        self.check_vector("b_c", b_c, &self.u)?;
+        self.check_vector("b_p", b_p, &self.v)?;
+        let damped = damping.of::<T>()?;
+        (self.executed, self.failed) = (false, OnceLock::new());
+        let Self { factor, solve, z, rows, rhs, .. } = self;
+        factor.run(work, &v.cbc, &b_p.values, damped)?;
+        solve.run(work, &w.cbc, factor, &mut z.cbc)?;
+        reduce(z, damped)?;
+        rows.run(work, &z.cbc.values, &factor.y, &b_c.values, &mut rhs.values)?;
+        self.executed = true;
+        Ok(())
+    }
+
+    /// Whether the last execution found every block of V' positive definite; waits for it and reads one word, once.
+    pub fn check(&self) -> Result<()> {
+        if !self.executed {
+            return Err(Error::Argument("the Schur complement has not been executed".into()));
+        }
+        let failed = match self.failed.get() {
+            Some(known) => *known,
+            None => {
+                let found = self.factor.failed(&self.device)?;
+                *self.failed.get_or_init(|| found)
+            }
+        };
+        match failed {
+            Some(block) => Err(Error::NotPositiveDefinite { matrix: "V, damped,", block }),
+            None => Ok(()),
+        }
+    }
+
+    /// r.
+    pub fn rhs(&self) -> Result<&DeviceVector<T>> {
+        self.check().map(|()| &self.rhs)
+    }
+
+    /// x_p = L⁻ᵀ·(y - Zᵀ·x_c).
+    pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
+        self.check_vector("x_c", x_c, &self.u)?;
+        self.check_vector("x_p", x_p, &self.v)?;
+        self.check()?;
+        let work = Work::new(&self.device, None);
+        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        columns.run(&work, &self.z.cbc.values, &x_c.values, &self.factor, &mut x_p.values)
+    }
+
+    /// Refuses a vector that is not as long as the rows of U (cameras) or V (points).
+    pub fn check_vector(&self, array: &'static str, vector: &DeviceVector<T>, of: &DevicePattern) -> Result<()> {
+        check_device(&self.device, &vector.device)?;
+        match vector.len() == of.scalar_sides().0 {
+            true => Ok(()),
+            false => Err(length(array, vector.len(), dimensions(of))),
+        }
+    }
+}
+
+impl<T: Element> Elimination<T> {
+    /// Bytes of device memory held beside the patterns of U, W and V.
+    pub fn bytes(&self) -> u64 {
+        let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        let of_points = self.factor.bytes() + self.solve.bytes() + self.z.cbc.values.bytes();
+        of_points + self.rows.bytes() + self.rhs.values.bytes() + columns
+    }
+}

@@ -1,0 +1,203 @@
+//! The Schur complement as an operator: multiplied by, never formed.
+use super::{Damping, cameras::Cameras, elimination, elimination::Elimination, side};
+use crate::{
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Real, Result,
+    device::Work,
+    esc::{PlannedProduct, Scaling},
+};
+use std::sync::{Mutex, PoisonError};
+
+/// The Schur complement S of [`Schur`](crate::Schur) as an operator that is never formed: for preconditioned conjugate gradients where S has
+/// too many blocks (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
+///
+/// ```text
+/// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
+/// ```
+///
+/// U, W, V, the damping and what is read of them are as in [`Schur`](crate::Schur); so are r and the points behind the cameras, to the bit.
+/// Memory and the time of a product follow the blocks of W and U. The formed S has a block for each pair of cameras that see a point in
+/// common, and is the better choice where those are few, where S is factored, or where its products are many.
+///
+/// The diagonal blocks of S are formed by each execution: they are what a block-Jacobi preconditioner inverts (Ceres Solver's
+/// `SCHUR_JACOBI`). The sums of a product are those of [`MatVec`]: the same bits on every device.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{BlockShape, Cbc, Damping, Device, ImplicitSchur, MatVec};
+/// use nalgebra::{DMatrix, dmatrix};
+/// let device = Device::auto()?;
+/// // Two cameras of one parameter that see one point of one:
+/// //   | 3   | 1 |   | 6 |
+/// //   |   4 | 2 | x=| 9 |
+/// //   | 1 2 | 2 |   | 5 |
+/// let matrix = |rows, cols, blocks: &[(usize, usize, f64)]| {
+///     let blocks = blocks.iter().map(|&(i, j, x)| (i, j, dmatrix![x]));
+///     device.upload(&Cbc::from_triplets(rows, cols, BlockShape::SCALAR, blocks)?)
+/// };
+/// let u = matrix(2, 2, &[(0, 0, 3.0), (1, 1, 4.0)])?;
+/// let w = matrix(2, 1, &[(0, 0, 1.0), (1, 0, 2.0)])?;
+/// let v = matrix(1, 1, &[(0, 0, 2.0)])?;
+/// let (b_c, b_p) = (device.upload_vector(&[6.0, 9.0])?, device.upload_vector(&[5.0])?);
+///
+/// let mut schur = ImplicitSchur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
+/// schur.execute(&u, &w, &v, &b_c, &b_p, Damping::None)?; // values, many times
+///
+/// // The preconditioner M: the diagonal blocks of S = | 2.5 -1; -1 2 |, inverted.
+/// let m = schur.diagonal()?.download()?;
+/// let inverses = m.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block).try_inverse().unwrap()));
+/// let m = device.upload(&Cbc::from_triplets(2, 2, m.shape(), inverses)?)?;
+/// let precondition = MatVec::multiply(&m.pattern())?;
+///
+/// // Conjugate gradients: exact after two steps, there being two unknowns.
+/// let (mut x, mut r, mut z, mut s_p) =
+///     (device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?);
+/// r.copy_from(schur.rhs()?)?;
+/// precondition.execute(&m, &r, &mut z)?;
+/// let (mut p, mut rz) = (device.upload_vector(&z.download()?)?, r.dot(&z)?);
+/// for _ in 0..2 {
+///     schur.multiply(&p, &mut s_p)?;
+///     let alpha = rz / p.dot(&s_p)?;
+///     x.axpy(alpha, &p)?;
+///     r.axpy(-alpha, &s_p)?;
+///     precondition.execute(&m, &r, &mut z)?;
+///     let before = std::mem::replace(&mut rz, r.dot(&z)?);
+///     p.axpby(1.0, &z, rz / before)?;
+/// }
+/// let mut x_p = device.zero_vector(1)?;
+/// schur.back_substitute(&x, &mut x_p)?;
+/// let (x, x_p) = (x.download()?, x_p.download()?);
+/// assert!((x[0] - 2.75).abs() < 1e-14 && (x[1] - 3.375).abs() < 1e-14 && (x_p[0] + 2.25).abs() < 1e-14);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ImplicitSchur<T: Real> {
+    elimination: Elimination<T>,
+    cameras: Cameras<T>,
+    /// Z·Zᵀ on the diagonal.
+    product: PlannedProduct<T>,
+    diagonal: DeviceMatrix<Cbc<T>>,
+    z: MatVec<Cbc<T>>,
+    z_transposed: MatVec<Cbc<T>>,
+    /// Zᵀ·x. One at a time, so that two threads take turns to enqueue.
+    at_points: Mutex<DeviceVector<T>>,
+}
+
+impl<T: Real> ImplicitSchur<T> {
+    /// Prepares for matrices of these patterns.
+    ///
+    /// # Errors
+    /// As [`Schur::new`](crate::Schur::new); [`Error::Memory`](crate::Error::Memory) when Z or what finds its rows does not fit the device.
+    pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
+        let work = &Work::new(u.device(), None);
+        elimination::check_patterns::<T>(work, [u, w, v])?;
+        let cameras = Cameras::new(work, u)?;
+        let pattern = cameras.diagonal().pattern();
+        let z_transposed = MatVec::multiply_transposed(w)?;
+        Ok(Self {
+            product: PlannedProduct::masked(work, &side(w, false), &side(w, true), &pattern.arrays)?,
+            elimination: Elimination::new(work, [u, w, v])?,
+            cameras,
+            diagonal: DeviceMatrix::zeros(&pattern)?,
+            z: MatVec::multiply(w)?,
+            at_points: Mutex::new(z_transposed.output()?),
+            z_transposed,
+        })
+    }
+
+    /// Z, U', the diagonal of S, r and what [`ImplicitSchur::back_substitute`] needs, of new values.
+    ///
+    /// Enqueued, checked and reported as by [`Schur::execute`](crate::Schur::execute).
+    ///
+    /// # Errors
+    /// As [`Schur::execute`](crate::Schur::execute).
+    pub fn execute(
+        &mut self,
+        u: &DeviceMatrix<Cbc<T>>,
+        w: &DeviceMatrix<Cbc<T>>,
+        v: &DeviceMatrix<Cbc<T>>,
+        b_c: &DeviceVector<T>,
+        b_p: &DeviceVector<T>,
+        damping: Damping,
+    ) -> Result<()> {
+        let work = &Work::new(&self.elimination.device, None);
+        let Self { elimination, cameras, product, diagonal, .. } = self;
+        elimination.execute(work, [u, w, v], [b_c, b_p], damping, |z, damped| {
+            cameras.run(work, &u.cbc, damped)?;
+            let of_u = &cameras.diagonal().cbc.values;
+            work.copy(of_u, 0, &mut diagonal.cbc.values, 0, of_u.len())?;
+            let minus = Scaling { alpha: -T::one(), beta: T::one() };
+            product.execute(work, (&z.cbc, &z.cbc), minus, (&mut diagonal.cbc).into())
+        })
+    }
+
+    /// y = S·x, with the S of the last execution.
+    ///
+    /// Returns when it is enqueued; allocates nothing. The first use of an execution asks as [`ImplicitSchur::check`] does.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) for a vector that is not as long as b_c,
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); as [`ImplicitSchur::check`].
+    pub fn multiply(&self, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
+        let Elimination { u, z, .. } = &self.elimination;
+        self.elimination.check_vector("x", x, u)?;
+        self.elimination.check_vector("y", y, u)?;
+        self.check()?;
+        let mut at_points = self.at_points.lock().unwrap_or_else(PoisonError::into_inner);
+        self.z_transposed.execute(z, x, &mut at_points)?;
+        self.cameras.multiply(x, y)?;
+        self.z.execute_scaled(-1.0, z, &at_points, 1.0, y)
+    }
+
+    /// The diagonal blocks of S of the last execution, whole: with the bits that [`Schur::s`](crate::Schur::s) has there, and symmetric where
+    /// those of U are.
+    ///
+    /// # Errors
+    /// As [`ImplicitSchur::check`].
+    pub fn diagonal(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
+        self.check().map(|()| &self.diagonal)
+    }
+
+    /// The right-hand side r of the last execution.
+    ///
+    /// # Errors
+    /// As [`ImplicitSchur::check`].
+    pub fn rhs(&self) -> Result<&DeviceVector<T>> {
+        self.elimination.rhs()
+    }
+
+    /// Whether the last execution found every block of V' positive definite.
+    ///
+    /// Waits for it and reads one word, once an execution: the other methods ask too, and the first of them waits.
+    ///
+    /// # Errors
+    /// As [`Schur::check`](crate::Schur::check).
+    pub fn check(&self) -> Result<()> {
+        self.elimination.check()
+    }
+
+    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution: `x_c` is a solution of S·x_c = r, or near one.
+    ///
+    /// Returns when it is enqueued; allocates nothing.
+    ///
+    /// # Errors
+    /// As [`Schur::back_substitute`](crate::Schur::back_substitute).
+    pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
+        self.elimination.back_substitute(x_c, x_p)
+    }
+
+    /// Bytes of device memory held: Z, the factors, U', the diagonal of S, indices; the patterns of U, W and V are the matrices'.
+    pub fn device_bytes(&self) -> u64 {
+        let at_points = self.at_points.lock().unwrap_or_else(PoisonError::into_inner).values.bytes();
+        let of_z = self.z.device_bytes() + self.z_transposed.device_bytes() + at_points;
+        // The pattern of the diagonal is counted with U'.
+        let of_diagonal = self.diagonal.cbc.values.bytes() + self.product.bytes() - self.product.c.bytes();
+        self.elimination.bytes() + self.cameras.bytes() + of_diagonal + of_z
+    }
+}
+
+impl<T: Real> std::fmt::Debug for ImplicitSchur<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Elimination { u, w, .. } = &self.elimination;
+        write!(f, "ImplicitSchur(U: {u:?}, W: {w:?})")
+    }
+}

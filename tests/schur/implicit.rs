@@ -1,0 +1,268 @@
+//! S as an operator: against the formed S and dense nalgebra within rounding, its other parts to the bit of the formed one's.
+use super::*;
+
+const DAMPINGS: [Damping; 3] = [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)];
+
+fn sines(len: usize) -> Vec<f64> {
+    (0..len).map(|i| (i as f64 * 0.7 + 0.3).sin()).collect()
+}
+
+fn multiplied<T: Real>(schur: &ImplicitSchur<T>, x: &[T]) -> Vec<T> {
+    let x = device().upload_vector(x).unwrap();
+    let mut y = device().upload_vector(&vec![<T as blockmul::Element>::from_f64(f64::NAN); x.len()]).unwrap();
+    schur.multiply(&x, &mut y).unwrap();
+    y.download().unwrap()
+}
+
+fn column(x: &[f64]) -> DMatrix<f64> {
+    DMatrix::from_column_slice(x.len(), 1, x)
+}
+
+/// The blocks on the diagonal, one after another.
+fn on_diagonal<T: Real>(s: &Cbc<T>) -> Vec<T> {
+    s.blocks().filter(|(i, j, _)| i == j).flat_map(|(.., block)| block.iter().copied().collect::<Vec<_>>()).collect()
+}
+
+/// U whole, of one that is stored whole or by its lower triangle.
+fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
+    let (mut u, c) = (DMatrix::zeros(problem.b_c.len(), problem.b_c.len()), problem.u.shape().rows());
+    for (i, j, block) in problem.u.blocks().filter(|(i, j, _)| i >= j) {
+        u.view_mut((j * c, i * c), (c, c)).copy_from(&block.transpose());
+        u.view_mut((i * c, j * c), (c, c)).copy_from(&block);
+    }
+    damped(&u, damping)
+}
+
+/// Each element of y is a sum like any other of the same products, rounded at most as often as there are terms on its way.
+fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<f64>, what: &str) {
+    for (i, (&found, &want)) in found.iter().zip(want.iter()).enumerate() {
+        // u·m / (1 - u·m) < 1.01·u·m
+        let bound = 1.01 * roundings as f64 * f64::EPSILON / 2.0 * sizes[i];
+        let error = (found - want).abs();
+        assert!(error <= bound, "{what}: element {i}: {found:e}, not {want:e}: {error:e} > {bound:e}");
+    }
+}
+
+/// The product against those of the formed S and of a dense one, the rest against the formed one's to the bit.
+fn agrees(problem: &Problem, damping: Damping, what: &str) {
+    let data = Uploaded::<f64>::new(&device(), problem);
+    let (mut formed, mut schur) = (data.schur(), data.implicit());
+    data.execute(&mut formed, damping).unwrap();
+    data.execute_implicit(&mut schur, damping).unwrap();
+    let (cameras, points) = (problem.b_c.len(), problem.b_p.len());
+    let host_x = sines(cameras);
+    let (x, y) = (column(&host_x), multiplied(&schur, &host_x));
+
+    // |U'|, and Z by the dense factor of V'.
+    let (u, v) = (whole_u(problem, damping), damped(&problem.v.to_dense(), damping));
+    let l = v.clone().cholesky().unwrap().l();
+    let inverse = l.clone().try_inverse().unwrap();
+    let z = problem.w.to_dense() * inverse.transpose();
+    let (u_size, z_size) = (u.abs(), z.abs());
+
+    // Formed: an element of S is at most `points` products and one of U', the row `cameras` products with x. As an operator: Zᵀ·x sums at
+    // most `cameras` products, Z·(Zᵀ·x) `points`, the three parts of U' `cameras`. Damping, alpha and the last additions round a few times.
+    let roundings = 2 * (points + 2 * cameras) + 16;
+    let s = formed.s().unwrap().download().unwrap();
+    let dense = mirrored(&s.to_dense());
+    let sizes = (&u_size + &z_size * z_size.transpose()) * x.abs();
+    within(&y, &(&dense * &x), roundings, &sizes, &format!("{what}: formed"));
+
+    // V' = L·Lᵀ and Z = W·L⁻ᵀ are those of a V' and a W that are off by p + 1 roundings of |L|·|Lᵀ| and of |Z|·|Lᵀ| (Higham, Accuracy and
+    // Stability of Numerical Algorithms, 10.1 and 8.1): Z·Zᵀ by so many of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, M = |L⁻¹|·|L| having 1 on its diagonal. Once
+    // for each side.
+    let p = problem.v.shape().rows();
+    let m = inverse.abs() * l.abs() + DMatrix::identity(points, points);
+    let zm = &z_size * m;
+    let sizes = (&u_size + &zm * zm.transpose()) * x.abs();
+    let y_want = &u * &x - problem.w.to_dense() * v.cholesky().unwrap().solve(&(problem.w.to_dense().transpose() * &x));
+    within(&y, &y_want, 2 * (roundings + p + 1), &sizes, &format!("{what}: dense"));
+
+    let diagonal = schur.diagonal().unwrap().download().unwrap();
+    let want = on_diagonal(&s);
+    assert_eq!(bits(diagonal.values()), bits(&want), "{what}: the diagonal");
+    for (i, j, block) in diagonal.blocks() {
+        assert!(i == j && block.transpose() == block, "{what}: block {i}, {j}");
+    }
+    let (rhs, rhs_want) = (schur.rhs().unwrap().download().unwrap(), formed.rhs().unwrap().download().unwrap());
+    assert_eq!(bits(&rhs), bits(&rhs_want), "{what}: r");
+    let x_c = device().upload_vector(&host_x).unwrap();
+    let (mut x_p, mut x_p_want) = (device().zero_vector(points).unwrap(), device().zero_vector(points).unwrap());
+    schur.back_substitute(&x_c, &mut x_p).unwrap();
+    formed.back_substitute(&x_c, &mut x_p_want).unwrap();
+    assert_eq!(bits(&x_p.download().unwrap()), bits(&x_p_want.download().unwrap()), "{what}: x_p");
+}
+
+#[test]
+fn every_kind_of_u_and_damping_agrees_with_the_formed_and_the_dense() {
+    for (c, p) in [(9, 3), (6, 3), (5, 8), (3, 2)] {
+        let problem = problem(&seen(9, 25, 3, c as u64), 2, c, p, p as u64);
+        for damping in DAMPINGS {
+            agrees(&problem, damping, &format!("{c}x{p}, {damping:?}"));
+            for whole in [true, false] {
+                let u = with_neighbours(&problem.u, whole, &[]);
+                agrees(&Problem { u, ..problem.clone() }, damping, &format!("{c}x{p}, {damping:?}, whole {whole}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_zero() {
+    // Cameras 0 and 11 see nothing, and U has no block for some cameras; points that nobody sees; nothing at all.
+    let inner = seen(10, 60, 2, 4);
+    let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
+    let good = problem(&Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap(), 2, 6, 3, 5);
+    for whole in [true, false] {
+        let u = with_neighbours(&good.u, whole, &[0, 4, 11]);
+        agrees(&Problem { u, ..good.clone() }, Damping::Levenberg(0.5), &format!("without, whole {whole}"));
+    }
+    let empty = Problem { u: Cbc::from_triplets(12, 12, shape(6, 6), no_blocks()).unwrap(), ..good };
+    agrees(&empty, Damping::Levenberg(0.5), "no U");
+    for (cameras, points) in [(0, 0), (0, 4), (3, 0), (3, 4)] {
+        let none = Pattern::new(cameras, points, vec![0; points + 1], vec![]).unwrap();
+        agrees(&problem(&none, 2, 9, 3, 5), DAMPINGS[1], &format!("{cameras} cameras, {points} points"));
+    }
+    let visible = Pattern::new(3, 6, vec![0, 0, 2, 2, 3, 3, 3], vec![0, 2, 1]).unwrap();
+    let Problem { u, w, v, b_c, b_p } = problem(&visible, 2, 9, 3, 5);
+    let at = |matrix: Cbc<f64>| matrix.with_alignment(64).unwrap();
+    agrees(&Problem { u: at(u), w: at(w), v: at(v), b_c, b_p }, DAMPINGS[1], "blind points, aligned");
+}
+
+#[test]
+fn long_rows_are_cut_on_the_diagonal_as_in_the_formed() {
+    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points: pieces in the sums of products.
+    let lengths = [0usize, 33, 1024, 1025, 2500];
+    let mut columns = vec![Vec::new(); 2500];
+    for (camera, n) in lengths.into_iter().enumerate() {
+        (0..n).for_each(|i| columns[i * 2500 / n].push((camera, i * 2500 / n)));
+    }
+    let visible =
+        Cbc::from_triplets(5, 2500, BlockShape::SCALAR, columns.concat().into_iter().map(|(i, j)| (i, j, one())))
+            .unwrap();
+    let problem = problem(visible.pattern(), 2, 6, 3, 5);
+    let data = Uploaded::<f32>::new(&device(), &problem);
+    let (mut formed, mut schur) = (data.schur(), data.implicit());
+    data.execute(&mut formed, DAMPINGS[1]).unwrap();
+    data.execute_implicit(&mut schur, DAMPINGS[1]).unwrap();
+    let s = formed.s().unwrap().download().unwrap();
+    let want = on_diagonal(&s);
+    assert_eq!(bits(schur.diagonal().unwrap().download().unwrap().values()), bits(&want));
+    assert_eq!(bits(&schur.rhs().unwrap().download().unwrap()), bits(&formed.rhs().unwrap().download().unwrap()));
+    let y = multiplied(&schur, &cast(&sines(30)));
+    let want = mirrored(&s.cast::<f64>().to_dense()) * column(&sines(30));
+    near(&column(&y.iter().map(|&y| f64::from(y)).collect::<Vec<_>>()), &want, 1e-4, "f32");
+}
+
+fn one() -> DMatrix<f64> {
+    DMatrix::identity(1, 1)
+}
+
+#[test]
+fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() {
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let (first, second) = (problem(&seen(10, 100, 3, 1), 2, 6, 3, 5), problem(&seen(10, 100, 3, 1), 2, 6, 3, 6));
+    let with_neighbours = |problem: Problem| Problem { u: with_neighbours(&problem.u, true, &[]), ..problem };
+    let data = Uploaded::<f64>::new(&device, &with_neighbours(first));
+    let other = Uploaded::<f64>::new(&device, &with_neighbours(second));
+    let mut schur = data.implicit();
+    let x = device.upload_vector(&sines(60)).unwrap();
+    let (mut y, mut x_p) = (device.zero_vector(60).unwrap(), device.zero_vector(300).unwrap());
+    let once = |schur: &mut ImplicitSchur<f64>, data: &Uploaded<f64>, y: &mut DeviceVector<f64>| {
+        data.execute_implicit(schur, Damping::Marquardt(1e-4)).unwrap();
+        schur.multiply(&x, y).unwrap();
+    };
+    let mut made = |schur: &ImplicitSchur<f64>, y: &DeviceVector<f64>| {
+        schur.back_substitute(&x, &mut x_p).unwrap();
+        let (d, r) = (schur.diagonal().unwrap().download().unwrap(), schur.rhs().unwrap().download().unwrap());
+        [d.into_parts().1, r, y.download().unwrap(), x_p.download().unwrap()].concat()
+    };
+    once(&mut schur, &data, &mut y);
+    let want = made(&schur, &y);
+    once(&mut schur, &other, &mut y);
+    assert!(made(&schur, &y).iter().zip(&want).all(|(x, y)| x != y), "other values, other results");
+    let bytes = schur.device_bytes();
+
+    let before = device.counters();
+    for _ in 0..300 {
+        data.execute_implicit(&mut schur, Damping::Marquardt(1e-4)).unwrap();
+    }
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    assert!(after.commands >= before.commands + 300 * 7);
+    for _ in 0..300 {
+        schur.multiply(&x, &mut y).unwrap();
+    }
+    let multiplied = device.counters();
+    assert_eq!(
+        (multiplied.buffers_created, multiplied.buffers_taken, multiplied.read_backs),
+        (after.buffers_created, after.buffers_taken, after.read_backs + 1)
+    );
+    assert_eq!(bits(&made(&schur, &y)), bits(&want));
+    assert_eq!(schur.device_bytes(), bytes);
+    // Z, the diagonal blocks of U' and those of S alone.
+    assert!(bytes > (300 * 18 + 2 * 10 * 36) * 8, "{bytes}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_what_failed_is_told() {
+    let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
+    let mut data = Uploaded::<f64>::new(&device(), &good);
+    let mut schur = data.implicit();
+    let text = |result: blockmul::Result<()>| result.unwrap_err().to_string();
+    let new = |u: &DeviceMatrix<Cbc<f64>>, w: &DeviceMatrix<Cbc<f64>>, v: &DeviceMatrix<Cbc<f64>>| {
+        ImplicitSchur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
+    };
+    assert!(text(new(&data.v, &data.w, &data.u)).starts_with("not the blocks of one matrix: U is 30x30 blocks of 3x3"));
+    let missing = good.v.blocks().filter(|(i, ..)| *i != 17);
+    let missing = device().upload(&Cbc::from_triplets(30, 30, shape(3, 3), missing).unwrap()).unwrap();
+    assert_eq!(text(new(&data.u, &data.w, &missing)), "V must have exactly its 30 diagonal blocks");
+    let rows = device().upload(&Bsr::from_transpose(good.w.transpose())).unwrap();
+    let result = ImplicitSchur::<f64>::new(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop);
+    assert!(text(result).contains("row-major"));
+    let elsewhere = Device::open(device().info()).unwrap();
+    let other = Uploaded::<f64>::new(&elsewhere, &good);
+    assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
+
+    // Before an execution, with what does not fit it, and after one that failed.
+    let (x, mut y) = (device().zero_vector::<f64>(48).unwrap(), device().zero_vector(48).unwrap());
+    assert_eq!(text(schur.multiply(&x, &mut y)), "the Schur complement has not been executed");
+    assert!(schur.check().is_err() && schur.diagonal().is_err() && schur.rhs().is_err());
+    let Uploaded { u, w, v, b_c, b_p } = &data;
+    let none = Damping::None;
+    assert!(text(schur.execute(v, w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
+    assert!(text(schur.execute(&other.u, w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
+    assert_eq!(text(schur.execute(u, w, v, b_p, b_p, none)), "b_c has 90 elements, 48 expected (8 blocks of 6)");
+    assert!(schur.execute(u, w, v, b_c, b_p, Damping::Levenberg(-1.0)).is_err());
+    assert!(schur.check().is_err(), "nothing was executed yet");
+    data.execute_implicit(&mut schur, none).unwrap();
+    assert_eq!(text(schur.multiply(b_p, &mut y)), "x has 90 elements, 48 expected (8 blocks of 6)");
+    let mut short = device().zero_vector(47).unwrap();
+    assert_eq!(text(schur.multiply(&x, &mut short)), "y has 47 elements, 48 expected (8 blocks of 6)");
+    assert!(matches!(schur.multiply(&other.b_c, &mut y), Err(Error::DeviceMismatch { .. })));
+    assert!(matches!(schur.back_substitute(b_p, &mut y), Err(Error::Length { array: "x_c", .. })));
+    schur.multiply(&x, &mut y).unwrap();
+
+    let mut values = good.v.values().to_vec();
+    [21, 7].into_iter().for_each(|block| values[block * 9] = -1.0);
+    data.v.write_values(&values).unwrap();
+    data.execute_implicit(&mut schur, none).unwrap();
+    let mut x_p = device().zero_vector(90).unwrap();
+    let errors = [
+        schur.check().err(),
+        schur.multiply(&x, &mut y).err(),
+        schur.diagonal().err(),
+        schur.rhs().err(),
+        schur.back_substitute(&x, &mut x_p).err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, Some(Error::NotPositiveDefinite { block: 7, .. })), "{error:?}");
+    }
+    data.v.write_values(good.v.values()).unwrap();
+    data.execute_implicit(&mut schur, none).unwrap();
+    schur.multiply(&x, &mut y).unwrap();
+}
