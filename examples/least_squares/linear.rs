@@ -1,5 +1,9 @@
 //! A step from the normal equations: (H + λ·diag H)·x = b.
-use super::{ms, normal::Normal};
+use super::{
+    conjugate::{Conjugate, Limits},
+    ms,
+    normal::Normal,
+};
 use blockmul::{Bsr, Cbc, Damping, DeviceVector, Error, Result, ScalarMap, ScalarPlan, Schur};
 use faer::{
     Side,
@@ -16,6 +20,8 @@ use std::time::Instant;
 pub enum Linear {
     /// Sparse Cholesky factorization, of the Schur complement where points or landmarks are unknown.
     Cholesky,
+    /// Conjugate gradients on the Schur complement, which is not formed.
+    ConjugateGradients(Limits),
 }
 
 /// A step, and what it took.
@@ -37,12 +43,17 @@ pub enum Solver {
     Whole(Whole),
     /// Two: the second is eliminated.
     Reduced(Box<Reduced>),
+    Conjugate(Box<Conjugate>),
 }
 
 impl Solver {
     pub fn new(normal: &Normal, linear: Linear) -> Result<Self> {
         match (normal.b().len(), linear) {
             (1, Linear::Cholesky) => Ok(Self::Whole(Whole::new(normal)?)),
+            (1, Linear::ConjugateGradients(_)) => Err(Error::Argument(
+                "conjugate gradients are for problems with unknown points or landmarks, which are eliminated".into(),
+            )),
+            (_, Linear::ConjugateGradients(limits)) => Ok(Self::Conjugate(Box::new(Conjugate::new(normal, limits)?))),
             (_, Linear::Cholesky) => Ok(Self::Reduced(Box::new(Reduced::new(normal)?))),
         }
     }
@@ -52,6 +63,7 @@ impl Solver {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
             Self::Reduced(reduced) => reduced.solve(normal, lambda),
+            Self::Conjugate(conjugate) => conjugate.solve(normal, lambda),
         }
     }
 }

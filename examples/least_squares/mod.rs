@@ -10,6 +10,7 @@
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
 //! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
+pub mod conjugate;
 pub mod linear;
 pub mod normal;
 pub mod report;

@@ -1,6 +1,6 @@
 //! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of `examples/least_squares`.
 use crate::failure::Failure;
-use crate::least_squares::{self, Method, Options, Solution, Stop, linear::Linear, report};
+use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report};
 use crate::messages::Messages;
 use crate::output;
 use crate::problem::{
@@ -67,6 +67,8 @@ enum MethodName {
 enum LinearName {
     /// Sparse Cholesky factorization, of the Schur complement where there are points or landmarks.
     Cholesky,
+    /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement is not formed.
+    ConjugateGradients,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -98,6 +100,7 @@ fn solve<P: Named>(
         },
         linear: match args.linear {
             LinearName::Cholesky => Linear::Cholesky,
+            LinearName::ConjugateGradients => Linear::ConjugateGradients(Limits::default()),
         },
         iterations: args.iterations,
         tolerance: args.tolerance,

@@ -1,0 +1,131 @@
+//! Conjugate gradients on the Schur complement, which is never formed: for many cameras (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in
+//! the Large*, 2010). Preconditioned by its diagonal blocks, inverted on the host; all else stays on the device, two numbers a step are read.
+use super::{
+    linear::{Step, parts},
+    ms,
+    normal::Normal,
+};
+use blockmul::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Result};
+use nalgebra::DMatrixView;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// When the steps end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// A residual this share of the right-hand side is small enough: steps of Levenberg-Marquardt need not be exact.
+    pub tolerance: f64,
+    pub steps: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { tolerance: 0.01, steps: 500 }
+    }
+}
+
+pub struct Conjugate {
+    schur: ImplicitSchur<f64>,
+    limits: Limits,
+    preconditioner: DeviceMatrix<Cbc<f64>>,
+    precondition: MatVec<Cbc<f64>>,
+    /// The solution, the residual, the residual preconditioned, the direction, S times the direction.
+    x: DeviceVector<f64>,
+    r: DeviceVector<f64>,
+    z: DeviceVector<f64>,
+    p: DeviceVector<f64>,
+    sp: DeviceVector<f64>,
+    eliminated: DeviceVector<f64>,
+}
+
+impl Conjugate {
+    pub fn new(normal: &Normal, limits: Limits) -> Result<Self> {
+        let [u, w, v] = parts(normal);
+        let (device, n, side) = (normal.device(), u.nrows(), u.shape().rows());
+        let schur = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let zeros = vec![0.0; n * side * side];
+        let diagonal = blockmul::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
+        let preconditioner = device.upload(&Cbc::new(diagonal, u.shape(), zeros)?)?;
+        let room = || device.zero_vector(n * side);
+        Ok(Self {
+            schur,
+            limits,
+            precondition: MatVec::multiply(&preconditioner.pattern())?,
+            preconditioner,
+            x: room()?,
+            r: room()?,
+            z: room()?,
+            p: room()?,
+            sp: room()?,
+            eliminated: device.zero_vector(normal.b()[1].len())?,
+        })
+    }
+
+    /// The step; `None` where the system is seen not to be positive definite.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+        let clock = Instant::now();
+        let ([u, w, v], b) = (parts(normal), normal.b());
+        self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
+        match self.schur.check() {
+            Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
+            checked => checked?,
+        }
+        let products_ms = ms(clock);
+        let clock = Instant::now();
+        if !self.invert_diagonal()? {
+            return Ok(None);
+        }
+        let Some(steps) = self.iterate()? else { return Ok(None) };
+        let linear_ms = ms(clock);
+        let clock = Instant::now();
+        self.schur.back_substitute(&self.x, &mut self.eliminated)?;
+        let x = vec![self.x.download()?, self.eliminated.download()?];
+        Ok(Some(Step { x, products_ms: products_ms + ms(clock), linear_ms, conjugate_steps: Some(steps) }))
+    }
+
+    /// The preconditioner; `false` where a block is not positive definite.
+    fn invert_diagonal(&mut self) -> Result<bool> {
+        let diagonal = self.schur.diagonal()?.download()?;
+        let side = diagonal.shape().rows();
+        let blocks = diagonal.values().par_chunks(side * side);
+        self.preconditioner.write_values_with(|values| {
+            values.par_chunks_mut(side * side).zip(blocks).all(|(to, block)| {
+                match DMatrixView::from_slice(block, side, side).into_owned().cholesky() {
+                    Some(factor) => {
+                        to.copy_from_slice(factor.inverse().as_slice());
+                        true
+                    }
+                    None => false,
+                }
+            })
+        })
+    }
+
+    /// How many steps it took; `None` where a direction of no or negative curvature is met.
+    fn iterate(&mut self) -> Result<Option<u32>> {
+        let Self { schur, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
+        r.copy_from(schur.rhs()?)?;
+        x.axpby(0.0, r, 0.0)?;
+        let enough = limits.tolerance * r.norm()?;
+        precondition.execute(preconditioner, r, z)?;
+        p.copy_from(z)?;
+        let mut rz = r.dot(z)?;
+        for step in 1..=limits.steps {
+            schur.multiply(p, sp)?;
+            let curvature = p.dot(sp)?;
+            if curvature.is_nan() || curvature <= 0.0 {
+                return Ok((rz == 0.0).then_some(step - 1));
+            }
+            let alpha = rz / curvature;
+            x.axpy(alpha, p)?;
+            r.axpy(-alpha, sp)?;
+            if r.norm()? <= enough {
+                return Ok(Some(step));
+            }
+            precondition.execute(preconditioner, r, z)?;
+            let before = std::mem::replace(&mut rz, r.dot(z)?);
+            p.axpby(1.0, z, rz / before)?;
+        }
+        Ok(Some(limits.steps))
+    }
+}
