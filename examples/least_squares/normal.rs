@@ -27,10 +27,9 @@ enum Product {
 impl Normal {
     pub fn new(linearization: &Linearization) -> Result<Self> {
         let j = linearization.jacobian();
-        let parts = GramParts { diagonal: Part::Upper, between: Part::Lower };
         let product = match linearization.weights() {
-            None => Product::Plain(GroupsPlan::gram(&j.pattern(), parts)?),
-            Some(_) => Product::Weighted(WeightedGroupsGram::new(&j.pattern(), parts)?),
+            None => Product::Plain(GroupsPlan::gram(&j.pattern(), Self::PARTS)?),
+            Some(_) => Product::Weighted(WeightedGroupsGram::new(&j.pattern(), Self::PARTS)?),
         };
         let h = match &product {
             Product::Plain(plan) => plan.output()?,
@@ -65,14 +64,20 @@ impl Normal {
         Ok(())
     }
 
-    /// As [`Normal::form`], without waiting: nothing is copied to the host.
-    pub fn enqueue(&mut self, linearization: &Linearization) -> Result<()> {
+    /// H alone, without waiting.
+    pub fn multiply(&mut self, linearization: &Linearization) -> Result<()> {
         let j = linearization.jacobian();
         match (&self.product, linearization.weights()) {
-            (Product::Plain(plan), None) => plan.execute(j, j, &mut self.h)?,
-            (Product::Weighted(plan), Some(weights)) => plan.execute(j, &weights, &mut self.h)?,
-            _ => return Err(Error::Argument("another problem's linearization".into())),
+            (Product::Plain(plan), None) => plan.execute(j, j, &mut self.h),
+            (Product::Weighted(plan), Some(weights)) => plan.execute(j, &weights, &mut self.h),
+            _ => Err(Error::Argument("another problem's linearization".into())),
         }
+    }
+
+    /// As [`Normal::form`], without waiting: nothing is copied to the host.
+    pub fn enqueue(&mut self, linearization: &Linearization) -> Result<()> {
+        self.multiply(linearization)?;
+        let j = linearization.jacobian();
         for (col, (plans, b)) in self.gradients.iter().zip(&mut self.b).enumerate() {
             for (number, (row, plan)) in plans.iter().enumerate() {
                 let (Some(cell), residual) = (j.get(*row, col), &linearization.weighted_residuals()[*row]) else {
@@ -124,6 +129,26 @@ impl Normal {
             Product::Weighted(plan) => plan.products(),
         }
     }
+
+    /// Floating-point operations of an execution.
+    pub fn flops(&self, linearization: &Linearization) -> u64 {
+        match (&self.product, linearization.weights()) {
+            (Product::Weighted(plan), Some(weights)) => plan.flops(&weights),
+            (Product::Plain(plan), _) => plan.flops(),
+            (Product::Weighted(_), None) => 0,
+        }
+    }
+
+    /// Bytes of device memory the plan of H holds.
+    pub fn device_bytes(&self) -> u64 {
+        match &self.product {
+            Product::Plain(plan) => plan.device_bytes(),
+            Product::Weighted(plan) => plan.device_bytes(),
+        }
+    }
+
+    /// What of H is made: see [`Normal`].
+    pub const PARTS: GramParts = GramParts { diagonal: Part::Upper, between: Part::Lower };
 
     /// The device it lives on.
     pub fn device(&self) -> &Device {

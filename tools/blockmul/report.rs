@@ -1,7 +1,7 @@
 //! What a product took: the JSON object of `--report` and the table for people.
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{Element, Matrix, verify::Verification};
+use blockmul::{DeviceMatrix, Element, Matrix, verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ struct DeviceName {
     driver: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub struct Size {
     rows: usize,
     cols: usize,
@@ -62,6 +62,13 @@ struct Stage {
 }
 
 impl Size {
+    /// Of a matrix on a device.
+    pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
+        let shape = matrix.shape();
+        let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
+        Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
+    }
+
     pub fn of<M: Matrix>(matrix: &M) -> Self {
         let view = matrix.as_cbc();
         let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());

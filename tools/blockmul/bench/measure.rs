@@ -1,7 +1,7 @@
 //! One product: verified, warmed up, timed.
 use super::record::{Record, Sizes};
 use crate::messages::{Messages, Unit};
-use blockmul::{Device, Matrix, Method, Report, Result, Spgemm, reference};
+use blockmul::{Device, Matrix, Method, Progress, Result, Spgemm, reference};
 use std::{cell::OnceCell, time::Instant};
 
 /// No fewer rounds than have a median that one of them cannot move at will.
@@ -14,7 +14,7 @@ pub struct Patience {
 
 /// A device, and the bandwidth of a copy on it in GB/s, once somebody has asked.
 pub struct Place {
-    device: Device,
+    pub device: Device,
     copy_gb_s: OnceCell<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Place {
     }
 
     /// Measured once in a run, before the first product.
-    fn copy_gb_s(&self, messages: &Messages) -> Result<f64> {
+    pub fn copy_gb_s(&self, messages: &Messages) -> Result<f64> {
         if let Some(&known) = self.copy_gb_s.get() {
             return Ok(known);
         }
@@ -78,17 +78,24 @@ impl Bench<'_> {
         options.multiply(&a, b)?;
         device.finish()?;
 
-        let (start, mut runs): (_, Vec<Report>) = (Instant::now(), Vec::new());
-        let Patience { rounds, seconds } = self.patience;
-        for round in 0..rounds {
-            if round >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > seconds {
+        // C goes back to the pool before the next.
+        let runs = self.patience.rounds(&progress, || Ok(options.multiply_with_report(&a, b)?.1))?;
+        Ok(Record::right(sizes, &runs))
+    }
+}
+
+impl Patience {
+    /// What `run` gives in each round.
+    pub fn rounds<R>(&self, progress: &Progress, mut run: impl FnMut() -> Result<R>) -> Result<Vec<R>> {
+        let (start, mut runs) = (Instant::now(), Vec::new());
+        for round in 0..self.rounds {
+            if round >= LEAST_ROUNDS && start.elapsed().as_secs_f64() > self.seconds {
                 break;
             }
-            progress.tell(round.into(), rounds.into());
-            // C goes back to the pool before the next.
-            runs.push(options.multiply_with_report(&a, b)?.1);
+            progress.tell(round.into(), self.rounds.into());
+            runs.push(run()?);
         }
-        Ok(Record::right(sizes, &runs))
+        Ok(runs)
     }
 }
 

@@ -1,4 +1,5 @@
 //! `blockmul bench`: products verified, then timed: what is in `matrices`, by what is in `measure`, told by `record` and `table`.
+mod iterations;
 mod matrices;
 mod measure;
 mod record;
@@ -14,7 +15,7 @@ use matrices::{Input, Pair, Source};
 use measure::{Bench, Patience, Place};
 use record::{Record, Results};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Time products of named matrices and of files: C = A·A if A is square, else A·Aᵀ.
 ///
@@ -28,6 +29,7 @@ Examples:
   blockmul bench pose-graph --stages                     each stage: ms, bytes, multiple of a copy's bandwidth
   blockmul bench W.mtx --block 6x3 --element f64,f32 --device gpu --device cpu
   blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
+  blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --list                                  the families
 
 Families are those of `blockmul generate`, with the same sizes, counted in blocks. Files are what `multiply` reads, the plain binary
@@ -38,6 +40,9 @@ pub struct Args {
     /// A family with its sizes, as in uniform:20000x8, or a file [default: every family at its default size].
     #[arg(value_name = "INPUT", value_parser = Input::parse)]
     inputs: Vec<Input>,
+    /// Time the products of one iteration of least-squares problems in place of matrices: files of BAL, g2o or iSAM, by plans made once.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "block", "element", "method", "stages"])]
+    iterations: Vec<PathBuf>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
     list: bool,
@@ -91,6 +96,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let devices = args.device.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?;
     let bench = Bench { devices, methods, patience, messages: &messages };
     let mut session = Session { args, messages: &messages, results: Results::new(), status: None };
+    for file in &args.iterations {
+        session.iteration(&bench, file)?;
+    }
+    if !args.iterations.is_empty() {
+        return session.finish();
+    }
     let defaults = Input::every_family();
     for input in if args.inputs.is_empty() { &defaults } else { &args.inputs } {
         session.input(&bench, input)?;
@@ -128,6 +139,17 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Every product of an iteration of the problem in `file`.
+    fn iteration(&mut self, bench: &Bench<'_>, file: &Path) -> Result<(), Failure> {
+        match bench.iteration(file) {
+            Ok(records) => records.into_iter().try_for_each(|record| self.keep(record)),
+            Err(error) => {
+                self.note(&file.display().to_string(), &error.into());
+                Ok(())
+            }
+        }
     }
 
     fn of_type<T: Element>(&mut self, bench: &Bench<'_>, source: &Source, shape: BlockShape) -> Result<(), Failure> {

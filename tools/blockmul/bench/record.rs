@@ -70,6 +70,16 @@ pub struct Sizes {
     flops_each: u64,
 }
 
+/// What an execution of a plan takes whatever the values.
+#[derive(Clone, Copy)]
+pub struct Execution {
+    pub products: u64,
+    pub flops: u64,
+    pub launches: u32,
+    /// Held by the plan.
+    pub bytes: u64,
+}
+
 #[derive(Serialize)]
 pub struct Stage {
     pub name: &'static str,
@@ -137,23 +147,43 @@ impl Sizes {
         method: Method,
         (a, b, c): (&M, &M, &M),
     ) -> Self {
-        let (info, c) = (device.info(), c.as_cbc());
+        let c = c.as_cbc();
         Self {
-            library: "blockmul",
-            version: env!("CARGO_PKG_VERSION"),
             variant: method.name(),
-            device: info.name.clone(),
-            platform: info.platform.clone(),
-            driver: info.driver.clone(),
-            threads: (info.kind == DeviceKind::Cpu).then_some(info.compute_units),
             matrix: matrix.to_owned(),
             a: Size::of(a),
             b: Size::of(b),
             element: M::Element::NAME,
             c_nnz: c.pattern.nnz(),
-            copy_gb_s,
             flops_each: 2 * (c.shape.area() * a.as_cbc().shape.cols()) as u64,
+            ..Self::on(device, copy_gb_s)
         }
+    }
+
+    /// Of nothing yet, on a device.
+    fn on(device: &Device, copy_gb_s: f64) -> Self {
+        let info = device.info();
+        Self {
+            library: "blockmul",
+            version: env!("CARGO_PKG_VERSION"),
+            variant: "",
+            device: info.name.clone(),
+            platform: info.platform.clone(),
+            driver: info.driver.clone(),
+            threads: (info.kind == DeviceKind::Cpu).then_some(info.compute_units),
+            matrix: String::new(),
+            a: Size::default(),
+            b: Size::default(),
+            element: f64::NAME,
+            c_nnz: 0,
+            copy_gb_s,
+            flops_each: 0,
+        }
+    }
+
+    /// Of a plan's execution, which makes `c_nnz` entries.
+    pub fn planned(matrix: String, device: &Device, copy_gb_s: f64, [a, b]: [Size; 2], c_nnz: usize) -> Self {
+        Self { matrix, a, b, c_nnz, variant: "plan", flops_each: 0, ..Self::on(device, copy_gb_s) }
     }
 
     /// `uniform:16000x8 in 3x3 f64 by esc`.
@@ -195,6 +225,26 @@ impl Record {
         });
         let stages = stages.collect();
         Self { stages, ..Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()) }
+    }
+
+    /// Of a plan's executions; none where the result was wrong.
+    pub fn planned(sizes: Sizes, took: &Execution, runs_ms: Vec<f64>) -> Self {
+        let (ms, Execution { products, flops, launches, bytes }) = (median(&runs_ms), *took);
+        Self {
+            products,
+            flops,
+            verified: !runs_ms.is_empty(),
+            gflops: ms.filter(|&ms| ms > 0.0).map(|ms| flops as f64 / ms / 1e6),
+            ms,
+            runs_ms,
+            launches,
+            read_backs: 0,
+            bands: 1,
+            longest_run: 0,
+            peak_device_bytes: bytes,
+            stages: Vec::new(),
+            sizes,
+        }
     }
 
     fn of(sizes: Sizes, report: &Report, runs_ms: Vec<f64>) -> Self {

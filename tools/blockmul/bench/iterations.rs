@@ -1,0 +1,265 @@
+//! The products of one iteration of a least-squares solver, by plans made once: verified, then timed.
+use super::measure::{Bench, Place};
+use super::record::{Execution, Record, Sizes};
+use crate::least_squares::{linear::parts, ms, normal::Normal};
+use crate::messages::Unit;
+use crate::report::Size;
+use blockmul::problem::{
+    self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
+};
+use blockmul::{
+    Bsr, Damping, Device, DeviceMatrix, Error, Matrix, Part, Plan, Result, Schur, StageTime, Weights, reference,
+};
+use std::path::Path;
+use std::time::Instant;
+
+/// Damping of the Schur complement, as a share of the diagonal: what a solver begins with.
+const LAMBDA: f64 = 1e-4;
+
+impl Bench<'_> {
+    /// Every product of an iteration of the problem in `path`, linearised where it starts, on every device.
+    pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
+        self.messages.step(format!("reading {}", path.display()));
+        let name = name(path);
+        match problem::read(path)? {
+            Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)),
+            Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &of_graph(graph)?),
+            Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &of_graph(graph)?),
+            _ => Err(Error::Argument(format!("{}: not a problem this command knows", path.display()))),
+        }
+    }
+
+    fn of_problem<P: LeastSquares>(&self, name: &str, problem: &P) -> Result<Vec<Record>> {
+        let mut records = Vec::new();
+        for place in &self.devices {
+            let mut linearization = problem.prepare(&place.device)?;
+            problem.linearize(&problem.start(), &mut linearization)?;
+            let on = Iteration { bench: self, place, name, linearization: &linearization };
+            records.extend(on.records()?);
+        }
+        Ok(records)
+    }
+}
+
+/// As the solver takes them.
+fn of_graph<P: Manifold>(graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
+    GraphProblem::new(if graph.indefinite().is_some() { graph.isotropic() } else { graph }, Loss::Squared)
+}
+
+/// `problem-49-7776` of `problem-49-7776-pre.txt.gz`.
+fn name(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = file.split('.').next().unwrap_or_default();
+    stem.strip_suffix("-pre").unwrap_or(stem).to_owned()
+}
+
+/// A linearised problem on a device.
+struct Iteration<'a> {
+    bench: &'a Bench<'a>,
+    place: &'a Place,
+    name: &'a str,
+    linearization: &'a Linearization,
+}
+
+impl Iteration<'_> {
+    fn records(&self) -> Result<Vec<Record>> {
+        let j = self.linearization.jacobian();
+        let mut normal = Normal::new(self.linearization)?;
+        self.bench.messages.step(format!("{}: the reference", self.name));
+        let right = self.h_is_right(&mut normal)?;
+        let mut records = Vec::new();
+        if let (1, Some(of_cameras), Some(of_points), None) =
+            (j.row_groups().len(), j.get(0, 0), j.get(0, 1), self.linearization.weights())
+        {
+            records.push(self.plan("U", [of_cameras, of_cameras], Plan::gram(&of_cameras.pattern(), Part::Upper)?)?);
+            let between = Plan::multiply_transposed(&of_cameras.pattern(), &of_points.pattern())?;
+            records.push(self.plan("W", [of_cameras, of_points], between)?);
+            records.push(self.plan("V", [of_points, of_points], Plan::gram(&of_points.pattern(), Part::Upper)?)?);
+        } else {
+            let execution = |launches| Execution {
+                products: normal.products(),
+                flops: normal.flops(self.linearization),
+                launches,
+                bytes: normal.device_bytes(),
+            };
+            let took = execution(0);
+            let (runs, launches) = self.time("H", right, || normal.multiply(self.linearization))?;
+            let c_nnz = normal.h().nnz();
+            records.push(Record::planned(
+                self.sizes("H", self.size_of_j(), c_nnz)?,
+                &Execution { launches, ..took },
+                runs,
+            ));
+        }
+        if j.col_groups().len() == 2 {
+            records.extend(self.with_schur(&mut normal, right)?);
+        }
+        Ok(records)
+    }
+
+    /// Z, S, and all that an iteration multiplies: H, its gradient, S and its right-hand side.
+    fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
+        normal.enqueue(self.linearization)?;
+        let [u, w, v] = parts(normal);
+        let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let damping = Damping::Marquardt(LAMBDA);
+        let (b_c, b_p) = (&normal.b()[0], &normal.b()[1]);
+        schur.execute(u, w, v, b_c, b_p, damping)?;
+        let want = reference::schur(
+            &u.download()?,
+            &w.download()?,
+            &v.download()?,
+            &b_c.download()?,
+            &b_p.download()?,
+            damping,
+        )?;
+        let right =
+            right && same(&schur.s()?.download()?, &want.s) && bits(&schur.rhs()?.download()?) == bits(&want.rhs);
+        let z_size = [Size::on_device(w), Size::on_device(v)];
+        let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
+        let (w_nnz, s_nnz) = (w.nnz(), schur.s()?.nnz());
+        let (c, p) = (w.shape().rows() as u64, w.shape().cols() as u64);
+        let (mut of_z, mut of_s, mut launches) = (Vec::new(), Vec::new(), [0, 0]);
+        let sum = |stages: &[StageTime], names: [&str; 2]| -> (Option<f64>, u32) {
+            let of = |stage: &&StageTime| names.contains(&stage.name);
+            let ms = stages.iter().filter(of).map(|stage| stage.ms).sum();
+            (ms, stages.iter().filter(of).map(|stage| stage.launches).sum())
+        };
+        let progress = self.bench.messages.measured(format!("{} S", self.name), Unit::Runs);
+        if right {
+            self.bench.patience.rounds(&progress, || {
+                let [u, w, v] = parts(normal);
+                let stages = schur.execute_with_stages([u, w, v], [&normal.b()[0], &normal.b()[1]], damping)?;
+                let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
+                of_z.extend(z.0);
+                of_s.extend(s.0);
+                launches = [z.1, s.1];
+                Ok(())
+            })?;
+        }
+        let factor = Execution {
+            products: w_nnz as u64,
+            flops: 2 * w_nnz as u64 * c * p * p,
+            launches: launches[0],
+            bytes: schur.device_bytes(),
+        };
+        let products = schur.products();
+        let subtract = Execution { products, flops: 2 * products * c * p * c, launches: launches[1], ..factor };
+        let (together, launches) = self.time("all", right, || {
+            normal.enqueue(self.linearization)?;
+            let [u, w, v] = parts(normal);
+            schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], damping)
+        })?;
+        let all = Execution {
+            products: normal.products() + factor.products + products,
+            flops: normal.flops(self.linearization) + factor.flops + subtract.flops,
+            launches,
+            bytes: normal.device_bytes() + schur.device_bytes(),
+        };
+        Ok([
+            Record::planned(self.sizes("Z", z_size, w_nnz)?, &factor, of_z),
+            Record::planned(self.sizes("S", s_size, s_nnz)?, &subtract, of_s),
+            Record::planned(self.sizes("all", self.size_of_j(), s_nnz)?, &all, together),
+        ])
+    }
+
+    /// One product of two cells of J.
+    fn plan(&self, what: &str, [a, b]: [&DeviceMatrix<Bsr<f64>>; 2], plan: Plan<Bsr<f64>>) -> Result<Record> {
+        let mut c = plan.output()?;
+        plan.execute(a, b, &mut c)?;
+        let (a_host, b_host) = (a.download()?, b.download()?);
+        let transpose = Bsr::from_transpose(a_host.into_transpose().transpose());
+        let want = match what {
+            "W" => reference::multiply(&transpose, &b_host)?,
+            _ => reference::gram(&b_host, Part::Upper)?,
+        };
+        let right = same(&c.download()?, &want);
+        let (runs, launches) = self.time(what, right, || plan.execute(a, b, &mut c))?;
+        let took = Execution { products: plan.products(), flops: plan.flops(), launches, bytes: plan.device_bytes() };
+        let sizes = [Size::on_device(a), Size::on_device(b)];
+        Ok(Record::planned(self.sizes(what, sizes, c.nnz())?, &took, runs))
+    }
+
+    /// Milliseconds until the device is done, of each round, and the kernels of one.
+    fn time(&self, what: &str, right: bool, mut run: impl FnMut() -> Result<()>) -> Result<(Vec<f64>, u32)> {
+        let device: &Device = &self.place.device;
+        let progress = self.bench.messages.measured(format!("{} {what}", self.name), Unit::Runs);
+        if !right {
+            return Ok((Vec::new(), 0));
+        }
+        let before = device.counters().launches;
+        run()?;
+        device.finish()?;
+        let launches = device.counters().launches - before;
+        let runs = self.bench.patience.rounds(&progress, || {
+            let clock = Instant::now();
+            run()?;
+            device.finish()?;
+            Ok(ms(clock))
+        })?;
+        Ok((runs, launches as u32))
+    }
+
+    fn sizes(&self, what: &str, sizes: [Size; 2], c_nnz: usize) -> Result<Sizes> {
+        let copy_gb_s = self.place.copy_gb_s(self.bench.messages)?;
+        Ok(Sizes::planned(format!("{} {what}", self.name), &self.place.device, copy_gb_s, sizes, c_nnz))
+    }
+
+    /// Of the first cell of J.
+    fn size_of_j(&self) -> [Size; 2] {
+        let first = self.linearization.jacobian().get(0, 0);
+        [(); 2].map(|()| first.map(Size::on_device).unwrap_or_default())
+    }
+
+    /// H against the reference, to the bit.
+    fn h_is_right(&self, normal: &mut Normal) -> Result<bool> {
+        normal.multiply(self.linearization)?;
+        let j = self.linearization.jacobian().download()?;
+        let want = match self.linearization.weights() {
+            None => reference::gram_groups(&j, Normal::PARTS)?,
+            Some(weights) => {
+                let host = weights.iter().map(|weights| match weights {
+                    Weights::Information(information) => information.download(),
+                    _ => Err(Error::Argument("no robust loss is timed".into())),
+                });
+                let host = host.collect::<Result<Vec<_>>>()?;
+                let host: Vec<Weights<_, &[f64]>> = host.iter().map(Weights::Information).collect();
+                reference::gram_groups_weighted(&j, &host, Normal::PARTS)?
+            }
+        };
+        let have = normal.h().download()?;
+        let cells =
+            (0..have.row_groups().len()).flat_map(|row| (0..have.col_groups().len()).map(move |col| (row, col)));
+        Ok(cells.into_iter().all(|(row, col)| match (have.get(row, col), want.get(row, col)) {
+            (Some(have), Some(want)) => same(have, want),
+            (None, None) => true,
+            _ => false,
+        }))
+    }
+}
+
+fn same<M: Matrix<Element = f64>>(have: &M, want: &M) -> bool {
+    let (have, want) = (have.as_cbc(), want.as_cbc());
+    have.pattern == want.pattern && have.shape == want.shape && bits(have.values) == bits(want.values)
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_problems() {
+        for (path, want) in [
+            ("/a/problem-49-7776-pre.txt.gz", "problem-49-7776"),
+            ("sphere2500.g2o.gz", "sphere2500"),
+            ("x-pre.txt.bz2", "x"),
+            ("graph", "graph"),
+        ] {
+            assert_eq!(name(Path::new(path)), want);
+        }
+    }
+}
