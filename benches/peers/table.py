@@ -3,7 +3,8 @@ blockmul, and last how many times longer each peer takes than blockmul; geometri
 
     python benches/peers/table.py FILE.json ... [--against VARIANT | --fastest] [--gflops]
 
-`--fastest` leaves one column of each library, that of its fastest variant in each line. `-` is a result that is wrong or not there; means are over the matrices that both have. The reasons of wrong ones follow the table.
+`--fastest` leaves one column of each library, in each line its fastest variant. `-` is a result that is wrong or not there; means are over
+the matrices that both have. The reasons of wrong ones follow the table.
 """
 
 import argparse
