@@ -24,6 +24,7 @@ import numpy as np
 MAGIC = 0x42535231
 ROUNDING = {"f64": 2.0**-53, "f32": 2.0**-24}
 FEWEST_ROUNDS = 3
+UNSORTED = "columns not ascending"
 
 
 @dataclasses.dataclass
@@ -73,7 +74,8 @@ class Blocks:
         return dataclasses.replace(self, values=abs(self.values))
 
     def is_diagonal(self):
-        return self.nrows == self.ncols and np.array_equal(self.offsets, range(self.nrows + 1)) and np.array_equal(self.columns, range(self.nrows))
+        rows = np.arange(self.nrows + 1)
+        return self.nrows == self.ncols and np.array_equal(self.offsets, rows) and np.array_equal(self.columns, rows[:-1])
 
     def transposed(self):
         order = np.lexsort((self.rows(), self.columns))
@@ -167,7 +169,7 @@ class Truth:
         ends = c.offsets[1:-1]
         inside[ends[(ends > 0) & (ends < len(c.columns))] - 1] = False
         if (steps[inside] <= 0).any():
-            return "columns not ascending"
+            return UNSORTED
         found = c.times(self.x)
         bound = 2 * (self._terms * ROUNDING[element] + self._products * 2.0**-53) * self._magnitude
         wrong = np.flatnonzero(~(abs(found - self.y) <= bound))

@@ -59,8 +59,9 @@ class Problem:
     def sparsity(self):
         """The places of the Jacobian that are not always zero."""
         count = len(self.camera)
-        columns = np.hstack([self.camera[:, None] * CAMERA + range(CAMERA), self.cameras * CAMERA + self.point[:, None] * POINT + range(POINT)])
-        columns = np.repeat(columns, 2, axis=0)
+        of_camera = self.camera[:, None] * CAMERA + range(CAMERA)
+        of_point = self.cameras * CAMERA + self.point[:, None] * POINT + range(POINT)
+        columns = np.repeat(np.hstack([of_camera, of_point]), 2, axis=0)
         offsets = np.arange(2 * count + 1) * (CAMERA + POINT)
         return csr_matrix((np.ones(columns.size, int), columns.ravel(), offsets), shape=(2 * count, len(self.start)))
 
