@@ -1,4 +1,4 @@
-# What run-cpu and run-gpu share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
+# What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
 # PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -7,7 +7,7 @@ out=${1:-$root/target/peers}
 names=("${@:2}")
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
-mkdir -p "$out/matrices"
+mkdir -p "$out"
 [ -n "${PEERS:-}" ] || rm -f "$out"/*.json
 
 say() { printf '== %s\n' "$*" >&2; }
@@ -27,6 +27,16 @@ make_inputs() {
     wait
 }
 
+# MKL, and SciPy where Python has none, from PyPI into a virtual environment whose Python is used from here on, unless PYTHON names one.
+with_mkl() {
+    venv=${VENV:-$out/venv}
+    if ! compgen -G "$venv/lib/libmkl_rt.so*" >/dev/null || ! "$venv/bin/python" -c 'import scipy.sparse' 2>/dev/null; then
+        "$python" -m venv "$venv" && "$venv/bin/pip" install --quiet numpy scipy mkl mkl-devel || left_out MKL "PyPI gives none of it"
+    fi
+    [ -z "${PYTHON:-}" ] && [ -x "$venv/bin/python" ] && python=$venv/bin/python
+    mkl_rt=$(find "$venv/lib" -maxdepth 1 -name 'libmkl_rt.so*' 2>/dev/null | head -n 1)
+}
+
 # Builds $1 with the command after it; what the compiler says is kept beside it.
 build() {
     local name=$1
@@ -34,6 +44,15 @@ build() {
     shift
     has "$1" || { left_out "$name" "no $1"; return 1; }
     "$@" >"$out/$name.log" 2>&1 || { left_out "$name" "does not build, see $out/$name.log"; return 1; }
+}
+
+build_mkl() {
+    [ -n "$mkl_rt" ] || { left_out mkl "not in $venv"; return 1; }
+    build mkl "${CC:-cc}" -O3 -I "$venv/include" "$here/mkl.c" -o "$out/mkl" "$mkl_rt" "-Wl,-rpath,$venv/lib" -lm
+}
+
+build_eigen() {
+    build eigen "${CXX:-c++}" -O3 -march=native -I "${EIGEN:-/usr/include/eigen3}" "$here/eigen.cpp" -o "$out/eigen"
 }
 
 # Runs $1 by the command after it on the files.

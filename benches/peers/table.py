@@ -1,9 +1,10 @@
 """Prints one table of several files of records: a line for each matrix and element, the milliseconds of each peer's variants, those of
 blockmul, and last how many times longer each peer takes than blockmul; geometric means below. The table is Markdown, aligned.
 
-    python benches/peers/table.py FILE.json ... [--against VARIANT] [--gflops]
+    python benches/peers/table.py FILE.json ... [--against VARIANT | --fastest] [--gflops]
 
-`-` is a result that is wrong or not there; means are over the matrices that both have. The reasons of wrong ones follow the table.
+`--fastest` leaves one column of each library, in each line its fastest variant. `-` is a result that is wrong or not there; means are over
+the matrices that both have. The reasons of wrong ones follow the table.
 """
 
 import argparse
@@ -44,6 +45,16 @@ def aligned(rows):
     return "\n".join(f"| {' | '.join(row)} |" for row in left)
 
 
+def fastest_variants(records):
+    """Of each library's records of a matrix the fastest, without a variant; where all are wrong one of those."""
+    best = {}
+    for record in records:
+        key = (record["library"], record["matrix"], record["element"])
+        if key not in best or (milliseconds(record) or math.inf) < (milliseconds(best[key]) or math.inf):
+            best[key] = record
+    return [record | {"variant": None, "threads": None} for record in best.values()]
+
+
 def table(records, against=None, gflops=False):
     """The text; `against` chooses blockmul's variant that ratios are to, else its fastest one."""
     cases, columns, times, rate = {}, {}, {}, {}
@@ -79,11 +90,13 @@ def table(records, against=None, gflops=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--against", metavar="VARIANT", help="the variant of blockmul that ratios are to, by a part of its name")
+    columns = parser.add_mutually_exclusive_group()
+    columns.add_argument("--against", metavar="VARIANT", help="the variant of blockmul that ratios are to, by a part of its name")
+    columns.add_argument("--fastest", action="store_true", help="one column of each library, its fastest variant")
     parser.add_argument("--gflops", action="store_true", help="Gflop/s in place of milliseconds")
     args = parser.parse_intermixed_args()
     records = [record for path in args.files for record in json.loads(path.read_text())["results"]]
-    print(table(records, args.against, args.gflops))
+    print(table(fastest_variants(records) if args.fastest else records, args.against, args.gflops))
     for record in records:
         if not record.get("verified"):
             print(f"\n{label(record)}, {record['matrix']}, {record['element']}: {record.get('reason', 'not verified')}")
