@@ -76,9 +76,14 @@ impl Camera {
     pub fn direction(&self) -> [f64; 3] {
         (-self.rotation.row(2).transpose()).into()
     }
+
+    /// What is up in its picture: a unit vector.
+    pub fn up(&self) -> [f64; 3] {
+        self.rotation.row(1).transpose().into()
+    }
 }
 
-/// v such that [v]·x = v × x.
+/// [v] such that [v]·x = v × x.
 pub(super) fn cross(v: &Vector3<f64>) -> Matrix3<f64> {
     v.cross_matrix()
 }
@@ -158,6 +163,8 @@ mod tests {
             let ahead = camera.project(&(centre + direction * 3.0).into());
             assert!(ahead[0].abs() < 1e-9 && ahead[1].abs() < 1e-9, "{ahead:?}");
             assert!((camera.rotation * centre + camera.translation).norm() < 1e-12);
+            let above = camera.project(&(centre + direction * 3.0 + Vector3::from(camera.up()) * 0.1).into());
+            assert!(above[0].abs() < 1e-9 && above[1] > 1.0, "{above:?}");
         }
     }
 }

@@ -20,6 +20,7 @@ mod operands;
 mod output;
 mod problem;
 mod report;
+mod scene;
 mod schur;
 mod sizes;
 mod solve;

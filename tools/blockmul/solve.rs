@@ -8,6 +8,7 @@ use crate::problem::{
     subject::{self, Named},
     with_subject,
 };
+use crate::scene;
 use blockmul::Device;
 use serde_json::json;
 use std::path::PathBuf;
@@ -49,6 +50,12 @@ pub struct Args {
     /// Write the problem as solved, in the format of BAL or of g2o, gzipped if the name ends in .gz.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Draw trajectories, or points and cameras, before and after.
+    #[arg(long, value_name = "PICTURE.png")]
+    picture: Option<PathBuf>,
+    /// Pixels of the width of the picture.
+    #[arg(long, value_name = "N", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(64..=i64::from(scene::LARGEST)))]
+    size: u32,
     /// Write what is told as JSON; - for stdout, in place of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -81,6 +88,7 @@ fn share(text: &str) -> Result<f64, String> {
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.iter().try_for_each(|path| subject::check_place(path))?;
     args.json.iter().try_for_each(|path| output::check_place(path))?;
+    args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let (device, subject) = args.problem.open(&messages)?;
     with_subject!(subject, |problem, start| solve(args, &problem, start, &device, &messages))
@@ -125,6 +133,11 @@ fn solve<P: Named>(
     if let Some(path) = &args.output {
         problem.write(&solution.state, path)?;
         messages.say(&format!("{}: {}", path.display(), problem.describe()));
+    }
+    if let Some(path) = &args.picture {
+        let of_picture = |error| Failure::Output(path.display().to_string(), error);
+        output::write_bytes(path, &problem.picture(&start, &solution.state, args.size).map_err(of_picture)?)?;
+        messages.say(&format!("{}: before on the left, after on the right", path.display()));
     }
     if let Some(path) = &args.json {
         let json = serde_json::to_string_pretty(&described::<P>(args, device, &solution)).expect("plain data");

@@ -1,10 +1,12 @@
 //! What the commands ask of a problem beside its residuals: its name, its unknowns, its solution as a file.
 use crate::failure::Failure;
 use crate::output;
+use crate::scene::{self, Cloud, Scene};
 use blockmul::Error;
 use blockmul::problem::{
     BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Plane, PoseGraph, Space, bal, g2o,
 };
+use std::io;
 use std::path::Path;
 
 /// A problem that knows what it is.
@@ -19,6 +21,9 @@ pub trait Named: LeastSquares {
 
     /// The problem with `state` in place of what it came with, in its own format.
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
+
+    /// A PNG file of both states, `size` pixels wide.
+    fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>>;
 }
 
 /// `1 pose`, `2 poses`.
@@ -42,6 +47,14 @@ impl Named for BundleProblem {
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
         written(bal::write(path, &self.with_state(state.clone())))
+    }
+
+    fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
+        let [before, after] = [before, after].map(|state| Cloud {
+            points: state.points.clone(),
+            cameras: state.cameras.iter().map(scene::Camera::of_bal).collect(),
+        });
+        scene::cloud(&before, &after, size)
     }
 }
 
@@ -84,6 +97,18 @@ impl<P: Kind> Named for GraphProblem<P> {
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
         written(g2o::write(path, &P::graph(self.with_state(state.clone()))))
+    }
+
+    fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>> {
+        let graph = self.graph();
+        let ends = graph.steps.iter().map(|step| (step.from, step.to));
+        let closures: Vec<_> = ends.filter(|(from, to)| from.abs_diff(*to) != 1).collect();
+        let [before, after] = [before, after].map(|state| Scene {
+            path: state.poses.iter().map(P::position).collect(),
+            closures: closures.clone(),
+            landmarks: state.landmarks.iter().map(P::landmark_position).collect(),
+        });
+        scene::trajectory(&before, &after, size)
     }
 }
 

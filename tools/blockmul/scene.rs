@@ -1,0 +1,118 @@
+//! Pictures of solved problems, before on the left and after on the right: trajectories with their loop closures, clouds of points with the
+//! cameras that see them.
+mod canvas;
+mod cloud;
+mod panel;
+mod trajectory;
+mod view;
+
+pub use cloud::{Camera, Cloud, cloud};
+pub use trajectory::{Scene, trajectory};
+
+use canvas::{Canvas, Colour, mix};
+use panel::{Ink, Layer, Window, paint};
+use std::io;
+use view::{Seen, View};
+
+const WHITE: Colour = [255; 3];
+const GREY: Colour = [0x80; 3];
+/// The colours that pictures of matrices give to what two have in common and to fill (Okabe and Ito 2008).
+const BLUE: Colour = [0x00, 0x72, 0xb2];
+const ORANGE: Colour = [0xe6, 0x9f, 0x00];
+/// How much of the background the farthest lines take on.
+const HAZE: f64 = 0.65;
+/// Height over width of the flattest half.
+const FLATTEST: f64 = 0.5;
+/// Most pixels of the width of a picture.
+pub const LARGEST: u32 = 8192;
+/// Between the halves.
+const RULE: Colour = [0xd8; 3];
+
+/// What half of a picture is drawn with.
+struct Style {
+    path: Ink,
+    closures: Ink,
+    points: Ink,
+    marks: Ink,
+    /// Of the path, in pixels.
+    width: f64,
+}
+
+impl Style {
+    /// Lines grow with the half that they are in.
+    fn new(main: Colour, marks: Colour, width: f64, half: u32) -> Self {
+        let hazy = |colour| Ink { near: colour, far: mix(colour, WHITE, HAZE) };
+        Self {
+            path: hazy(main),
+            closures: hazy(mix(main, WHITE, 0.7)),
+            points: Ink { near: main, far: mix(GREY, WHITE, HAZE) },
+            marks: Ink { near: marks, far: marks },
+            width: width * (f64::from(half) / 400.0).max(0.5),
+        }
+    }
+
+    fn before(half: u32) -> Self {
+        Self::new(GREY, mix(ORANGE, GREY, 0.5), 0.8, half)
+    }
+
+    fn after(half: u32) -> Self {
+        Self::new(BLUE, ORANGE, 1.2, half)
+    }
+}
+
+fn project(view: &View, places: &[[f64; 3]]) -> Vec<Seen> {
+    places.iter().filter_map(|place| view.project(place)).collect()
+}
+
+/// Pixels of the width of a half; there is a line of one or two between them.
+fn half(size: u32) -> io::Result<u32> {
+    if !(3..=LARGEST).contains(&size) {
+        let reason = format!("there is no picture {size} pixels wide, only of 3 to {LARGEST}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    Ok((size - 1) / 2)
+}
+
+fn render([before, after]: [(Vec<Layer>, Window); 2], size: u32, description: &str) -> io::Result<Vec<u8>> {
+    let half = half(size)?;
+    let height = (f64::from(half) * after.1.aspect().clamp(FLATTEST, 1.0)).round() as u32;
+    let mut canvas = Canvas::new(size, height)?;
+    canvas.fill([0.0; 2], [f64::from(size), f64::from(height)], RULE);
+    for ((layers, window), left) in [(before, 0), (after, size - half)] {
+        canvas.paste(&paint(layers, &window, half, height)?, left);
+    }
+    canvas.encode(description)
+}
+
+#[cfg(test)]
+mod image {
+    use super::*;
+
+    /// A picture read again.
+    pub struct Image {
+        pub width: u32,
+        pub height: u32,
+        pub pixels: Vec<Colour>,
+    }
+
+    impl Image {
+        pub fn of(png: io::Result<Vec<u8>>) -> Self {
+            let mut reader = png::Decoder::new(io::Cursor::new(png.unwrap())).read_info().unwrap();
+            let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+            let info = reader.next_frame(&mut bytes).unwrap();
+            let pixels = bytes.chunks(3).map(|pixel| pixel.try_into().unwrap()).collect();
+            Self { width: info.width, height: info.height, pixels }
+        }
+
+        /// Pixels of a colour in each half.
+        pub fn count(&self, colour: Colour) -> [usize; 2] {
+            let halves = [0..self.width as usize / 2, self.width as usize / 2..self.width as usize];
+            let rows = || self.pixels.chunks(self.width as usize);
+            halves.map(|half| rows().flat_map(|row| &row[half.clone()]).filter(|&&pixel| pixel == colour).count())
+        }
+
+        pub fn is_blank(&self) -> bool {
+            self.pixels.iter().all(|&pixel| pixel == WHITE || pixel == RULE)
+        }
+    }
+}
