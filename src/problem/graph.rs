@@ -176,6 +176,17 @@ pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f6
     Ok(matrix)
 }
 
+/// Numbers made of a line's, refused where they are none.
+pub(super) fn finite<const R: usize, const C: usize>(
+    text: &Numbers<'_>,
+    matrix: SMatrix<f64, R, C>,
+) -> Result<SMatrix<f64, R, C>> {
+    match matrix.iter().all(|number| number.is_finite()) {
+        true => Ok(matrix),
+        false => text.refuse("what follows from these numbers is beyond all numbers"),
+    }
+}
+
 /// A pose or a landmark of the file, by its number of that kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vertex {
