@@ -1,10 +1,13 @@
 //! What every reader must do with any bytes, shared by the fuzz targets and by the test that replays their corpora.
 //!
 //! Read without a panic and without memory that the bytes do not prove. What is refused is refused in one line that says
-//! where. What is read is a valid matrix, is read the same by any number of threads, plain or gzip, in one block or more,
+//! where. What is read is a valid matrix, is read the same by any number of threads, plain or packed, in one block or more,
 //! and comes back the same to the bit when it is written.
 mod archive;
 mod memory;
+mod problems;
+
+pub use problems::{bal, g2o, isam};
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -30,7 +33,7 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("the system has threads")
 }
 
-/// Matrix Market, plain or gzip.
+/// Matrix Market, plain or packed.
 pub fn matrix_market(bytes: &[u8]) {
     lines(
         bytes,
@@ -39,7 +42,7 @@ pub fn matrix_market(bytes: &[u8]) {
     );
 }
 
-/// Edge lists, plain or gzip.
+/// Edge lists, plain or packed.
 pub fn edge_list(bytes: &[u8]) {
     lines(
         bytes,
@@ -62,12 +65,12 @@ pub fn npz(bytes: &[u8]) {
     }
 }
 
-/// Plain binary, or gzip.
+/// Plain binary, or packed.
 pub fn binary(bytes: &[u8]) {
     let unpacked = unpacked_bytes(bytes);
     for options in both_ways() {
         let outcome = bounded(unpacked, || binary::read_from(bytes, "input", &options));
-        if !is_gzip(bytes) {
+        if !is_packed(bytes) {
             assert_same_outcome(&outcome, &binary::read_from(&gzip(bytes)[..], "input", &options));
         }
         let Some(file) = checked(outcome, "input: ", options.sum_duplicates) else { continue };
@@ -140,7 +143,7 @@ fn lines(
         // Each is slow beside the reading itself, so an input has one of them, or none.
         let again = match bytes.len() % 16 {
             0 | 4 | 8 | 12 => Some(ONE_THREAD.install(|| read(bytes, &options))),
-            1 | 9 if !is_gzip(bytes) => Some(read(&gzip(bytes), &options)),
+            1 | 9 if !is_packed(bytes) => Some(read(&gzip(bytes), &options)),
             2 => with_a_long_line(bytes).map(|bytes| THREADS.install(|| read(&bytes, &options))),
             _ => None,
         };
@@ -183,15 +186,19 @@ fn bounded<T>(unpacked: u64, read: impl FnOnce() -> T) -> T {
     outcome
 }
 
-fn is_gzip(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x1f\x8b")
+fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"BZh")
 }
 
 fn unpacked_bytes(bytes: &[u8]) -> u64 {
-    if !is_gzip(bytes) {
+    if !is_packed(bytes) {
         return bytes.len() as u64;
     }
-    let (mut decoder, mut piece, mut all) = (flate2::read::MultiGzDecoder::new(bytes), [0; 1 << 12], 0);
+    let mut decoder: Box<dyn Read> = match bytes[0] {
+        b'B' => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        _ => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+    };
+    let (mut piece, mut all) = ([0; 1 << 12], 0);
     while let Ok(more @ 1..) = decoder.read(&mut piece) {
         all += more as u64;
     }
@@ -207,7 +214,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
     let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
-    (!is_gzip(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
+    (!is_packed(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
 }
 
 /// The file, when it was read, and valid; a refusal begins with `place`.

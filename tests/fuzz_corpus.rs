@@ -8,13 +8,16 @@ use std::path::Path;
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
     type Check = fn(&[u8]);
-    let targets: [(&str, Check); 6] = [
+    let targets: [(&str, Check); 9] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
         ("binary", readers::binary),
         ("bla", readers::bla),
         ("by_name", readers::by_name),
+        ("bal", readers::bal),
+        ("g2o", readers::g2o),
+        ("isam", readers::isam),
     ];
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (target, check) in targets {

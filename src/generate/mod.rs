@@ -1,4 +1,5 @@
-//! Block-sparse matrices made from a seed: the families that solvers and graphs bring, at any size.
+//! Block-sparse matrices made from a seed: the families that solvers and graphs bring, at any size; and in [`problem`] whole
+//! problems, with numbers that fit each other.
 //!
 //! The same arguments give the same matrix, bit for bit, on every platform: the random numbers are those of
 //! [`Random`], and only additions, multiplications and comparisons, which IEEE 754 fixes, are done with them.
@@ -12,6 +13,7 @@
 //! ```
 mod graph;
 mod jacobian;
+pub mod problem;
 mod random;
 mod slam;
 

@@ -23,7 +23,7 @@
 //! ```
 use super::{
     Graph, Plane, Space,
-    graph::{Builder, planar, spatial, upper},
+    graph::{Builder, finite, planar, spatial, upper},
     numbers::Numbers,
 };
 use crate::{Result, io::words::quote};
@@ -128,8 +128,9 @@ impl Reader {
                 let [x, y, z] = text.reals("a landmark")?;
                 let information = upper::<3>(text)?;
                 let turn = sensor.rotation.to_rotation_matrix();
-                let measured = turn * Vector3::new(x, y, z) + sensor.translation.vector;
-                self.space.sighting(text, ends, measured, turn * information * turn.transpose())?;
+                let measured = finite(text, turn * Vector3::new(x, y, z) + sensor.translation.vector)?;
+                let information = finite(text, turn * information * turn.transpose())?;
+                self.space.sighting(text, ends, measured, information)?;
             }
             b"PARAMS_SE3OFFSET" => {
                 let (name, offset) = (text.count("an offset")?, spatial(text)?);

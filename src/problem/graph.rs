@@ -2,8 +2,8 @@
 use super::numbers::{Numbers, push};
 use crate::{Result, io::grow};
 use nalgebra::{
-    AbstractRotation, Isometry, Isometry2, Isometry3, Quaternion, SMatrix, SVector, Translation3, UnitComplex,
-    UnitQuaternion, Vector2,
+    AbstractRotation, Isometry, Isometry2, Isometry3, Quaternion, SMatrix, SVector, Translation2, Translation3,
+    UnitComplex, UnitQuaternion,
 };
 use std::{
     collections::{HashMap, VecDeque},
@@ -134,7 +134,13 @@ pub enum Graph {
 
 /// x, y and the angle.
 pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
-    Isometry2::new(Vector2::new(x, y), angle)
+    Isometry2::from_parts(Translation2::new(x, y), turned(angle))
+}
+
+/// The same on every platform.
+pub(super) fn turned(angle: f64) -> UnitComplex<f64> {
+    let (sine, cosine) = libm::sincos(angle);
+    UnitComplex::from_cos_sin_unchecked(cosine, sine)
 }
 
 /// x, y, z and the quaternion x, y, z, w, of any length but none.
@@ -168,6 +174,17 @@ pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f6
         }
     }
     Ok(matrix)
+}
+
+/// Numbers made of a line's, refused where they are none.
+pub(super) fn finite<const R: usize, const C: usize>(
+    text: &Numbers<'_>,
+    matrix: SMatrix<f64, R, C>,
+) -> Result<SMatrix<f64, R, C>> {
+    match matrix.iter().all(|number| number.is_finite()) {
+        true => Ok(matrix),
+        false => text.refuse("what follows from these numbers is beyond all numbers"),
+    }
 }
 
 /// A pose or a landmark of the file, by its number of that kind.

@@ -23,7 +23,7 @@
 //! ```
 use super::{
     Graph, Plane, Space,
-    graph::{Builder, planar},
+    graph::{Builder, finite, planar},
     numbers::Numbers,
 };
 use crate::{Result, io::words::quote};
@@ -130,7 +130,7 @@ fn squared<const N: usize>(text: &mut Numbers<'_>, optional: bool) -> Result<SMa
             root[(row, col)] = text.real("an element of the root of an information matrix")?;
         }
     }
-    Ok(root.transpose() * root)
+    finite(text, root.transpose() * root)
 }
 
 #[cfg(test)]
@@ -180,6 +180,7 @@ mod tests {
                 "\nEDGE3 0 1 0 0 0 0 0 0 1",
                 "x.txt:2: the line ends where an element of the root of an information matrix should stand",
             ),
+            ("EDGE2 0 1 0 0 0 1e200 0 0 1 0 1", "x.txt:1: what follows from these numbers is beyond all numbers"),
             ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from one whose place is known"),
         ] {
             assert_eq!(read_from(text.as_bytes(), "x.txt").expect_err(text).to_string(), what);

@@ -10,6 +10,7 @@ mod failures;
 mod files;
 mod info;
 mod multiply;
+mod problems;
 mod readme;
 mod report;
 mod shell;

@@ -1,4 +1,6 @@
-//! `blockmul generate`: matrices of the families solvers meet, the same everywhere for a seed.
+//! `blockmul generate`: matrices of the families solvers meet, and whole problems, the same everywhere for a seed.
+mod problem;
+
 use crate::failure::Failure;
 use crate::input::describe;
 use crate::messages::Messages;
@@ -6,7 +8,7 @@ use crate::output;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
-/// Write a test matrix: the same file on every machine for the same arguments.
+/// Write a test matrix or problem: the same file on every machine for the same arguments.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,24 +16,33 @@ Examples:
   blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
   blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
   blockmul generate power-law --nodes 20000 --edges 200000 --integer --seed 7 -o P.mtx
+  blockmul generate bal --cameras 200 --points 20000 -o problem.txt.bz2
+  blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
 
-Sizes count blocks. The file holds every element of every block: give `multiply` the same --block.")]
+Sizes count blocks. The file of a matrix holds every element of every block: give `multiply` the same --block.")]
 pub struct Args {
     #[command(subcommand)]
     family: Family,
 }
 
 #[derive(clap::Args)]
-struct Common {
+struct OfMatrix {
     /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Seed of the random numbers.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    common: Common,
     /// Small whole numbers instead of real ones in -1..1, so that sums of products are exact.
     #[arg(long)]
     integer: bool,
+}
+
+/// What every family takes.
+#[derive(clap::Args)]
+struct Common {
+    /// Seed of the random numbers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Do not say on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
@@ -55,7 +66,7 @@ enum Family {
         #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        common: Common,
+        matrix: OfMatrix,
     },
     /// The Hessian of a pose graph: a chain of poses, closed at random places.
     #[command(
@@ -71,7 +82,7 @@ enum Family {
         #[arg(long, default_value_t = 6)]
         side: usize,
         #[command(flatten)]
-        common: Common,
+        matrix: OfMatrix,
     },
     /// As many blocks in each column, at random rows.
     #[command(after_help = "Examples:\n  blockmul generate uniform --rows 10000 --cols 5000 --per-column 8 -o U.mtx")]
@@ -87,7 +98,7 @@ enum Family {
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        common: Common,
+        matrix: OfMatrix,
     },
     /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
     #[command(after_help = "Examples:\n  blockmul generate power-law --nodes 20000 --edges 200000 --seed 7 -o P.mtx")]
@@ -101,43 +112,39 @@ enum Family {
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        common: Common,
+        matrix: OfMatrix,
     },
-}
-
-impl Family {
-    fn common(&self) -> &Common {
-        match self {
-            Self::BundleAdjustment { common, .. }
-            | Self::PoseGraph { common, .. }
-            | Self::Uniform { common, .. }
-            | Self::PowerLaw { common, .. } => common,
-        }
-    }
-
-    fn matrix(&self) -> Result<Cbc<f64>> {
-        let Common { seed, integer, .. } = *self.common();
-        let values = if integer { generate::Values::Integer } else { generate::Values::Real };
-        match *self {
-            Self::BundleAdjustment { cameras, points, views, block, .. } => {
-                generate::bundle_adjustment(cameras, points, views, block, values, seed)
-            }
-            Self::PoseGraph { poses, closures, side, .. } => generate::pose_graph(poses, closures, side, values, seed),
-            Self::Uniform { rows, cols, per_column, block, .. } => {
-                generate::uniform(rows, cols.unwrap_or(rows), per_column, block, values, seed)
-            }
-            Self::PowerLaw { nodes, edges, block, .. } => generate::power_law(nodes, edges, block, values, seed),
-        }
-    }
+    #[command(flatten)]
+    Problem(problem::Family),
 }
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
-    let Common { output, quiet, .. } = args.family.common();
-    output::check_place(output)?;
-    let messages = Messages::new(*quiet);
-    messages.step("generating");
-    let matrix = args.family.matrix()?;
-    output::write_matrix(output, &matrix, &messages)?;
-    messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
-    Ok(())
+    match &args.family {
+        Family::BundleAdjustment { cameras, points, views, block, matrix } => {
+            matrix.write(|values, seed| generate::bundle_adjustment(*cameras, *points, *views, *block, values, seed))
+        }
+        Family::PoseGraph { poses, closures, side, matrix } => {
+            matrix.write(|values, seed| generate::pose_graph(*poses, *closures, *side, values, seed))
+        }
+        Family::Uniform { rows, cols, per_column, block, matrix } => matrix
+            .write(|values, seed| generate::uniform(*rows, cols.unwrap_or(*rows), *per_column, *block, values, seed)),
+        Family::PowerLaw { nodes, edges, block, matrix } => {
+            matrix.write(|values, seed| generate::power_law(*nodes, *edges, *block, values, seed))
+        }
+        Family::Problem(family) => family.run(),
+    }
+}
+
+impl OfMatrix {
+    fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
+        let Self { output, common, integer } = self;
+        output::check_place(output)?;
+        let messages = Messages::new(common.quiet);
+        messages.step("generating");
+        let values = if *integer { generate::Values::Integer } else { generate::Values::Real };
+        let matrix = make(values, common.seed)?;
+        output::write_matrix(output, &matrix, &messages)?;
+        messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
+        Ok(())
+    }
 }

@@ -25,9 +25,14 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// `bytes` to the file `path`, or to stdout for `-`.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_filled(path, |writer| writer.write_all(bytes))
+}
+
+/// What `fill` writes, to the file `path`, or to stdout for `-`.
+pub fn write_filled(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
     match is_standard(path) {
-        true => to_stdout(|writer| writer.write_all(bytes)),
-        false => write_whole(path, |writer| writer.write_all(bytes)).map_err(of_output),
+        true => to_stdout(fill),
+        false => write_whole(path, fill).map_err(of_output),
     }
 }
 

@@ -2,7 +2,7 @@
 use crate::{
     Result,
     io::{matrix_market::append_value, write_whole},
-    problem::{Graph, PoseGraph, World},
+    problem::{Graph, PoseGraph, World, graph::turned},
 };
 use nalgebra::{AbstractRotation, Isometry, Isometry2, Isometry3, SMatrix, UnitComplex};
 use std::{
@@ -173,10 +173,10 @@ fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
 
 /// An angle that has this very cosine and sine, where there is one: the arc tangent is off by a few roundings at most.
 fn angle(rotation: &UnitComplex<f64>) -> f64 {
-    let nearest = rotation.angle();
+    let nearest = libm::atan2(rotation.im, rotation.re);
     let (mut below, mut above) = (nearest, nearest);
     for _ in 0..4 {
-        if let Some(same) = [above, below].into_iter().find(|&angle| UnitComplex::new(angle) == *rotation) {
+        if let Some(same) = [above, below].into_iter().find(|&angle| turned(angle) == *rotation) {
             return same;
         }
         (below, above) = (below.next_down(), above.next_up());

@@ -1,0 +1,70 @@
+//! Readers of problems.
+use super::{bounded, check_refusal, gzip, is_packed, unpacked_bytes, written};
+use blockmul::{
+    Result,
+    problem::{self, Graph, Place, PoseGraph},
+};
+use std::{fmt::Debug, io::ErrorKind};
+
+/// Bundle adjustments, plain or packed.
+pub fn bal(bytes: &[u8]) {
+    use problem::bal::{read_from, write_to};
+    let Some(problem) = checked(bytes, |bytes| read_from(bytes, "input")) else { return };
+    let copy = written(|to| write_to(to, &problem));
+    assert_eq!(read_from(&copy[..], "copy").expect("our own file"), problem);
+}
+
+/// Graphs in g2o's form, plain or packed.
+pub fn g2o(bytes: &[u8]) {
+    graph(bytes, |bytes| problem::g2o::read_from(bytes, "input"));
+}
+
+/// Graphs in iSAM's form, plain or packed.
+pub fn isam(bytes: &[u8]) {
+    graph(bytes, |bytes| problem::isam::read_from(bytes, "input"));
+}
+
+/// What is read, is read the same when it is packed.
+fn checked<T: Debug>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T>) -> Option<T> {
+    let outcome = bounded(unpacked_bytes(bytes), || read(bytes));
+    if !is_packed(bytes) {
+        // As text, for poses may be placed where there are no numbers, and those are not equal to themselves.
+        let text = |outcome: &Result<T>| match outcome {
+            Ok(problem) => format!("{problem:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(text(&outcome), text(&read(&gzip(bytes))));
+    }
+    outcome.inspect_err(|error| check_refusal(error, "input:")).ok()
+}
+
+/// A graph comes back with as many of everything, and from then on to the bit.
+fn graph(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Graph>) {
+    use problem::g2o::{read_from, write_to};
+    let Some(graph) = checked(bytes, read) else { return };
+    let mut text = Vec::new();
+    if let Err(error) = write_to(&mut text, &graph) {
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "no names are left for the landmarks: {error}");
+        return;
+    }
+    let beyond_numbers = text.windows(3).any(|word| word == b"inf" || word == b"nan");
+    if beyond_numbers {
+        return;
+    }
+    let copy = read_from(&text[..], "copy").expect("our own file");
+    assert_eq!(sizes(&copy), sizes(&graph));
+    let again = written(|to| write_to(to, &copy));
+    assert_eq!(read_from(&again[..], "copy").expect("our own file"), copy);
+}
+
+fn sizes(graph: &Graph) -> [usize; 6] {
+    fn of<P: Place>(graph: &PoseGraph<P>) -> [usize; 6] {
+        let PoseGraph { poses, landmarks, steps, sightings, fixed_poses, fixed_landmarks, .. } = graph;
+        [poses.len(), landmarks.len(), steps.len(), sightings.len(), fixed_poses.len(), fixed_landmarks.len()]
+    }
+    match graph {
+        Graph::Plane(graph) => of(graph),
+        Graph::Space(graph) => of(graph),
+        _ => panic!("a graph of a new kind"),
+    }
+}

@@ -1,0 +1,44 @@
+//! Whole problems, with a start for a solver and the truth behind it: [`bundle_adjustment`] and [`pose_graph`].
+//!
+//! The same fields give the same problem, bit for bit, on every platform, as the matrices beside: sines and logarithms are those of the crate `libm`,
+//! the rest is arithmetic. Noise and the errors of the start are drawn however small they are: with both 0, the same seed gives the truth
+//! and measurements that fit it.
+//!
+//! ```
+//! use blockmul::{generate::problem::{Scene, Walk, bundle_adjustment, pose_graph}, problem::Graph};
+//! let seen = bundle_adjustment(&Scene { cameras: 8, points: 100, views: 4, ..Default::default() })?;
+//! assert_eq!(seen.observations.len(), 400);
+//! let Graph::Space(graph) = pose_graph(&Walk { poses: 50, closures: 20, ..Default::default() })? else { unreachable!() };
+//! assert_eq!((graph.poses.len(), graph.steps.len()), (50, 49 + 20));
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+mod scene;
+mod walk;
+
+pub use scene::{Scene, bundle_adjustment};
+pub use walk::{Walk, pose_graph};
+
+use super::Random;
+use crate::{Error, Result};
+use nalgebra::{Quaternion, SVector, UnitQuaternion, Vector3};
+
+/// Independent normal deviates.
+fn normal<const D: usize>(random: &mut Random, deviation: f64) -> SVector<f64, D> {
+    SVector::from_fn(|_, _| random.normal() * deviation)
+}
+
+/// By an angle about an axis, as one vector.
+fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
+    let angle = by.norm_squared().sqrt();
+    let (sine, cosine) = libm::sincos(angle / 2.0);
+    let axis = if angle > 0.0 { by / angle } else { Vector3::zeros() };
+    UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
+}
+
+/// A size that may be 0.
+fn deviation(what: &str, value: f64) -> Result<f64> {
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(value),
+        false => Err(Error::Argument(format!("{what} is {value}, not a number from 0"))),
+    }
+}

@@ -1,0 +1,67 @@
+//! `generate bal`, `generate g2o`: whole problems.
+use super::*;
+use blockmul::{
+    generate::problem::{Scene, Walk, bundle_adjustment, pose_graph},
+    problem::{bal, g2o},
+};
+
+#[test]
+fn bundle_adjustments_are_the_library_s_however_packed() {
+    let desk = Desk::new();
+    let scene = Scene { cameras: 8, points: 50, views: 3, noise: 1.5, error: 0.2, seed: 7 };
+    let want = bundle_adjustment(&scene).unwrap();
+    let line = "generate bal --cameras 8 --points 50 --views 3 --noise 1.5 --error 0.2 --seed 7";
+    for name in ["p.txt", "p.txt.gz", "p.txt.bz2"] {
+        let said = desk.ok(&format!("{line} -o {name}"));
+        let expected = format!("{name}: 8 cameras, 50 points, 150 observations\n");
+        assert_eq!((said.stdout.as_str(), said.stderr), ("", expected));
+        assert_eq!(bal::read(desk.path(name)).unwrap(), want, "{name}");
+    }
+    let printed = desk.ok(&format!("{line} -q -o -"));
+    assert_eq!((printed.stdout, printed.stderr), (std::fs::read_to_string(desk.path("p.txt")).unwrap(), String::new()));
+}
+
+#[test]
+fn pose_graphs_are_the_library_s() {
+    let desk = Desk::new();
+    let line = "generate g2o --poses 60 --closures 40 --landmarks 9 --views 3 --noise 0.1 --seed 3";
+    let walk = Walk { poses: 60, closures: 40, landmarks: 9, views: 3, space: true, noise: 0.1, seed: 3 };
+    let said = desk.ok(&format!("{line} -o s.g2o.gz")).stderr;
+    let start = "s.g2o.gz: 60 poses in space, 99 measured from one another; 9 landmarks, ";
+    assert!(said.starts_with(start) && said.lines().count() == 1, "{said}");
+    assert_eq!(g2o::read(desk.path("s.g2o.gz")).unwrap(), pose_graph(&walk).unwrap());
+    let said = desk.ok(&format!("{line} --plane --landmarks 0 -o p.g2o")).stderr;
+    assert_eq!(said, "p.g2o: 60 poses in the plane, 99 measured from one another\n");
+    let want = pose_graph(&Walk { space: false, landmarks: 0, ..walk }).unwrap();
+    assert_eq!(g2o::read(desk.path("p.g2o")).unwrap(), want);
+}
+
+#[test]
+fn what_cannot_be_generated_leaves_nothing() {
+    let desk = Desk::new();
+    for (line, status, word) in [
+        ("bal --cameras 3 --views 4 -o p.txt", 2, "4 observations of each point by 3 cameras"),
+        ("bal --noise=-1 -o p.txt", 2, "the noise is -1, not a number from 0"),
+        ("bal --error nan -o p.txt", 2, "the error of the start is NaN"),
+        ("bal", 2, "--output"),
+        ("bal -o nowhere/p.txt", 5, "nowhere/p.txt"),
+        ("g2o --poses 5 --closures 50 -o g.g2o", 2, "50 loop closures, "),
+        ("g2o --poses 0 --closures 0 -o g.g2o", 2, "0 poses"),
+        ("g2o -o .", 5, "directory"),
+    ] {
+        desk.fails(&format!("generate {line}"), status, &[word]);
+    }
+    assert_eq!(desk.files(), [""; 0]);
+}
+
+#[test]
+fn matrices_are_packed_with_bzip2_under_its_name() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --nodes 60 --edges 300 -o p.mtx.bz2");
+    assert!(std::fs::read(desk.path("p.mtx.bz2")).unwrap().starts_with(b"BZh"));
+    desk.ok("convert p.mtx.bz2 -o p.mtx");
+    desk.ok("compare p.mtx p.mtx.bz2");
+    let whole = std::fs::read(desk.path("p.mtx.bz2")).unwrap();
+    std::fs::write(desk.path("p.mtx.bz2"), &whole[..whole.len() - 1]).unwrap();
+    desk.fails("convert p.mtx.bz2 -o q.mtx", 2, &["p.mtx.bz2:", "the bzip2 data is cut off here"]);
+}

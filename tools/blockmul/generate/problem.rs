@@ -1,0 +1,123 @@
+//! Whole problems, in the formats in which they are exchanged.
+use super::Common;
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::output;
+use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
+use blockmul::problem::{Graph, Place, PoseGraph, bal, g2o};
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(clap::Subcommand)]
+pub enum Family {
+    /// A bundle adjustment in the text form of "Bundle Adjustment in the Large": cameras on a ring, points between them.
+    #[command(after_help = "\
+Examples:
+  blockmul generate bal --cameras 200 --points 20000 --noise 1 -o problem.txt.gz
+  blockmul generate bal --noise 0 --error 0 -o truth.txt
+
+Neighbouring cameras are 1 apart. With --noise 0 --error 0 the same seed gives the truth.")]
+    Bal {
+        #[arg(long, default_value_t = 100)]
+        cameras: usize,
+        #[arg(long, default_value_t = 10_000)]
+        points: usize,
+        /// Cameras that see a point.
+        #[arg(long, default_value_t = 5)]
+        views: usize,
+        /// Standard deviation of what is seen, in pixels.
+        #[arg(long, default_value_t = 0.5, value_name = "PIXELS")]
+        noise: f64,
+        /// How far cameras and points of the file are from the truth; rotations, focal lengths and lenses a hundredth of it.
+        #[arg(long, default_value_t = 0.1, value_name = "DISTANCE")]
+        error: f64,
+        #[command(flatten)]
+        place: OfProblem,
+    },
+    /// A pose graph in the text form of g2o: a path through a world of cells, closed where it comes near itself.
+    #[command(after_help = "\
+Examples:
+  blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
+  blockmul generate g2o --poses 3500 --closures 2000 --landmarks 500 --plane -o plane.g2o.gz
+
+A step is 1 long, the first pose is fixed, the others are where the steps alone put them. With --noise 0 the same seed gives the truth.")]
+    G2o {
+        #[arg(long, default_value_t = 1_000)]
+        poses: usize,
+        /// Pairs of poses measured beside the path.
+        #[arg(long, default_value_t = 2_000)]
+        closures: usize,
+        #[arg(long, default_value_t = 0)]
+        landmarks: usize,
+        /// Poses that see a landmark, fewer where fewer are near it.
+        #[arg(long, default_value_t = 5)]
+        views: usize,
+        /// In the plane instead of in space.
+        #[arg(long)]
+        plane: bool,
+        /// Standard deviation of places measured; of rotations a quarter of it, in radians.
+        #[arg(long, default_value_t = 0.02, value_name = "DISTANCE")]
+        noise: f64,
+        #[command(flatten)]
+        place: OfProblem,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct OfProblem {
+    /// Where to write, packed if it ends in .gz or .bz2; - for stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Family {
+    pub fn run(&self) -> Result<(), Failure> {
+        match *self {
+            Self::Bal { cameras, points, views, noise, error, ref place } => place.write(|seed| {
+                let problem = bundle_adjustment(&Scene { cameras, points, views, noise, error, seed })?;
+                let said = format!("{cameras} cameras, {points} points, {} observations", problem.observations.len());
+                Ok((said, move |writer: &mut dyn Write| bal::write_to(writer, &problem)))
+            }),
+            Self::G2o { poses, closures, landmarks, views, plane, noise, ref place } => place.write(|seed| {
+                let graph = pose_graph(&Walk { poses, closures, landmarks, views, space: !plane, noise, seed })?;
+                Ok((describe(&graph), move |writer: &mut dyn Write| g2o::write_to(writer, &graph)))
+            }),
+        }
+    }
+}
+
+impl OfProblem {
+    /// Writes a problem, which comes as what to say of it and how to write it.
+    fn write<W>(&self, make: impl FnOnce(u64) -> blockmul::Result<(String, W)>) -> Result<(), Failure>
+    where
+        W: FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    {
+        let Self { output, common } = self;
+        output::check_place(output)?;
+        let messages = Messages::new(common.quiet);
+        messages.step("generating");
+        let (said, write) = make(common.seed)?;
+        messages.step(&format!("writing {}", output.display()));
+        output::write_filled(output, write)?;
+        messages.say(&format!("{}: {said}", output.display()));
+        Ok(())
+    }
+}
+
+fn describe(graph: &Graph) -> String {
+    fn counts<P: Place>(graph: &PoseGraph<P>, place: &str) -> String {
+        let PoseGraph { poses, landmarks, steps, sightings, .. } = graph;
+        let measured = format!("{} poses in {place}, {} measured from one another", poses.len(), steps.len());
+        match landmarks.len() {
+            0 => measured,
+            landmarks => format!("{measured}; {landmarks} landmarks, {} sightings", sightings.len()),
+        }
+    }
+    match graph {
+        Graph::Plane(graph) => counts(graph, "the plane"),
+        Graph::Space(graph) => counts(graph, "space"),
+        _ => String::new(),
+    }
+}
