@@ -214,7 +214,7 @@ fn ahead<R: Turn<D>, const D: usize>(cell: &Cell<D>, heading: &R) -> Cell<D> {
 }
 
 /// How poses turn: in the plane by an angle, in space about any axis.
-trait Turn<const D: usize>: AbstractRotation<f64, D> + Copy + Debug + 'static {
+trait Turn<const D: usize>: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static {
     /// By a quarter, to every side.
     fn quarters() -> Vec<Self>;
     /// By an angle of this deviation about every axis.
