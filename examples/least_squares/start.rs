@@ -24,7 +24,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
         .iter()
         .map(|step| {
             let (rotation, translation) = P::matrix(&step.measured);
-            let [translations, rotations] = P::mean_information(&step.information);
+            let [translations, rotations] = P::isotropic_weights(&step.information);
             Edge { ends: [step.from as usize, step.to as usize], rotation, translation, translations, rotations }
         })
         .collect();

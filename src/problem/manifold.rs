@@ -53,12 +53,12 @@ pub trait Manifold: Place {
     fn step_information(information: &Self::PoseInformation) -> &[f64];
     /// The elements of an information matrix of a sighting.
     fn sighting_information(information: &Self::LandmarkInformation) -> &[f64];
-    /// The isotropic information of the same mean variances: see [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
+    /// Isotropic information in its place: see [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
     fn isotropic_step(information: &Self::PoseInformation) -> Self::PoseInformation;
     /// The same of a sighting.
     fn isotropic_sighting(information: &Self::LandmarkInformation) -> Self::LandmarkInformation;
     /// The weights of translation and rotation in [`Manifold::isotropic_step`].
-    fn mean_information(information: &Self::PoseInformation) -> [f64; 2];
+    fn isotropic_weights(information: &Self::PoseInformation) -> [f64; 2];
     /// Rotation and translation, about z and with z 0 in the plane.
     fn matrix(pose: &Self::Pose) -> (Matrix3<f64>, Vector3<f64>);
     /// The pose of a rotation and a translation; in the plane what is left of them there.
@@ -150,12 +150,12 @@ impl Manifold for Plane {
     }
 
     fn isotropic_step(information: &Matrix3<f64>) -> Matrix3<f64> {
-        let [t, r] = Self::mean_information(information);
+        let [t, r] = Self::isotropic_weights(information);
         Matrix3::from_diagonal(&Vector3::new(t, t, r))
     }
 
-    fn mean_information(information: &Matrix3<f64>) -> [f64; 2] {
-        [mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned()), information[(2, 2)]]
+    fn isotropic_weights(information: &Matrix3<f64>) -> [f64; 2] {
+        [mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned()), 2.0 * information[(2, 2)]]
     }
 
     fn matrix(pose: &Isometry2<f64>) -> (Matrix3<f64>, Vector3<f64>) {
@@ -264,7 +264,7 @@ impl Manifold for Space {
         information.as_slice()
     }
 
-    fn mean_information(information: &Matrix6<f64>) -> [f64; 2] {
+    fn isotropic_weights(information: &Matrix6<f64>) -> [f64; 2] {
         [0, 3].map(|at| mean_information(&information.fixed_view::<3, 3>(at, at).into_owned()))
     }
 
@@ -278,7 +278,7 @@ impl Manifold for Space {
     }
 
     fn isotropic_step(information: &Matrix6<f64>) -> Matrix6<f64> {
-        let [t, r] = Self::mean_information(information);
+        let [t, r] = Self::isotropic_weights(information);
         Matrix6::from_diagonal(&Vector6::new(t, t, t, r, r, r))
     }
 

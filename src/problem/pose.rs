@@ -44,9 +44,11 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
-    /// The same graph with every information matrix made isotropic, one weight for translations and one for rotations: those with the same
-    /// mean variance, d over the trace of the inverse of the part of d rows (D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync*,
-    /// 2019, whose κ is half of our weight of a rotation in space).
+    /// The same graph with every information matrix made isotropic, with the weights of D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A
+    /// Certifiably Correct Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d rows of translations, and 2κ of
+    /// rotations, κ = 3/(2·tr(Ω⁻¹)) of theirs in space and their Ω in the plane.
+    ///
+    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));

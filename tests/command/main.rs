@@ -14,6 +14,7 @@ mod problems;
 mod readme;
 mod report;
 mod shell;
+mod solve;
 mod spy;
 
 use assert_cmd::Command;

@@ -168,8 +168,13 @@ fn summary<P: Named>(solution: &Solution<P::State>) -> String {
         Stop::Failed => "failed",
     };
     format!(
-        "{told}, {why} after {} iterations\n{total_ms:.0} ms: plans {plan_ms:.0}, residuals {residuals:.0}, products {products:.0}, linear systems {linear:.0}",
-        solution.iterations.len()
+        "{told}, {why} after {} iterations\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
+        solution.iterations.len(),
+        total_ms / 1e3,
+        plan_ms / 1e3,
+        residuals / 1e3,
+        products / 1e3,
+        linear / 1e3
     )
 }
 

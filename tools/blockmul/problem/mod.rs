@@ -20,8 +20,8 @@ pub struct ProblemArgs {
     /// What a residual counts: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]
     loss: Loss,
-    /// The information matrices of a graph: as in the file, or made isotropic [default: as in the file; isotropic if one of them would
-    /// reward errors].
+    /// The information matrices of a graph: as in the file, or isotropic as SE-Sync weighs [default: as in the file; isotropic if one of
+    /// them would reward errors].
     #[arg(long, value_enum)]
     information: Option<Information>,
     /// Where a graph starts: from its file's guess, or by chordal relaxation [default: the file's, unless all its poses are the same].

@@ -1,0 +1,179 @@
+//! `hessian`, `schur`, `solve`, `bench --iterations`: problems linearised and solved.
+use super::*;
+use blockmul::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss, bal, g2o};
+
+const BAL: &str = "generate bal --cameras 8 --points 60 --views 3 --noise 0.5 --error 0.05 -q -o p.txt";
+const GRAPH: &str = "generate g2o --poses 40 --closures 20 --plane -q -o g.g2o";
+const LANDMARKS: &str = "generate g2o --poses 40 --closures 20 --landmarks 12 -q -o l.g2o";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    [BAL, GRAPH, LANDMARKS].iter().for_each(|line| drop(desk.ok(line)));
+    desk
+}
+
+/// On the device under test.
+fn on_device(line: &str) -> String {
+    format!("{line} --device {}", common::device().info().index)
+}
+
+impl Desk {
+    fn solved(&self, line: &str) -> Value {
+        serde_json::from_str(&self.ok(&on_device(&format!("solve {line} --json -"))).stdout).unwrap()
+    }
+
+    fn matrix(&self, name: &str) -> Csc<f64> {
+        matrix_market::read(self.path(name), &Default::default()).unwrap().matrix
+    }
+}
+
+#[test]
+fn hessians_are_those_of_their_jacobians() {
+    let desk = desk();
+    let line = "hessian p.txt --write U=U.mtx --write W=W.mtx --write V=V.mtx --write H=H.mtx --write J=J.mtx --write Jc=Jc.mtx --picture H.png";
+    let told = desk.ok(&on_device(line));
+    assert!(told.stdout.contains("  J  360 x 252, 180 blocks of 2x9, 180 blocks of 2x3\n"), "{}", told.stdout);
+    assert!(told.stdout.contains("  W  72 x 180, 180 blocks of 9x3\n"), "{}", told.stdout);
+    assert!(told.stderr.contains("8 cameras, 60 points, 180 observations\n"), "{}", told.stderr);
+    assert!(std::fs::read(desk.path("H.png")).unwrap().starts_with(b"\x89PNG"));
+    let (h, j) = (desk.matrix("H.mtx").to_dense(), desk.matrix("J.mtx").to_dense());
+    let want = j.transpose() * &j;
+    assert!((&h - &want).amax() <= 1e-12 * want.amax(), "{}", (&h - &want).amax());
+    let (u, w, v) = (desk.matrix("U.mtx").to_dense(), desk.matrix("W.mtx").to_dense(), desk.matrix("V.mtx").to_dense());
+    assert!(h.view((0, 0), (72, 72)) == u && h.view((0, 72), (72, 180)) == w && h.view((72, 72), (180, 180)) == v);
+    assert!(j.columns(0, 72) == desk.matrix("Jc.mtx").to_dense());
+
+    for (file, rows) in [("g.g2o", 59 * 3), ("l.g2o", 59 * 6 + 60 * 3)] {
+        let told = desk.ok(&on_device(&format!("hessian {file} --write H=h.mtx --write J=j.mtx -q")));
+        let (h, j) = (desk.matrix("h.mtx"), desk.matrix("j.mtx"));
+        assert_eq!((j.nrows(), j.ncols()), (rows, h.nrows()), "{file}: {}", told.stdout);
+        let dense = h.to_dense();
+        assert!((&dense - dense.transpose()).amax() <= 1e-12 * dense.amax());
+    }
+    desk.ok(&on_device("hessian g.g2o --write Omega=w.mtx --write J=j.mtx --write H=h.mtx -q"));
+    let (j, w) = (desk.matrix("j.mtx").to_dense(), desk.matrix("w.mtx").to_dense());
+    let want = j.transpose() * w * &j;
+    assert!((desk.matrix("h.mtx").to_dense() - &want).amax() <= 1e-12 * want.amax());
+}
+
+#[test]
+fn schur_complements_are_those_of_their_hessians() {
+    let desk = desk();
+    for (file, cameras) in [("p.txt", 72), ("l.g2o", 39 * 6)] {
+        desk.ok(&on_device(&format!("hessian {file} --write H=H.mtx -q")));
+        let told = desk.ok(&on_device(&format!("schur {file} --lambda 0.001 -o S.mtx --picture S.png -q"))).stdout;
+        assert!(told.contains(&format!("  S  {cameras} x {cameras}, ")), "{told}");
+        let mut h = desk.matrix("H.mtx").to_dense();
+        let n = h.nrows();
+        (0..n).for_each(|i| h[(i, i)] *= 1.001);
+        let part = |row: usize, col: usize, rows: usize, cols: usize| h.view((row, col), (rows, cols)).into_owned();
+        let (u, w) = (part(0, 0, cameras, cameras), part(0, cameras, cameras, n - cameras));
+        let v = part(cameras, cameras, n - cameras, n - cameras);
+        let want = u - &w * v.try_inverse().unwrap() * w.transpose();
+        let off = (desk.matrix("S.mtx").to_dense() - &want).amax();
+        // Rounding grows with how ill the blocks of V are, far from singular here.
+        assert!(off <= 1e-9 * h.amax(), "{file}: {off}");
+    }
+}
+
+#[test]
+fn solutions_are_written_and_told() {
+    let desk = desk();
+    let json = desk.solved("p.txt -o solved.txt --picture cloud.png --tolerance 1e-9");
+    assert_eq!(
+        (&json["schema"], &json["kind"], &json["stop"]),
+        (&1.into(), &"bundle adjustment".into(), &"converged".into())
+    );
+    assert_eq!(json["chi2"], Value::Null);
+    let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared);
+    assert_eq!(json["cost"].as_f64().unwrap(), solved.cost(&solved.start()));
+    let iterations = json["iterations"].as_array().unwrap();
+    assert!(!iterations.is_empty() && json["cost"].as_f64() < json["initial_cost"].as_f64());
+    for field in ["cost", "cost_after", "gradient", "step", "lambda", "residuals_ms", "products_ms", "linear_ms"] {
+        assert!(iterations.iter().all(|iteration| iteration[field].is_number()), "{field}");
+    }
+    assert!(std::fs::read(desk.path("cloud.png")).unwrap().starts_with(b"\x89PNG"));
+
+    let conjugate = desk.solved("p.txt --linear conjugate-gradients --tolerance 1e-9 --iterations 200");
+    let costs = [&json, &conjugate].map(|json| json["cost"].as_f64().unwrap());
+    assert!((costs[0] - costs[1]).abs() < 1e-3 * costs[0], "{costs:?}");
+    assert!(conjugate["iterations"][0]["conjugate_steps"].as_u64().unwrap() > 0);
+
+    let json = desk.solved("g.g2o --method gauss-newton -o solved.g2o --picture path.png --size 400");
+    let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
+    let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
+    assert_eq!(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap());
+    // Angles of the file are turned to rotations and back.
+    let again = solved.cost(&solved.start());
+    assert!((again - json["cost"].as_f64().unwrap()).abs() < 1e-9 * again);
+    assert!(std::fs::read(desk.path("path.png")).unwrap().starts_with(b"\x89PNG"));
+
+    let chordal = desk.solved("g.g2o --start chordal");
+    assert!(chordal["initial_cost"].as_f64() < json["initial_cost"].as_f64());
+    assert!((chordal["cost"].as_f64().unwrap() - json["cost"].as_f64().unwrap()).abs() < 1e-3 * again);
+    assert_eq!(desk.solved("l.g2o --loss huber:2")["stop"], "converged");
+}
+
+#[test]
+fn a_table_is_told_iteration_by_iteration() {
+    let desk = desk();
+    let told = desk.ok(&on_device("solve g.g2o --iterations 2 --tolerance 0"));
+    let lines: Vec<_> = told.stdout.lines().collect();
+    assert_eq!(lines.len(), 5, "{}", told.stdout);
+    assert!(
+        lines[0].starts_with("  it         cost") && lines[1].starts_with("   1 ") && lines[2].starts_with("   2 ")
+    );
+    assert!(
+        lines[3].starts_with("chi2 ") && lines[3].ends_with("stopped at the limit of iterations after 2 iterations")
+    );
+    assert!(told.stderr.contains("40 poses, 59 steps"), "{}", told.stderr);
+    let quiet = desk.ok(&on_device("solve g.g2o -q"));
+    assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused() {
+    let desk = desk();
+    desk.put("broken.g2o", "VERTEX_SE2 0 0 0 0\nEDGE_SE2 0 7 1 0 0 1 0 0 1 0 1\n");
+    desk.put("broken.txt", "1 1 1\n0 0 1\n");
+    for (line, status, words) in [
+        ("solve broken.g2o", 2, "broken.g2o:2: there is no vertex 7 in the file"),
+        ("hessian broken.txt", 2, "broken.txt:"),
+        ("solve nowhere.g2o", 2, "nowhere.g2o"),
+        ("solve p.txt --loss huber", 2, "is no width of a loss"),
+        ("solve p.txt --start chordal", 2, "this is a bundle adjustment"),
+        ("solve g.g2o --linear conjugate-gradients", 2, "landmarks"),
+        ("solve p.txt -o nowhere/x.txt", 5, "nowhere/x.txt"),
+        ("solve p.txt --picture x.jpg", 2, "must end in .png"),
+        ("solve p.txt --lambda=-1", 2, "a finite number from 0 on"),
+        ("hessian p.txt --write Omega=x.mtx", 2, "this problem has no matrix Omega; it has H, J, U, W, V, Jc, Jp"),
+        ("hessian p.txt --write W", 2, "NAME=FILE is wanted"),
+        ("schur g.g2o", 2, "nothing to eliminate"),
+        ("schur p.txt --lambda=-1", 2, "is no damping"),
+    ] {
+        desk.fails(line, status, &[words]);
+    }
+    // A single pose that nothing ties down, by steps that are not damped.
+    desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 0 0 1\n");
+    let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("the system is singular"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_products_of_an_iteration_are_verified_and_timed() {
+    let desk = desk();
+    let line = on_device("bench --iterations p.txt g.g2o l.g2o --rounds 3 --json i.json");
+    let told = desk.ok(&line).stdout;
+    let json: Value = serde_json::from_slice(&std::fs::read(desk.path("i.json")).unwrap()).unwrap();
+    let results = json["results"].as_array().unwrap();
+    let names: Vec<_> = results.iter().map(|record| record["matrix"].as_str().unwrap()).collect();
+    assert_eq!(names, ["p U", "p W", "p V", "p Z", "p S", "p all", "g H", "l H", "l Z", "l S", "l all"]);
+    for record in results {
+        assert_eq!((&record["verified"], &record["variant"]), (&true.into(), &"plan".into()), "{record}");
+        assert!(record["runs_ms"].as_array().unwrap().len() == 3 && record["launches"].as_u64() > Some(0), "{record}");
+    }
+    assert_eq!((&results[0]["products"], &results[1]["flops"]), (&180.into(), &(180 * 2 * 9 * 2 * 3).into()));
+    assert!(told.contains("p all") && told.contains("yes") && !told.contains("NO"), "{told}");
+    desk.fails("bench --iterations nowhere.g2o", 2, &["nowhere.g2o"]);
+}
