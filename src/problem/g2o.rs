@@ -9,9 +9,9 @@
 //! FIX name ...                                       PARAMS_SE3OFFSET offset x y z qx qy qz qw
 //! ```
 //!
-//! Quaternions are of any length but 0. Information matrices are symmetric, their upper triangles are written row by row; they are taken as they are, for files in use have some that are
-//! not positive definite. A graph is in the plane or in space. Vertices may come
-//! after the edges that name them; where a file has none at all, the first pose is put at the origin and the rest by what was measured.
+//! Quaternions are of any length but 0. Information matrices are symmetric, their upper triangles are written row by row; they are taken as they
+//! are, for files in use have some that are not positive definite. A graph is in the plane or in space. Vertices may come after the edges that
+//! name them; where a file has none at all, the first pose is put at the origin and the rest by what was measured.
 //! What a sensor mounted at an offset saw is turned into the frame of the pose. Lines that begin with `#` are comments.
 //!
 //! ```

@@ -9,6 +9,8 @@
 //! and W·e on a device ([`Linearization`]); derivatives are analytic ([`Camera`], [`Manifold`]), losses robust where one is asked for ([`Loss`]).
 //! The solvers in `examples/` make H = JᵀWJ, Schur complements and steps of them.
 //!
+//! [`bal`] and [`g2o`] are written too, and [`generate::problem`](crate::generate::problem) makes problems of any size.
+//!
 //! Readers take files plain, gzip or bzip2 (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;

@@ -99,7 +99,7 @@ impl OfProblem {
         let messages = Messages::new(common.quiet);
         messages.step("generating");
         let (said, write) = make(common.seed)?;
-        messages.step(&format!("writing {}", output.display()));
+        messages.step(format!("writing {}", output.display()));
         output::write_filled(output, write)?;
         messages.say(&format!("{}: {said}", output.display()));
         Ok(())
