@@ -23,7 +23,7 @@ fn main() -> blockmul::Result<()> {
 fn solve<P: Manifold>(graph: PoseGraph<P>) -> blockmul::Result<()> {
     let device = Device::auto()?;
     println!("on {}", device.info().name);
-    // Information matrices that reward errors, and a guess that says nothing, are in files that are in use.
+    // Files in use have information matrices that reward errors, and some have no guess.
     let graph = if graph.indefinite().is_some() { graph.isotropic() } else { graph };
     let problem = GraphProblem::new(graph, Loss::Squared)?;
     let first = problem.start();

@@ -265,13 +265,11 @@ fn real_graphs_come_to_published_minima() {
     }
 }
 
-/// From the file's guess, but for `cubicle`, whose poses are all the same and some of whose information matrices are no such.
+/// From the file's guess; of `cubicle` some information matrices are none.
 fn of_real_graph<P: Manifold>(graph: PoseGraph<P>) -> f64 {
-    let says_nothing = graph.poses.iter().all(|pose| *pose == graph.poses[0]);
     let graph = if graph.indefinite().is_some() { graph.isotropic() } else { graph };
     let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
-    let start = if says_nothing { chordal(problem.graph(), &device()).unwrap() } else { problem.start() };
-    let solution = minimize(&problem, start, &device(), &Options::default(), |_| {}).unwrap();
+    let solution = solve(&problem, &Options::default());
     assert_eq!(solution.stop, Stop::Converged);
     solution.cost
 }

@@ -43,7 +43,7 @@ fn hessians_are_those_of_their_jacobians() {
     assert!(h.view((0, 0), (72, 72)) == u && h.view((0, 72), (72, 180)) == w && h.view((72, 72), (180, 180)) == v);
     assert!(j.columns(0, 72) == desk.matrix("Jc.mtx").to_dense());
 
-    for (file, rows) in [("g.g2o", 59 * 3), ("l.g2o", 59 * 6 + 60 * 3)] {
+    for (file, rows) in [("g.g2o", 59 * 3), ("l.g2o", 59 * 6 + 58 * 3)] {
         let told = desk.ok(&on_device(&format!("hessian {file} --write H=h.mtx --write J=j.mtx -q")));
         let (h, j) = (desk.matrix("h.mtx"), desk.matrix("j.mtx"));
         assert_eq!((j.nrows(), j.ncols()), (rows, h.nrows()), "{file}: {}", told.stdout);
@@ -86,7 +86,9 @@ fn solutions_are_written_and_told() {
     );
     assert_eq!(json["chi2"], Value::Null);
     let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared);
-    assert_eq!(json["cost"].as_f64().unwrap(), solved.cost(&solved.start()));
+    // Numbers of JSON are read to the last digit but one.
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
+    assert!(near(json["cost"].as_f64().unwrap(), solved.cost(&solved.start())));
     let iterations = json["iterations"].as_array().unwrap();
     assert!(!iterations.is_empty() && json["cost"].as_f64() < json["initial_cost"].as_f64());
     for field in ["cost", "cost_after", "gradient", "step", "lambda", "residuals_ms", "products_ms", "linear_ms"] {
@@ -102,7 +104,7 @@ fn solutions_are_written_and_told() {
     let json = desk.solved("g.g2o --method gauss-newton -o solved.g2o --picture path.png --size 400");
     let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
     let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
-    assert_eq!(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap());
+    assert!(near(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap()));
     // Angles of the file are turned to rotations and back.
     let again = solved.cost(&solved.start());
     assert!((again - json["cost"].as_f64().unwrap()).abs() < 1e-9 * again);

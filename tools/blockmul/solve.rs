@@ -123,8 +123,10 @@ fn solve<P: Named>(
         }
     };
     messages.step("planning");
-    print(report::HEAD);
     let solution = least_squares::minimize(problem, start.clone(), device, &options, |iteration| {
+        if iteration.iteration == 1 {
+            print(report::HEAD);
+        }
         print(&report::line(iteration));
         messages.step(format!("iteration {}", iteration.iteration + 1));
     })?;
