@@ -40,7 +40,7 @@ pub struct Step {
 /// A solver prepared for the pattern of H.
 pub enum Solver {
     /// One group of unknowns: H itself is factored.
-    Whole(Whole),
+    Whole(Box<Whole>),
     /// Two: the second is eliminated.
     Reduced(Box<Reduced>),
     Conjugate(Box<Conjugate>),
@@ -49,7 +49,7 @@ pub enum Solver {
 impl Solver {
     pub fn new(normal: &Normal, linear: Linear) -> Result<Self> {
         match (normal.b().len(), linear) {
-            (1, Linear::Cholesky) => Ok(Self::Whole(Whole::new(normal)?)),
+            (1, Linear::Cholesky) => Ok(Self::Whole(Box::new(Whole::new(normal)?))),
             (1, Linear::ConjugateGradients(_)) => Err(Error::Argument(
                 "conjugate gradients are for problems with unknown points or landmarks, which are eliminated".into(),
             )),

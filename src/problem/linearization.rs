@@ -49,6 +49,9 @@ pub struct Linearization {
     pub(super) row_ptr: Vec<Vec<u64>>,
 }
 
+/// The weights of a group of rows, on a device.
+pub type RowWeights<'a> = Weights<&'a DeviceMatrix<Bsr<f64>>, &'a DeviceVector<f64>>;
+
 impl Linearization {
     /// For a J of this pattern and, where `information` has any, a block-diagonal W of each group of rows.
     pub(super) fn new(
@@ -81,7 +84,7 @@ impl Linearization {
     }
 
     /// W of each group of rows, for a [`WeightedGroupsGram`](crate::WeightedGroupsGram); `None` where J has been multiplied by its root, so that H = JᵀJ.
-    pub fn weights(&self) -> Option<Vec<Weights<&DeviceMatrix<Bsr<f64>>, &DeviceVector<f64>>>> {
+    pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },
             None => Weights::Information(information),

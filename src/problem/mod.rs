@@ -32,7 +32,7 @@ pub use bundle::{BundleProblem, BundleState};
 pub use camera::{Camera, Projection};
 pub use file::{Problem, read};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};
-pub use linearization::{LeastSquares, Linearization};
+pub use linearization::{LeastSquares, Linearization, RowWeights};
 pub use loss::Loss;
 pub use manifold::Manifold;
 pub use pose::{GraphProblem, GraphState};

@@ -103,7 +103,7 @@ impl Linearized {
             }
         }
         lines.push(format!(
-            "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.0} ms",
+            "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.1} ms",
             normal.products()
         ));
         lines.join("\n")

@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (n, side, stored) = (s.nrows(), s.shape().rows(), s.nnz());
     let whole = 2 * stored - n;
     let text = format!(
-        "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.0} ms",
+        "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms",
         n * side,
         matrices::told(s),
         100.0 * whole as f64 / (n as f64 * n as f64),

@@ -47,7 +47,7 @@ pub struct Args {
     /// Damping of the first step, as a share of the diagonal of H.
     #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = share)]
     lambda: f64,
-    /// Write the problem as solved, in the format of BAL or of g2o, gzipped if the name ends in .gz.
+    /// Write the problem as solved, in the format of BAL or of g2o, packed if the name ends in .gz or .bz2.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw trajectories, or points and cameras, before and after.
