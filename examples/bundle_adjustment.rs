@@ -1,4 +1,5 @@
-//! Bundle adjustment of a file of BAL: `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz`.
+//! Bundle adjustment of a file of BAL: `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz`. The Schur complement is
+//! formed and factored, or with `conjugate-gradients` behind the file never formed.
 #[allow(dead_code)] // each example uses its part
 mod least_squares;
 
@@ -6,18 +7,24 @@ use blockmul::{
     Device,
     problem::{BundleProblem, LeastSquares, Loss, bal},
 };
-use least_squares::{Options, minimize, report};
+use least_squares::{Options, conjugate::Limits, linear::Linear, minimize, report};
 
 fn main() -> blockmul::Result<()> {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: bundle_adjustment FILE");
-        std::process::exit(2);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (path, linear) = match &arguments[..] {
+        [path] => (path, Linear::Cholesky),
+        [path, linear] if linear == "conjugate-gradients" => (path, Linear::ConjugateGradients(Limits::default())),
+        _ => {
+            eprintln!("usage: bundle_adjustment FILE [conjugate-gradients]");
+            std::process::exit(2);
+        }
     };
+    let options = Options { linear, ..Options::default() };
     let problem = BundleProblem::new(bal::read(path)?, Loss::Squared);
     let device = Device::auto()?;
     println!("on {}", device.info().name);
     println!("{}", report::HEAD);
-    let solution = minimize(&problem, problem.start(), &device, &Options::default(), |iteration| {
+    let solution = minimize(&problem, problem.start(), &device, &options, |iteration| {
         println!("{}", report::line(iteration));
     })?;
     let [residuals, products, linear] = report::sums(&solution.iterations);

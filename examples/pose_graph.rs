@@ -1,4 +1,5 @@
-//! A graph of poses and landmarks of g2o: `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz`.
+//! A graph of poses and landmarks of g2o: `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz`, by Levenberg-Marquardt or,
+//! with `gauss-newton` behind the file, by Gauss-Newton.
 #[allow(dead_code)] // each example uses its part
 mod least_squares;
 
@@ -6,21 +7,27 @@ use blockmul::{
     Device,
     problem::{Graph, GraphProblem, LeastSquares, Loss, Manifold, PoseGraph, g2o},
 };
-use least_squares::{Options, minimize, report, start};
+use least_squares::{Method, Options, minimize, report, start};
 
 fn main() -> blockmul::Result<()> {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: pose_graph FILE");
-        std::process::exit(2);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (path, method) = match &arguments[..] {
+        [path] => (path, Method::LevenbergMarquardt),
+        [path, method] if method == "gauss-newton" => (path, Method::GaussNewton),
+        _ => {
+            eprintln!("usage: pose_graph FILE [gauss-newton]");
+            std::process::exit(2);
+        }
     };
+    let options = Options { method, ..Options::default() };
     match g2o::read(path)? {
-        Graph::Plane(graph) => solve(graph),
-        Graph::Space(graph) => solve(graph),
+        Graph::Plane(graph) => solve(graph, &options),
+        Graph::Space(graph) => solve(graph, &options),
         _ => unreachable!("graphs are in the plane or in space"),
     }
 }
 
-fn solve<P: Manifold>(graph: PoseGraph<P>) -> blockmul::Result<()> {
+fn solve<P: Manifold>(graph: PoseGraph<P>, options: &Options) -> blockmul::Result<()> {
     let device = Device::auto()?;
     println!("on {}", device.info().name);
     // Files in use have information matrices that reward errors, and some have no guess.
@@ -30,7 +37,7 @@ fn solve<P: Manifold>(graph: PoseGraph<P>) -> blockmul::Result<()> {
     let says_nothing = first.poses.iter().all(|pose| *pose == first.poses[0]);
     let first = if says_nothing { start::chordal(problem.graph(), &device)? } else { first };
     println!("{}", report::HEAD);
-    let solution = minimize(&problem, first, &device, &Options::default(), |iteration| {
+    let solution = minimize(&problem, first, &device, options, |iteration| {
         println!("{}", report::line(iteration));
     })?;
     let [residuals, products, linear] = report::sums(&solution.iterations);

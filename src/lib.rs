@@ -64,6 +64,8 @@
 //! [`ImplicitSchur`] the same without forming it, [`Triple`] RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
 //! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
 //!
+//! [`problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices; the solvers in `examples/` take it from there.
+//!
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one device. A product that does not fit the device, or the

@@ -23,7 +23,7 @@
 //! ```
 use super::{
     Graph, Plane, Space,
-    graph::{Builder, finite, planar, spatial, upper},
+    builder::{Builder, finite, planar, spatial, upper},
     numbers::Numbers,
 };
 use crate::{Result, io::words::quote};

@@ -23,7 +23,7 @@
 //! ```
 use super::{
     Graph, Plane, Space,
-    graph::{Builder, finite, planar},
+    builder::{Builder, finite, planar},
     numbers::Numbers,
 };
 use crate::{Result, io::words::quote};

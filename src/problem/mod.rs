@@ -14,6 +14,7 @@
 //! Readers take files plain, gzip or bzip2 (told by their first bytes, not their names), check that numbers are finite and that everything named
 //! is there, and refuse with `path:line: reason`.
 pub mod bal;
+mod builder;
 mod bundle;
 mod camera;
 mod file;

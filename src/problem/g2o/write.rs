@@ -2,7 +2,7 @@
 use crate::{
     Result,
     io::{matrix_market::append_value, write_whole},
-    problem::{Graph, PoseGraph, World, graph::turned},
+    problem::{Graph, PoseGraph, World, builder::turned},
 };
 use nalgebra::{AbstractRotation, Isometry, Isometry2, Isometry3, SMatrix, UnitComplex};
 use std::{

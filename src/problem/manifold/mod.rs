@@ -1,0 +1,82 @@
+//! Residuals of poses and landmarks, and their derivatives by small moves of what they are between.
+mod plane;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use super::Place;
+use nalgebra::{Matrix3, SMatrix, Vector3};
+
+/// How poses move and what is measured of them: poses are not vectors, steps are taken in their own frames.
+///
+/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition. The residual of a step measured as z is
+/// the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector: its translation, and its angle in (-π, π] (plane) or twice the vector part of its quaternion with w ≥ 0 (space), which is
+/// its rotation vector to first order. That of a landmark is Rᵀ(l - t) - z.
+pub trait Manifold: Place {
+    /// A residual of a step, and a move of a pose: 3 or 6 numbers.
+    type PoseVector: AsRef<[f64]> + Copy;
+    /// A residual of a sighting, and a move of a landmark: 2 or 3 numbers.
+    type LandmarkVector: AsRef<[f64]> + Copy;
+    /// Derivatives of a step's residual by a pose.
+    type StepDerivative: AsRef<[f64]> + Copy;
+    /// Derivatives of a sighting's residual by the pose.
+    type SightingDerivative: AsRef<[f64]> + Copy;
+    /// Derivatives of a sighting's residual by the landmark.
+    type LandmarkDerivative: AsRef<[f64]> + Copy;
+
+    /// The pose moved by [`Place::POSE`] numbers.
+    fn moved(pose: &Self::Pose, by: &[f64]) -> Self::Pose;
+    /// The landmark moved by [`Place::LANDMARK`] numbers.
+    fn landmark_moved(landmark: &Self::Landmark, by: &[f64]) -> Self::Landmark;
+    /// The residual of a step.
+    fn step(from: &Self::Pose, to: &Self::Pose, measured: &Self::Pose) -> Self::PoseVector;
+    /// The same with its derivatives by moves of `from` and of `to`, each row by row.
+    fn step_with_derivatives(
+        from: &Self::Pose,
+        to: &Self::Pose,
+        measured: &Self::Pose,
+    ) -> (Self::PoseVector, [Self::StepDerivative; 2]);
+    /// The residual of a sighting.
+    fn sighting(pose: &Self::Pose, landmark: &Self::Landmark, measured: &Self::Landmark) -> Self::LandmarkVector;
+    /// The same with its derivatives by moves of the pose and of the landmark, each row by row.
+    fn sighting_with_derivatives(
+        pose: &Self::Pose,
+        landmark: &Self::Landmark,
+        measured: &Self::Landmark,
+    ) -> (Self::LandmarkVector, Self::SightingDerivative, Self::LandmarkDerivative);
+    /// W·e of a step.
+    fn weighted_step(information: &Self::PoseInformation, residual: &Self::PoseVector) -> Self::PoseVector;
+    /// W·e of a sighting.
+    fn weighted_sighting(
+        information: &Self::LandmarkInformation,
+        residual: &Self::LandmarkVector,
+    ) -> Self::LandmarkVector;
+    /// The elements of an information matrix of a step.
+    fn step_information(information: &Self::PoseInformation) -> &[f64];
+    /// The elements of an information matrix of a sighting.
+    fn sighting_information(information: &Self::LandmarkInformation) -> &[f64];
+    /// Isotropic information in its place: see [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
+    fn isotropic_step(information: &Self::PoseInformation) -> Self::PoseInformation;
+    /// The same of a sighting.
+    fn isotropic_sighting(information: &Self::LandmarkInformation) -> Self::LandmarkInformation;
+    /// The weights of translation and rotation in [`Manifold::isotropic_step`].
+    fn isotropic_weights(information: &Self::PoseInformation) -> [f64; 2];
+    /// Rotation and translation, about z and with z 0 in the plane.
+    fn matrix(pose: &Self::Pose) -> (Matrix3<f64>, Vector3<f64>);
+    /// The pose of a rotation and a translation; in the plane what is left of them there.
+    fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Self::Pose;
+    /// Where a pose is, z 0 in the plane.
+    fn position(pose: &Self::Pose) -> [f64; 3];
+    /// Where a landmark is, z 0 in the plane.
+    fn landmark_position(landmark: &Self::Landmark) -> [f64; 3];
+}
+
+/// Row by row: nalgebra's matrices are by columns.
+fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C>) -> [f64; N] {
+    std::array::from_fn(|i| m[(i / C, i % C)])
+}
+
+/// One over the mean of the variances on the diagonal of the covariance; 0 where there is none.
+fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
+    information.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace())
+}
