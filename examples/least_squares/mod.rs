@@ -82,6 +82,11 @@ pub struct Solution<S> {
     pub total_ms: f64,
 }
 
+/// A gradient that is none.
+const FLAT: f64 = 1e-10;
+/// A cost that is nothing beside the one at the start: residuals are rounding.
+const NOTHING: f64 = 1e-24;
+
 /// Milliseconds since `start`.
 pub fn ms(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
@@ -115,6 +120,10 @@ pub fn minimize<P: LeastSquares>(
             normal.form(&linearization)?;
         }
         let mut products_ms = ms(clock);
+        if normal.gradient() <= FLAT || cost <= NOTHING * initial_cost {
+            stop = Stop::Converged;
+            break;
+        }
         let step = solver.solve(&normal, damping.lambda)?;
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
@@ -158,7 +167,7 @@ pub fn minimize<P: LeastSquares>(
 }
 
 fn length(step: &[Vec<f64>]) -> f64 {
-    step.iter().flatten().map(|x| x * x).sum::<f64>().sqrt()
+    step.iter().flatten().fold(0.0, |sum, x| sum + x * x).sqrt()
 }
 
 /// λ, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999: it follows how much of what a step promised was kept.

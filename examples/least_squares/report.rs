@@ -44,6 +44,6 @@ pub fn line(of: &Iteration) -> String {
 
 /// Milliseconds of all iterations: residuals, products, linear systems.
 pub fn sums(iterations: &[Iteration]) -> [f64; 3] {
-    let sum = |of: fn(&Iteration) -> f64| iterations.iter().map(of).sum();
+    let sum = |of: fn(&Iteration) -> f64| iterations.iter().fold(0.0, |sum, iteration| sum + of(iteration));
     [sum(|it| it.residuals_ms), sum(|it| it.products_ms), sum(|it| it.linear_ms)]
 }

@@ -63,14 +63,19 @@ pub(super) fn write_rows<const CELLS: usize>(
             sum
         })
         .collect();
-    sums.iter().sum()
+    total(&sums)
 }
 
 /// Adds up `of` over all rows, in the chunks of [`write_rows`].
 pub(super) fn sum_rows(rows: usize, of: impl Fn(usize) -> f64 + Sync) -> f64 {
     let chunk = |chunk: usize| (chunk * CHUNK..rows.min((chunk + 1) * CHUNK)).map(&of).sum();
     let sums: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-    sums.iter().sum()
+    total(&sums)
+}
+
+/// 0 of nothing, not -0 as `sum` has it.
+fn total(sums: &[f64]) -> f64 {
+    sums.iter().fold(0.0, |total, sum| total + sum)
 }
 
 /// Takes the first `count` values off the front.
@@ -112,6 +117,7 @@ mod tests {
             assert_eq!((b, weighted, weights), (by_row(&|_| 3), by_row(&|_| 2), by_row(&|_| 1)));
             assert_eq!(sum, (rows * (rows + 1)) as f64 / 2.0);
             assert_eq!(sum_rows(rows, |row| row as f64 + 1.0), sum);
+            assert!(sum.is_sign_positive());
         }
     }
 }

@@ -163,6 +163,18 @@ fn what_cannot_be_solved_is_refused() {
 }
 
 #[test]
+fn what_is_solved_already_takes_no_step() {
+    let desk = desk();
+    desk.put("one.g2o", "VERTEX_SE2 0 0 0 0\n");
+    desk.ok("generate bal --cameras 4 --points 20 --views 3 --noise 0 --error 0 -q -o exact.txt");
+    for (file, most) in [("one.g2o", 0), ("exact.txt", 2)] {
+        let json = desk.solved(file);
+        let steps = json["iterations"].as_array().unwrap().len();
+        assert!(json["stop"] == "converged" && steps <= most && json["cost"].as_f64() < Some(1e-12), "{json}");
+    }
+}
+
+#[test]
 fn the_products_of_an_iteration_are_verified_and_timed() {
     let desk = desk();
     let line = on_device("bench --iterations p.txt g.g2o l.g2o --rounds 3 --json i.json");
