@@ -20,7 +20,7 @@ fn main() -> blockmul::Result<()> {
         }
     };
     let options = Options { linear, ..Options::default() };
-    let problem = BundleProblem::new(bal::read(path)?, Loss::Squared);
+    let problem = BundleProblem::new(bal::read(path)?, Loss::Squared)?;
     let device = Device::auto()?;
     println!("on {}", device.info().name);
     println!("{}", report::HEAD);

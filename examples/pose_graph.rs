@@ -31,11 +31,15 @@ fn solve<P: Manifold>(graph: PoseGraph<P>, options: &Options) -> blockmul::Resul
     let device = Device::auto()?;
     println!("on {}", device.info().name);
     // Files in use have information matrices that reward errors, and some have no guess.
-    let graph = if graph.indefinite().is_some() { graph.isotropic() } else { graph };
+    let (graph, rewarding) = start::weighable(graph);
+    if let Some((count, _)) = rewarding {
+        println!("{count} information matrices have negative eigenvalues: all are made isotropic");
+    }
     let problem = GraphProblem::new(graph, Loss::Squared)?;
-    let first = problem.start();
-    let says_nothing = first.poses.iter().all(|pose| *pose == first.poses[0]);
-    let first = if says_nothing { start::chordal(problem.graph(), &device)? } else { first };
+    let first = match start::says_nothing(problem.graph()) {
+        true => start::chordal(problem.graph(), &device)?,
+        false => problem.start(),
+    };
     println!("{}", report::HEAD);
     let solution = minimize(&problem, first, &device, options, |iteration| {
         println!("{}", report::line(iteration));

@@ -47,10 +47,6 @@ fn graph(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Graph>) {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "no names are left for the landmarks: {error}");
         return;
     }
-    let beyond_numbers = text.windows(3).any(|word| word == b"inf" || word == b"nan");
-    if beyond_numbers {
-        return;
-    }
     let copy = read_from(&text[..], "copy").expect("our own file");
     assert_eq!(sizes(&copy), sizes(&graph));
     let again = written(|to| write_to(to, &copy));

@@ -4,12 +4,13 @@ by differences of the residuals along groups of columns that its sparsity allows
     pip install numpy scipy
     python benches/peers/least_squares.py FILE [--cost TARGET] [--evaluations N] [--every N] [--json OUT.json]
 
-FILE is a problem of Bundle Adjustment in the Large (Agarwal, Snavely, Seitz, Szeliski 2010), plain or gzipped. The cost is half the sum of
+FILE is a problem of Bundle Adjustment in the Large (Agarwal, Snavely, Seitz, Szeliski 2010), plain, gzip or bzip2. The cost is half the sum of
 the squared residuals. Seconds count from the call of least_squares. An evaluation is one of all residuals at a new point, differences
 are not counted, which is how SciPy counts.
 """
 
 import argparse
+import bz2
 import gzip
 import json
 import os
@@ -33,7 +34,8 @@ class Done(Exception):
 
 class Problem:
     def __init__(self, path):
-        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as file:
+        unpacked = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+        with unpacked(path, "rt") as file:
             self.cameras, self.points, count = map(int, file.readline().split())
             numbers = np.array(file.read().split(), np.float64)
         parameters = self.cameras * CAMERA + self.points * POINT

@@ -61,26 +61,28 @@ impl Conjugate {
         })
     }
 
-    /// The step; `None` where the system is seen not to be positive definite.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+    /// The step, as far as the limits let it go; none where the system is seen not to be positive definite.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
         let ([u, w, v], b) = (parts(normal), normal.b());
         self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
         match self.schur.check() {
-            Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
+            Err(Error::NotPositiveDefinite { .. }) => return Ok(Step { products_ms: ms(clock), ..Step::default() }),
             checked => checked?,
         }
         let products_ms = ms(clock);
         let clock = Instant::now();
-        if !self.invert_diagonal()? {
-            return Ok(None);
-        }
-        let Some(steps) = self.iterate()? else { return Ok(None) };
+        let steps = if self.invert_diagonal()? { self.iterate()? } else { None };
         let linear_ms = ms(clock);
+        let mut step = Step { products_ms, linear_ms, conjugate_steps: steps, x: None };
+        if steps.is_none() {
+            return Ok(step);
+        }
         let clock = Instant::now();
         self.schur.back_substitute(&self.x, &mut self.eliminated)?;
-        let x = vec![self.x.download()?, self.eliminated.download()?];
-        Ok(Some(Step { x, products_ms: products_ms + ms(clock), linear_ms, conjugate_steps: Some(steps) }))
+        step.x = Some(vec![self.x.download()?, self.eliminated.download()?]);
+        step.products_ms += ms(clock);
+        Ok(step)
     }
 
     /// The preconditioner; `false` where a block is not positive definite.

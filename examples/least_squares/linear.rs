@@ -27,8 +27,8 @@ pub enum Linear {
 /// A step, and what it took.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// Of each group of unknowns.
-    pub x: Vec<Vec<f64>>,
+    /// Of each group of unknowns; `None` where the system is not positive definite.
+    pub x: Option<Vec<Vec<f64>>>,
     /// On the device, copies to the host included.
     pub products_ms: f64,
     /// Factoring and solving.
@@ -58,8 +58,8 @@ impl Solver {
         }
     }
 
-    /// The step; `None` where the system is not positive definite.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+    /// The step of (H + λ·diag H)·x = b.
+    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
             Self::Reduced(reduced) => reduced.solve(normal, lambda),
@@ -107,7 +107,7 @@ impl Whole {
         Ok(Self { scalars: lower.output()?, values: vec![0.0; lower.map().nnz()], lower, cholesky })
     }
 
-    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
         let h = normal.h().get(0, 0).expect("one group of unknowns");
         self.lower.execute(h, &mut self.scalars)?;
@@ -119,8 +119,7 @@ impl Whole {
         columns[..n].iter().for_each(|&first| self.values[first] *= 1.0 + lambda);
         let mut x = normal.b_on_host(0).to_vec();
         let solved = self.cholesky.solve(&self.values, &mut x);
-        let step = Step { x: vec![x], products_ms, linear_ms: ms(clock), conjugate_steps: None };
-        Ok(solved.then_some(step))
+        Ok(Step { x: solved.then(|| vec![x]), products_ms, linear_ms: ms(clock), conjugate_steps: None })
     }
 }
 
@@ -145,13 +144,13 @@ impl Reduced {
         Ok(Self { schur, lower, scalars, values, cholesky, x: [room(0)?, room(1)?] })
     }
 
-    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Option<Step>> {
+    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
         let [u, w, v] = parts(normal);
         let b = normal.b();
         self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
         match self.schur.check() {
-            Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
+            Err(Error::NotPositiveDefinite { .. }) => return Ok(Step { products_ms: ms(clock), ..Step::default() }),
             checked => checked?,
         }
         self.lower.execute(self.schur.s()?, &mut self.scalars)?;
@@ -159,17 +158,18 @@ impl Reduced {
         let mut x = self.schur.rhs()?.download()?;
         let mut products_ms = ms(clock);
         let clock = Instant::now();
-        if !self.cholesky.solve(&self.values, &mut x) {
-            return Ok(None);
-        }
+        let solved = self.cholesky.solve(&self.values, &mut x);
         let linear_ms = ms(clock);
+        if !solved {
+            return Ok(Step { products_ms, linear_ms, ..Step::default() });
+        }
         let clock = Instant::now();
         let [first, second] = &mut self.x;
         first.write(&x)?;
         self.schur.back_substitute(first, second)?;
         let eliminated = second.download()?;
         products_ms += ms(clock);
-        Ok(Some(Step { x: vec![x, eliminated], products_ms, linear_ms, conjugate_steps: None }))
+        Ok(Step { x: Some(vec![x, eliminated]), products_ms, linear_ms, conjugate_steps: None })
     }
 }
 

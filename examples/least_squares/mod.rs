@@ -6,7 +6,7 @@
 //! | [`normal`] | H = JᵀWJ and the gradient, by plans made once |
 //! | [`linear`] | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | [`conjugate`] | or by conjugate gradients on the device, the Schur complement never formed |
-//! | [`start`] | a first guess where a file has none worth starting from |
+//! | [`start`] | information matrices and a first guess for graphs whose files have none worth solving with |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
 //! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
@@ -65,7 +65,7 @@ pub enum Stop {
     Iterations,
     /// However short, no step lowers the cost.
     NoStep,
-    /// The system is singular, or the cost of a step is no number.
+    /// The system is singular, however it is damped, or the cost is not finite.
     Failed,
 }
 
@@ -125,30 +125,29 @@ pub fn minimize<P: LeastSquares>(
             break;
         }
         let step = solver.solve(&normal, damping.lambda)?;
+        products_ms += step.products_ms;
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
             cost,
             gradient: normal.gradient(),
             lambda: damping.lambda,
+            linear_ms: step.linear_ms,
+            conjugate_steps: step.conjugate_steps,
             ..Iteration::default()
         };
-        let mut taken = false;
-        if let Some(step) = step {
-            products_ms += step.products_ms;
-            (iteration.linear_ms, iteration.conjugate_steps) = (step.linear_ms, step.conjugate_steps);
-            iteration.step = length(&step.x);
-            let next = problem.moved(&state, &step.x);
+        let (mut taken, mut small, solved) = (false, false, step.x.is_some());
+        if let Some(x) = step.x {
+            iteration.step = length(&x);
+            small = iteration.step <= 1e-12 * problem.norm(&state);
+            let next = problem.moved(&state, &x)?;
             let clock = Instant::now();
             // The normal equations are formed: J may be written over, whether this step is taken or not.
             let next_cost = problem.linearize(&next, &mut linearization)?;
             residuals_ms += ms(clock);
-            let promised = normal.promised(&step.x, damping.lambda);
+            let promised = normal.promised(&x, damping.lambda);
             taken = damping.take(cost - next_cost, promised);
             if taken {
-                let small = iteration.step <= 1e-12 * problem.norm(&state);
-                if (cost - next_cost).abs() <= options.tolerance * cost || small {
-                    stop = Stop::Converged;
-                }
+                small |= (cost - next_cost).abs() <= options.tolerance * cost;
                 (state, cost) = (next, next_cost);
             }
         } else {
@@ -159,8 +158,10 @@ pub fn minimize<P: LeastSquares>(
         residuals_ms = 0.0;
         each(&iteration);
         iterations.push(iteration);
-        if let (false, Some(end)) = (taken, damping.end()) {
-            stop = end;
+        match damping.end() {
+            _ if small => stop = Stop::Converged,
+            Some(end) if !taken => stop = if solved { end } else { Stop::Failed },
+            _ => {}
         }
     }
     Ok(Solution { state, initial_cost, cost, iterations, stop, plan_ms, total_ms: ms(began) })
@@ -180,6 +181,8 @@ struct Damped {
 impl Damped {
     /// Beyond this no step is worth trying: it is shorter than rounding.
     const MOST: f64 = 1e16;
+    /// Below this there is no damping.
+    const LEAST: f64 = 1e-16;
 
     fn new(options: &Options) -> Self {
         let lambda = if options.method == Method::GaussNewton { 0.0 } else { options.lambda };
@@ -195,7 +198,7 @@ impl Damped {
         let taken = gain > 0.0 && promised > 0.0;
         if taken {
             self.lambda *= (1.0 - (2.0 * kept - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
-            self.lambda = self.lambda.max(1e-16);
+            self.lambda = self.lambda.max(Self::LEAST);
             self.grow = 2.0;
         } else {
             self.refuse();
@@ -205,8 +208,10 @@ impl Damped {
 
     /// The step was none.
     fn refuse(&mut self) {
-        self.lambda *= self.grow;
-        self.grow *= 2.0;
+        if self.method == Method::LevenbergMarquardt {
+            self.lambda = self.lambda.max(Self::LEAST) * self.grow;
+            self.grow *= 2.0;
+        }
     }
 
     /// Whether there is nothing left to try after a step that was not taken.

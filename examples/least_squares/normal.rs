@@ -56,8 +56,7 @@ impl Normal {
     /// H, b and the diagonal of H at a linearization.
     pub fn form(&mut self, linearization: &Linearization) -> Result<()> {
         self.enqueue(linearization)?;
-        for (((diagonal, scalars), b), [b_host, d_host]) in self.diagonals.iter_mut().zip(&self.b).zip(&mut self.host) {
-            let _ = diagonal;
+        for (((_, scalars), b), [b_host, d_host]) in self.diagonals.iter().zip(&self.b).zip(&mut self.host) {
             b.download_into(b_host)?;
             scalars.download_into(d_host)?;
         }

@@ -12,13 +12,23 @@ use blockmul::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Poses by chordal relaxation, pose `held` (of its component) where it is.
-pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
-    let held = graph.fixed_poses.first().map_or(0, |&pose| pose as usize);
-    let n = graph.poses.len();
-    if n == 0 {
-        return Ok(GraphState { poses: Vec::new(), landmarks: graph.landmarks.clone() });
+/// The graph with information matrices that can be solved with: isotropic ones where some of its own reward errors; then how many do, and the ends of the
+/// first edge of those.
+pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<(usize, (u64, u64))>) {
+    match graph.indefinite() {
+        None => (graph, None),
+        found => (graph.isotropic(), found),
     }
+}
+
+/// Whether the file's guess says nothing: all poses are the same.
+pub fn says_nothing<P: Manifold>(graph: &PoseGraph<P>) -> bool {
+    graph.poses.len() > 1 && graph.poses.iter().all(|pose| *pose == graph.poses[0])
+}
+
+/// Poses by chordal relaxation. What a solver holds stays where it is, and what no step was measured of.
+pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
+    let n = graph.poses.len();
     let steps: Vec<Edge> = graph
         .steps
         .iter()
@@ -28,23 +38,36 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
             Edge { ends: [step.from as usize, step.to as usize], rotation, translation, translations, rotations }
         })
         .collect();
-    let (first, place) = P::matrix(&graph.poses[held]);
+    let mut numbers = vec![None; n];
+    let held = graph.held();
+    let measured = steps.iter().flat_map(|edge| edge.ends);
+    measured.filter(|&pose| held.binary_search(&(pose as u32)).is_err()).for_each(|pose| numbers[pose] = Some(0));
+    numbers.iter_mut().flatten().enumerate().for_each(|(number, place)| *place = number);
+    let (rotations, places): (Vec<_>, Vec<_>) = graph.poses.iter().map(P::matrix).unzip();
 
     // Rows of R_i, as columns: R_ijᵀ·R_iᵀ - R_jᵀ = 0.
     let blocks = |edge: &Edge| [edge.rotation.transpose(), -Matrix3::identity()];
-    let of_rotations = System::new(device, n, held, &steps, blocks, |edge| edge.rotations)?;
-    let transposed = of_rotations.solve(&first.transpose(), |_| Matrix3::zeros())?;
-    let rotations: Vec<Matrix3<f64>> = transposed.iter().map(|rows| nearest_rotation(&rows.transpose())).collect();
+    let of_rotations = System::new(device, &numbers, &steps, blocks, |edge| edge.rotations)?;
+    let known = rotations.iter().map(Matrix3::transpose).collect();
+    let transposed = of_rotations.solve(known, |_| Matrix3::zeros())?;
+    let nearest = |(pose, rows): (usize, &Matrix3<f64>)| match numbers[pose] {
+        Some(_) => nearest_rotation(&rows.transpose()),
+        None => rotations[pose],
+    };
+    let rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
 
     // t_j - t_i = R_i·t_ij, in the first of three columns.
     let blocks = |_: &Edge| [-Matrix3::identity(), Matrix3::identity()];
-    let of_translations = System::new(device, n, held, &steps, blocks, |edge| edge.translations)?;
+    let of_translations = System::new(device, &numbers, &steps, blocks, |edge| edge.translations)?;
     let column = |v: Vector3<f64>| Matrix3::from_columns(&[v, Vector3::zeros(), Vector3::zeros()]);
-    let translations =
-        of_translations.solve(&column(place), |edge| column(rotations[edge.ends[0]] * edge.translation))?;
+    let known = places.iter().map(|&place| column(place)).collect();
+    let translations = of_translations.solve(known, |edge| column(rotations[edge.ends[0]] * edge.translation))?;
 
-    let pose = |(rotation, t): (&Matrix3<f64>, &Matrix3<f64>)| P::from_matrix(rotation, &t.column(0).into());
-    let poses: Vec<P::Pose> = rotations.iter().zip(&translations).map(pose).collect();
+    let pose = |pose: usize| match numbers[pose] {
+        Some(_) => P::from_matrix(&rotations[pose], &translations[pose].column(0).into()),
+        None => graph.poses[pose],
+    };
+    let poses: Vec<P::Pose> = (0..n).map(pose).collect();
     let landmarks = seen_from::<P>(graph, &poses);
     Ok(GraphState { poses, landmarks })
 }
@@ -59,10 +82,9 @@ struct Edge {
     rotations: f64,
 }
 
-/// H = JᵀWJ of an unknown 3x3 matrix for each pose but one, factored.
+/// H = JᵀWJ of an unknown 3x3 matrix for each pose that has a number, factored.
 struct System<'a> {
-    n: usize,
-    held: usize,
+    numbers: &'a [Option<usize>],
     edges: &'a [Edge],
     blocks: Vec<[Matrix3<f64>; 2]>,
     weights: Vec<f64>,
@@ -74,8 +96,7 @@ struct System<'a> {
 impl<'a> System<'a> {
     fn new(
         device: &Device,
-        n: usize,
-        held: usize,
+        numbers: &'a [Option<usize>],
         edges: &'a [Edge],
         blocks: impl Fn(&Edge) -> [Matrix3<f64>; 2],
         weight: impl Fn(&Edge) -> f64,
@@ -83,15 +104,17 @@ impl<'a> System<'a> {
         let blocks: Vec<_> = edges.iter().map(blocks).collect();
         let (mut row_ptr, mut col_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for (edge, blocks) in edges.iter().zip(&blocks) {
-            let mut of_row: Vec<_> = edge.ends.into_iter().zip(blocks).filter(|&(pose, _)| pose != held).collect();
-            of_row.sort_by_key(|&(pose, _)| pose);
-            for (pose, block) in of_row {
-                col_idx.push(number(pose, held) as u32);
+            let unknown = |(pose, block): (usize, _)| Some((numbers[pose]?, block));
+            let mut of_row: Vec<_> = edge.ends.into_iter().zip(blocks).filter_map(unknown).collect();
+            of_row.sort_by_key(|&(number, _)| number);
+            for (number, block) in of_row {
+                col_idx.push(number as u32);
                 values.extend_from_slice(block.transpose().as_slice());
             }
             row_ptr.push(col_idx.len() as u64);
         }
-        let j = device.upload(&Bsr::new(edges.len(), n - 1, BlockShape::new(3, 3)?, row_ptr, col_idx, values)?)?;
+        let unknowns = numbers.iter().flatten().count();
+        let j = device.upload(&Bsr::new(edges.len(), unknowns, BlockShape::new(3, 3)?, row_ptr, col_idx, values)?)?;
         let weights: Vec<f64> = edges.iter().map(weight).collect();
         let gram = WeightedGram::new(&j.pattern(), Part::Lower)?;
         let mut h = gram.output()?;
@@ -100,44 +123,38 @@ impl<'a> System<'a> {
         let mut values = scalars.output()?;
         scalars.execute(&h, &mut values)?;
         let cholesky = Cholesky::new(scalars.map())?;
-        Ok(Self { n, held, edges, blocks, weights, j, cholesky, values: values.download()? })
+        Ok(Self { numbers, edges, blocks, weights, j, cholesky, values: values.download()? })
     }
 
-    /// The matrices of all poses, that of the held one given, such that J·X is nearest to `wanted` of each edge.
-    fn solve(&self, held: &Matrix3<f64>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
+    /// The matrices of all poses, those without a number as they are `known`, such that J·X is nearest to `wanted` of each edge.
+    fn solve(&self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = MatVec::multiply_transposed(&self.j.pattern())?;
         let mut b = to_right.output()?;
-        let mut solved = vec![Matrix3::zeros(); self.n];
-        solved[self.held] = *held;
+        let mut solved = known;
         let rows = self.edges.iter().zip(&self.blocks).zip(&self.weights);
         let rows: Vec<Matrix3<f64>> = rows
             .map(|((edge, blocks), weight)| {
-                let known = edge.ends.into_iter().zip(blocks).find(|&(pose, _)| pose == self.held);
-                (wanted(edge) - known.map_or(Matrix3::zeros(), |(_, block)| block * held)) * *weight
+                let known = edge.ends.into_iter().zip(blocks).filter(|&(pose, _)| self.numbers[pose].is_none());
+                known.fold(wanted(edge), |rest, (pose, block)| rest - block * solved[pose]) * *weight
             })
             .collect();
         for column in 0..3 {
-            let rows: Vec<f64> =
-                rows.iter().flat_map(|row| row.column(column).iter().copied().collect::<Vec<_>>()).collect();
+            let rows: Vec<f64> = rows.iter().flat_map(|row| [0, 1, 2].map(|i| row[(i, column)])).collect();
             to_right.execute(&self.j, &device.upload_vector(&rows)?, &mut b)?;
             let mut x = b.download()?;
             if !self.cholesky.solve(&self.values, &mut x) {
-                let what = "not every pose is tied to the first one: there is no relaxation to start from";
+                let what = "not every pose is tied to one that is held: there is no chordal relaxation to start from";
                 return Err(Error::Argument(what.into()));
             }
-            for pose in (0..self.n).filter(|&pose| pose != self.held) {
-                let first = 3 * number(pose, self.held);
-                solved[pose].set_column(column, &Vector3::from_column_slice(&x[first..first + 3]));
+            for (solved, number) in solved.iter_mut().zip(self.numbers) {
+                if let Some(number) = number {
+                    solved.set_column(column, &Vector3::from_column_slice(&x[3 * number..3 * number + 3]));
+                }
             }
         }
         Ok(solved)
     }
-}
-
-/// The number of a pose among all but the held one.
-fn number(pose: usize, held: usize) -> usize {
-    pose - usize::from(pose > held)
 }
 
 /// Of singular vectors, without a mirror.
@@ -149,7 +166,7 @@ fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * vt
 }
 
-/// Landmarks at the mean of the places where they were seen.
+/// Landmarks at the mean of the places where they were seen, those that are fixed where they are.
 fn seen_from<P: Manifold>(graph: &PoseGraph<P>, poses: &[P::Pose]) -> Vec<P::Landmark> {
     let mut seen = vec![(0.0, vec![0.0; P::LANDMARK]); graph.landmarks.len()];
     for sighting in &graph.sightings {
@@ -158,14 +175,15 @@ fn seen_from<P: Manifold>(graph: &PoseGraph<P>, poses: &[P::Pose]) -> Vec<P::Lan
         *count += 1.0;
         sum.iter_mut().zip(place).for_each(|(sum, x)| *sum += x);
     }
-    let origin = |landmark: &P::Landmark| P::landmark_position(landmark);
+    let is_fixed = |landmark: usize| graph.fixed_landmarks.binary_search(&(landmark as u32)).is_ok();
     graph
         .landmarks
         .iter()
         .zip(seen)
-        .map(|(landmark, (count, sum))| match count > 0.0 {
+        .enumerate()
+        .map(|(number, (landmark, (count, sum)))| match count > 0.0 && !is_fixed(number) {
             true => {
-                let from = origin(landmark);
+                let from = P::landmark_position(landmark);
                 let by: Vec<f64> = sum.iter().zip(from).map(|(sum, from)| sum / count - from).collect();
                 P::landmark_moved(landmark, &by)
             }

@@ -185,7 +185,8 @@ impl<M: Matrix> DeviceMatrix<M> {
     ///
     /// # Safety
     /// The buffers must be valid `cl_mem` handles, and nobody may change `col_ptr` or `row_idx` while the matrix lives: kernels index
-    /// memory with them. Values may change between products.
+    /// memory with them. Values may change between products, but while this matrix is written in place
+    /// ([`DeviceMatrix::write_values_with`]) nobody else may use their memory, nor may another matrix that is written then have it.
     pub unsafe fn adopt(device: &Device, parts: &RawMatrix) -> Result<Self> {
         // SAFETY: the caller's; what `adopt_unchecked` asks for beyond it is checked before the matrix is given away.
         let matrix = unsafe { Self::adopt_unchecked(device, parts)? };

@@ -1,6 +1,6 @@
 //! Device memory as a slice of the host's: a CPU device's own memory, on a GPU what is copied there when the host is done.
 use super::{Buffer, Work};
-use crate::{Result, Word};
+use crate::{Error, Result, Word};
 use opencl3::{error_codes::ClError, event::Event, types::cl_mem};
 use std::ops::{Deref, DerefMut};
 
@@ -36,7 +36,15 @@ impl Work {
                 event.map(Event::new).map_err(ClError)
             })?;
         }
-        Ok(Mapped { work: self, buffer, pointer })
+        let mapped = Mapped { work: self, buffer, pointer };
+        match pointer.is_none_or(|address| address.cast::<T>().is_aligned()) {
+            true => Ok(mapped),
+            // Of an application's memory (CL_MEM_USE_HOST_PTR) that is not aligned as its elements are.
+            false => Err(Error::Argument(format!(
+                "the memory of a buffer of {} bytes an element is not aligned",
+                size_of::<T>()
+            ))),
+        }
     }
 }
 
@@ -78,8 +86,8 @@ impl<T: Word> Deref for Mapped<'_, T> {
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self.pointer {
-            // SAFETY: mapped memory of the buffer's length, aligned for any of OpenCL's types; any bits are a value of a `Word`; the
-            // buffer is borrowed mutably, so that nothing else reads or writes it.
+            // SAFETY: mapped memory of the buffer's length, aligned as `map` has checked; any bits are a value of a `Word`; the
+            // buffer is borrowed mutably, and whoever adopted it vouches that no other matrix has its memory.
             Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.buffer.len()) },
             None => &mut [],
         }

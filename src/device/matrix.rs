@@ -90,10 +90,11 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 
     /// Has `fill` write every value where the device has them, in the order of the matrix's arrays: entry after entry, each block by
-    /// columns, of a row-major matrix by rows. As [`DeviceVector::write_with`](crate::DeviceVector::write_with).
+    /// columns, of a row-major matrix by rows, with the gaps between blocks where the matrix was uploaded with a stride. As
+    /// [`DeviceVector::write_with`](crate::DeviceVector::write_with).
     ///
     /// # Errors
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory).
     pub fn write_values_with<R>(&mut self, fill: impl FnOnce(&mut [M::Element]) -> R) -> Result<R> {
         let work = Work::new(&self.cbc.pattern.device, None);
         let mut values = work.map(&mut self.cbc.values)?;

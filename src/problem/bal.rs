@@ -63,7 +63,7 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Bun
     parse(Numbers::new(reader, name.as_ref())?)
 }
 
-fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
+pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
     let mut sizes = [0; 3];
     for (size, what) in sizes.iter_mut().zip(["cameras", "points", "observations"]) {
         *size = text.count_anywhere(&format!("the number of {what}"))?;

@@ -232,7 +232,8 @@ impl<P: Place> Builder<P> {
         for (name, line) in names {
             match placed.get(&name) {
                 Some(_) if self.vertices.contains_key(&(false, name)) => {}
-                Some(&pose) => self.pose(text, name, pose)?,
+                Some(&pose) if P::is_finite(&pose) => self.pose(text, name, pose)?,
+                Some(_) => return text.refuse_on(line, format!("pose {name} is measured to be beyond all numbers")),
                 None => return nowhere(line, name),
             }
         }
@@ -240,7 +241,11 @@ impl<P: Place> Builder<P> {
             let Named { line, from, to, measured, .. } = self.sightings[number];
             let Some(pose) = placed.get(&from) else { return nowhere(line, from) };
             if !self.vertices.contains_key(&(self.landmarks_named_apart, to)) {
-                self.landmark(text, to, P::place(pose, &measured))?;
+                let place = P::place(pose, &measured);
+                if !P::landmark_is_finite(&place) {
+                    return text.refuse_on(line, format!("landmark {to} is measured to be beyond all numbers"));
+                }
+                self.landmark(text, to, place)?;
             }
         }
         Ok(())

@@ -3,8 +3,9 @@ use super::{
     BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
     linearization::GroupRows,
     rows::{CellValues, Row, sum_rows},
+    unknowns::Unknowns,
 };
-use crate::{BlockGroups, BlockShape, Bsr, Device, Result};
+use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 use nalgebra::{SMatrix, Vector2};
 use rayon::prelude::*;
 
@@ -18,7 +19,7 @@ use rayon::prelude::*;
 /// ```
 /// use blockmul::problem::{BundleProblem, LeastSquares, Loss, bal};
 /// let text = "1 1 1\n0 0 25 0\n 0 0 0  0 0 0  50 0 0\n 1 0 -2\n";
-/// let problem = BundleProblem::new(bal::read_from(text.as_bytes(), "one.txt")?, Loss::Squared);
+/// let problem = BundleProblem::new(bal::read_from(text.as_bytes(), "one.txt")?, Loss::Squared)?;
 /// assert_eq!(problem.cost(&problem.start()), 0.0);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -39,54 +40,24 @@ pub struct BundleState {
     pub points: Vec<[f64; 3]>,
 }
 
-/// Which of some things are unknown, and their numbers among those.
-#[derive(Debug, Clone)]
-pub(super) struct Unknowns {
-    numbers: Vec<Option<u32>>,
-    count: usize,
-}
-
-impl Unknowns {
-    /// Those of `all` that are `used`.
-    pub fn new(all: usize, used: impl Iterator<Item = u32>, is_free: impl Fn(u32) -> bool) -> Self {
-        let mut numbers = vec![None; all];
-        for used in used.filter(|&one| is_free(one)) {
-            numbers[used as usize] = Some(0);
-        }
-        let mut count = 0;
-        for number in numbers.iter_mut().flatten() {
-            *number = count;
-            count += 1;
-        }
-        Self { numbers, count: count as usize }
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The number of one, if it is unknown.
-    pub fn number(&self, one: u32) -> Option<u32> {
-        self.numbers[one as usize]
-    }
-
-    /// Each thing with its share of a step, if it has one.
-    pub fn with_steps<'s>(&self, step: &'s [f64], side: usize) -> impl Iterator<Item = Option<&'s [f64]>> {
-        self.numbers.iter().map(move |number| {
-            let start = number.map(|number| number as usize * side)?;
-            step.get(start..start + side)
-        })
-    }
-}
-
 impl BundleProblem {
     /// Of `problem` as it is, with a loss of distances in pixels.
-    pub fn new(problem: BundleAdjustment, loss: Loss) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an observation of what there is not, or a loss of no width.
+    pub fn new(problem: BundleAdjustment, loss: Loss) -> Result<Self> {
+        let (cameras, points) = (problem.cameras.len(), problem.points.len());
+        let is_there = |seen: &Observation| (seen.camera as usize) < cameras && (seen.point as usize) < points;
+        if let Some(Observation { camera, point, .. }) = problem.observations.iter().find(|seen| !is_there(seen)) {
+            return Err(Error::Argument(format!(
+                "camera {camera} sees point {point}: there are {cameras} and {points}"
+            )));
+        }
+        loss.check()?;
         let seen = || problem.observations.iter();
         let cameras = Unknowns::new(problem.cameras.len(), seen().map(|seen| seen.camera), |_| true);
         let points = Unknowns::new(problem.points.len(), seen().map(|seen| seen.point), |_| true);
-        Self { problem, loss, cameras, points }
+        Ok(Self { problem, loss, cameras, points })
     }
 
     /// What it was made of, as it was.
@@ -143,6 +114,7 @@ impl LeastSquares for BundleProblem {
             to.weighted.copy_from_slice((residual * root).as_slice());
             self.loss.rho(squared)
         };
+        to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
         let Linearization { jacobian, weighted, row_ptr, .. } = to;
         let cost = jacobian.write_values_with(|cells| {
             let mut cells = cells.into_iter().zip(&*row_ptr).zip([18, 6]);
@@ -164,18 +136,19 @@ impl LeastSquares for BundleProblem {
         })
     }
 
-    fn moved(&self, state: &BundleState, step: &[Vec<f64>]) -> BundleState {
-        fn moved<const N: usize>(all: &[[f64; N]], unknowns: &Unknowns, step: &[f64]) -> Vec<[f64; N]> {
-            let one = |(one, step): (&[f64; N], Option<&[f64]>)| match step {
-                Some(step) => std::array::from_fn(|i| one[i] + step[i]),
+    fn moved(&self, state: &BundleState, step: &[Vec<f64>]) -> Result<BundleState> {
+        fn moved<const N: usize>(all: &[[f64; N]], unknowns: &Unknowns, by: &[f64]) -> Result<Vec<[f64; N]>> {
+            let one = |(one, by): (&[f64; N], Option<&[f64]>)| match by {
+                Some(by) => std::array::from_fn(|i| one[i] + by[i]),
                 None => *one,
             };
-            all.iter().zip(unknowns.with_steps(step, N)).map(one).collect()
+            Ok(all.iter().zip(unknowns.with_moves(by, N)?).map(one).collect())
         }
-        BundleState {
-            cameras: moved(&state.cameras, &self.cameras, &step[0]),
-            points: moved(&state.points, &self.points, &step[1]),
-        }
+        let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
+        Ok(BundleState {
+            cameras: moved(&state.cameras, &self.cameras, of(0))?,
+            points: moved(&state.points, &self.points, of(1))?,
+        })
     }
 
     fn norm(&self, state: &BundleState) -> f64 {

@@ -43,18 +43,15 @@ impl Camera {
     /// Where the point is seen, in pixels. Not finite for a point in the camera's own plane.
     pub fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         let seen = self.rotation * Vector3::from(*point) + self.translation;
-        let p = -seen.xy() / seen.z;
-        let r2 = p.norm_squared();
-        (p * (self.focal * (1.0 + r2 * (self.k[0] + r2 * self.k[1])))).into()
+        place(&seen, self.focal, self.k).into()
     }
 
     /// The same, with derivatives.
     pub fn project_with_derivatives(&self, point: &[f64; 3]) -> Projection {
         let (point, [k1, k2]) = (Vector3::from(*point), self.k);
         let seen = self.rotation * point + self.translation;
-        let p = -seen.xy() / seen.z;
+        let (p, distortion) = distorted(&seen, self.k);
         let r2 = p.norm_squared();
-        let distortion = 1.0 + r2 * (k1 + r2 * k2);
         let by_p = (Matrix2::identity() * distortion + p * p.transpose() * (2.0 * (k1 + 2.0 * k2 * r2))) * self.focal;
         let by_seen = by_p * Matrix2x3::new(-1.0, 0.0, -p.x, 0.0, -1.0, -p.y) / seen.z;
         let by_point = by_seen * self.rotation;
@@ -83,6 +80,19 @@ impl Camera {
     }
 }
 
+/// Where a point is seen that is at `seen` in the frame of the camera.
+pub(crate) fn place(seen: &Vector3<f64>, focal: f64, k: [f64; 2]) -> Vector2<f64> {
+    let (p, distortion) = distorted(seen, k);
+    p * (focal * distortion)
+}
+
+/// Where it is seen with f = 1 and a perfect lens, and what the lens makes of that.
+fn distorted(seen: &Vector3<f64>, [k1, k2]: [f64; 2]) -> (Vector2<f64>, f64) {
+    let p = -seen.xy() / seen.z;
+    let r2 = p.norm_squared();
+    (p, 1.0 + r2 * (k1 + r2 * k2))
+}
+
 /// [v] such that [v]·x = v × x.
 pub(super) fn cross(v: &Vector3<f64>) -> Matrix3<f64> {
     v.cross_matrix()
@@ -97,7 +107,7 @@ fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
 /// state estimation in robotics*, 2018, equation 143).
 fn right_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
     let (square, skew) = (turn.norm_squared(), cross(turn));
-    // Below 0.1 the differences lose digits; the series are cut where their next term is below 2^-53.
+    // Below 0.1 the differences lose digits; what the series leave out there is below 1e-14 of them.
     let (a, b) = if square < 0.01 {
         let series = |first: f64, next: [f64; 3]| {
             first * (1.0 - square / next[0] * (1.0 - square / next[1] * (1.0 - square / next[2])))

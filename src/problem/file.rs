@@ -29,22 +29,10 @@ pub enum Problem {
 /// # Errors
 /// As [`bal::read`], [`isam::read`] and [`g2o::read`].
 pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
-    let path = path.as_ref();
-    match first_word(path)? {
-        word if word.first().is_some_and(u8::is_ascii_digit) => bal::read(path).map(Problem::BundleAdjustment),
-        word if isam::is_keyword(&word) => isam::read(path).map(Problem::Graph),
-        _ => g2o::read(path).map(Problem::Graph),
+    let mut text = Numbers::open(path.as_ref())?;
+    match text.first_word()? {
+        word if word.first().is_some_and(u8::is_ascii_digit) => bal::parse(text).map(Problem::BundleAdjustment),
+        word if isam::is_keyword(&word) => isam::parse(text).map(Problem::Graph),
+        _ => g2o::parse(text).map(Problem::Graph),
     }
-}
-
-/// The first word that is no comment; none of an empty file.
-fn first_word(path: &Path) -> Result<Vec<u8>> {
-    let mut text = Numbers::open(path)?;
-    while text.next_line()? {
-        let word = text.word("a word")?;
-        if !word.starts_with(b"#") {
-            return Ok(word.to_owned());
-        }
-    }
-    Ok(Vec::new())
 }

@@ -60,7 +60,7 @@ struct Reader {
     vertices: usize,
 }
 
-fn parse(mut text: Numbers<'_>) -> Result<Graph> {
+pub(super) fn parse(mut text: Numbers<'_>) -> Result<Graph> {
     let (plane, space) = (Builder::new(false), Builder::new(false));
     let mut reader = Reader { plane, space, in_space: None, offsets: HashMap::new(), vertices: 0 };
     while text.next_line()? {
@@ -129,7 +129,9 @@ impl Reader {
                 let information = upper::<3>(text)?;
                 let turn = sensor.rotation.to_rotation_matrix();
                 let measured = finite(text, turn * Vector3::new(x, y, z) + sensor.translation.vector)?;
-                let information = finite(text, turn * information * turn.transpose())?;
+                // Rounding leaves the two triangles apart.
+                let turned = turn * information * turn.transpose();
+                let information = finite(text, (turned + turned.transpose()) * 0.5)?;
                 self.space.sighting(text, ends, measured, information)?;
             }
             b"PARAMS_SE3OFFSET" => {

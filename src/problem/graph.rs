@@ -25,6 +25,10 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn inverse(pose: &Self::Pose) -> Self::Pose;
     /// A landmark seen from `pose`, in the world.
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark;
+    /// Whether it has numbers for coordinates.
+    fn is_finite(pose: &Self::Pose) -> bool;
+    /// The same of a landmark.
+    fn landmark_is_finite(landmark: &Self::Landmark) -> bool;
 }
 
 /// Of `D` dimensions, where a rotation is an `R` and a pose has `N` parameters.
@@ -62,6 +66,14 @@ where
 
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark {
         pose.rotation.transform_vector(landmark) + pose.translation.vector
+    }
+
+    fn is_finite(pose: &Self::Pose) -> bool {
+        pose.translation.vector.iter().all(|x| x.is_finite())
+    }
+
+    fn landmark_is_finite(landmark: &Self::Landmark) -> bool {
+        landmark.iter().all(|x| x.is_finite())
     }
 }
 

@@ -56,7 +56,7 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Gra
     parse(Numbers::new(reader, name.as_ref())?)
 }
 
-fn parse(mut text: Numbers<'_>) -> Result<Graph> {
+pub(super) fn parse(mut text: Numbers<'_>) -> Result<Graph> {
     let (mut plane, mut space) = (Builder::<Plane>::new(true), Builder::<Space>::new(true));
     // Whether the graph is in space, and the line that says so first.
     let mut kind = None;

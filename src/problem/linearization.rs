@@ -1,8 +1,6 @@
 //! A least-squares problem linearised: the matrices a solver multiplies.
 use super::rows::{CellValues, Row, write_rows};
-#[cfg(doc)]
-use crate::Error;
-use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Group, Result, Weights};
+use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, Group, Result, Weights};
 
 /// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points, poses and landmarks.
 ///
@@ -23,16 +21,19 @@ pub trait LeastSquares: Sync {
     /// Writes J and W·e of `state`, evaluated on all threads, straight into the arrays on the device; gives back the cost.
     ///
     /// # Errors
-    /// [`Error::OpenCl`].
+    /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`], [`Error::Memory`].
     fn linearize(&self, state: &Self::State, to: &mut Linearization) -> Result<f64>;
 
     /// The cost of `state`; the same bits as [`LeastSquares::linearize`] gives.
     fn cost(&self, state: &Self::State) -> f64;
 
-    /// `state` after a step of each group of unknowns.
-    fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Self::State;
+    /// `state` after a step: a vector of numbers for each group of unknowns, in the order of J's columns.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a vector that is not of all of them.
+    fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
-    /// How long the unknowns of `state` are as a vector, for steps to be compared with.
+    /// How large a state is, for steps to be compared with: the length of all parameters of a bundle adjustment, of all positions of a graph.
     fn norm(&self, state: &Self::State) -> f64;
 }
 
@@ -53,8 +54,12 @@ pub struct Linearization {
 pub type RowWeights<'a> = Weights<&'a DeviceMatrix<Bsr<f64>>, &'a DeviceVector<f64>>;
 
 impl Linearization {
-    /// For a J of this pattern and, where `information` has any, a block-diagonal W of each group of rows.
-    pub(super) fn new(
+    /// For a J of this pattern and, where `information` has any, a block-diagonal W of each group of rows; with room for a weight of each row
+    /// where `robust`. A problem of your own writes its values by [`Linearization::jacobian_mut`] and its like.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
+    pub fn new(
         device: &Device,
         jacobian: BlockGroups<Bsr<f64>>,
         information: Vec<Bsr<f64>>,
@@ -78,9 +83,35 @@ impl Linearization {
         &self.jacobian
     }
 
-    /// W·e of each group of rows, with the weights of the loss.
+    /// The same, to be written.
+    pub fn jacobian_mut(&mut self) -> &mut DeviceGroups<Bsr<f64>> {
+        &mut self.jacobian
+    }
+
+    /// For each group of rows what Jᵀ makes the gradient of: W·e with the weights of the loss, or √w·e where J is √w·J.
     pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
         &self.weighted
+    }
+
+    /// The same, to be written.
+    pub fn weighted_residuals_mut(&mut self) -> &mut [DeviceVector<f64>] {
+        &mut self.weighted
+    }
+
+    /// The weights of a robust loss, for each group of rows; to be written. None where there is no such loss, or J has them.
+    pub fn robust_weights_mut(&mut self) -> &mut [DeviceVector<f64>] {
+        &mut self.robust
+    }
+
+    /// Refuses one of other sizes.
+    pub(super) fn check(&self, rows: &[Group], cols: &[Group]) -> Result<()> {
+        let have = (self.jacobian.row_groups(), self.jacobian.col_groups());
+        match have == (rows, cols) {
+            true => Ok(()),
+            false => {
+                Err(Error::Argument(format!("the linearization of another problem: {have:?}, not {:?}", (rows, cols))))
+            }
+        }
     }
 
     /// W of each group of rows, for a [`WeightedGroupsGram`](crate::WeightedGroupsGram); `None` where J has been multiplied by its root, so that H = JᵀJ.

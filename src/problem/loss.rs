@@ -1,4 +1,5 @@
 //! Robust losses: how much a large residual counts.
+use crate::{Error, Result};
 
 /// ρ(s) of the squared length s of a measurement's weighted residual. A cost is half the sum of ρ over all measurements.
 ///
@@ -44,20 +45,34 @@ impl Loss {
         }
     }
 
+    /// Refuses a width that is no positive number, or too small or large to be squared.
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            Self::Huber(width) | Self::Cauchy(width) if !is_width(width) => Err(Error::Argument(format!(
+                "{self} is no loss: its width must be a positive number that can be squared"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether every weight is 1.
     pub fn is_squared(self) -> bool {
         self == Self::Squared
     }
 }
 
+fn is_width(width: f64) -> bool {
+    width > 0.0 && (width * width).is_normal()
+}
+
 /// `squared`, `huber:1.5`, `cauchy:2`: a width is positive.
 impl std::str::FromStr for Loss {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (name, width) = text.split_once(':').unwrap_or((text, ""));
         let width = || match width.parse::<f64>() {
-            Ok(width) if width > 0.0 && width.is_finite() => Ok(width),
+            Ok(width) if is_width(width) => Ok(width),
             _ => Err(format!("{width:?} is no width of a loss: a positive number is wanted, as in {name}:1.5")),
         };
         match name {
@@ -103,8 +118,19 @@ mod tests {
         for loss in [Loss::Squared, Loss::Huber(1.5), Loss::Cauchy(1e-3)] {
             assert_eq!(loss.to_string().parse(), Ok(loss));
         }
-        for wrong in ["", "huber", "huber:", "huber:-1", "huber:0", "cauchy:nan", "cauchy:inf", "squared:1", "tukey:3"]
-        {
+        for wrong in [
+            "",
+            "huber",
+            "huber:",
+            "huber:-1",
+            "huber:0",
+            "cauchy:nan",
+            "cauchy:inf",
+            "cauchy:1e-200",
+            "cauchy:1e200",
+            "squared:1",
+            "tukey:3",
+        ] {
             assert!(wrong.parse::<Loss>().is_err(), "{wrong}");
         }
     }

@@ -27,9 +27,11 @@ mod manifold;
 mod numbers;
 mod pose;
 mod rows;
+mod unknowns;
 
 pub use bal::{BundleAdjustment, Observation};
 pub use bundle::{BundleProblem, BundleState};
+pub(crate) use camera::place;
 pub use camera::{Camera, Projection};
 pub use file::{Problem, read};
 pub use graph::{Graph, Place, Plane, PoseGraph, Sighting, Space, Step, World};

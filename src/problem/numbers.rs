@@ -13,6 +13,8 @@ pub(super) struct Numbers<'r> {
     line: Vec<u8>,
     /// How much of the line is taken.
     at: usize,
+    /// Whether the line at hand has been looked at only, and is the next one yet.
+    held: bool,
 }
 
 impl Numbers<'static> {
@@ -27,7 +29,7 @@ impl<'r> Numbers<'r> {
     }
 
     fn of(source: Source<'r>) -> Self {
-        Self { source, line: Vec::new(), at: 0 }
+        Self { source, line: Vec::new(), at: 0, held: false }
     }
 
     /// Number of the line at hand.
@@ -45,8 +47,23 @@ impl<'r> Numbers<'r> {
         Err(self.source.refuse(line, reason))
     }
 
+    /// The first word of the text that begins no comment (`#`), none where there is none. Nothing is taken but comments before it.
+    pub fn first_word(&mut self) -> Result<Vec<u8>> {
+        while self.next_line()? {
+            let word = self.word_here().map_or(&[][..], |word| &self.line[word]).to_owned();
+            if !word.starts_with(b"#") {
+                (self.at, self.held) = (0, true);
+                return Ok(word);
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// Goes to the next line that has words; `false` at the end of the text.
     pub fn next_line(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.held) {
+            return Ok(true);
+        }
         while let Some(line) = self.source.line()? {
             self.line.clear();
             self.line.extend_from_slice(line);
@@ -62,6 +79,7 @@ impl<'r> Numbers<'r> {
 
     /// The next word of the line at hand.
     fn word_here(&mut self) -> Option<Range<usize>> {
+        self.held = false;
         let start = self.at + self.line[self.at..].iter().position(|&byte| !is_blank(byte))?;
         let length = self.line[start..].iter().position(|&byte| is_blank(byte));
         self.at = length.map_or(self.line.len(), |length| start + length);

@@ -1,9 +1,9 @@
 //! Graphs of poses and landmarks as least-squares problems.
 use super::{
     LeastSquares, Linearization, Loss, Manifold, Place, PoseGraph, Sighting, Step,
-    bundle::Unknowns,
     linearization::GroupRows,
     rows::{CellValues, Row, sum_rows},
+    unknowns::Unknowns,
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 use nalgebra::DMatrix;
@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 ///
 /// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the file, and columns for poses, then for landmarks;
 /// moves and residuals are those of [`Manifold`]. Fixed poses and landmarks have no columns, nor have those that nothing was measured
-/// of. Where the file fixes no pose, the first is held.
+/// of. Where the file fixes no pose that something was measured of, nor two landmarks (in space three), the first such pose is held.
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
@@ -34,7 +34,7 @@ impl<P: Manifold> PoseGraph<P> {
     ///
     /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
-        let name = |names: &[u64], one: u32| names[one as usize];
+        let name = |names: &[u64], one: u32| names.get(one as usize).copied().unwrap_or(one.into());
         let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
         let mut ends = steps.map(|step| (name(&self.pose_names, step.from), name(&self.pose_names, step.to)));
         let sightings = self.sightings.iter().filter(|one| is_indefinite(P::sighting_information(&one.information)));
@@ -44,11 +44,34 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
+    /// Poses that something was measured of, over and over.
+    fn measured(&self) -> impl Iterator<Item = u32> {
+        let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
+        ends.chain(self.sightings.iter().map(|one| one.pose))
+    }
+
+    /// Poses that a [`GraphProblem`] holds where they are, ascending: those that are fixed, or the first that something was measured of where nothing else
+    /// says where the graph is.
+    pub fn held(&self) -> Vec<u32> {
+        let is_fixed = |fixed: &[u32], one: u32| fixed.binary_search(&one).is_ok();
+        let mut landmarks: Vec<u32> = self.sightings.iter().map(|one| one.landmark).collect();
+        landmarks.retain(|&landmark| is_fixed(&self.fixed_landmarks, landmark));
+        landmarks.sort_unstable();
+        landmarks.dedup();
+        let mut held = self.fixed_poses.clone();
+        if landmarks.len() < P::LANDMARK && !self.measured().any(|pose| is_fixed(&self.fixed_poses, pose)) {
+            held.extend(self.measured().min());
+            held.sort_unstable();
+        }
+        held
+    }
+
     /// The same graph with every information matrix made isotropic, with the weights of D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A
     /// Certifiably Correct Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d rows of translations, and 2κ of
     /// rotations, κ = 3/(2·tr(Ω⁻¹)) of theirs in space and their Ω in the plane.
     ///
-    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane.
+    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane. What has no positive weight by these rules has 0. To be
+    /// done once: in the plane every time doubles the weight of rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
@@ -56,39 +79,47 @@ impl<P: Manifold> PoseGraph<P> {
     }
 }
 
-/// Of a symmetric matrix: whether a factorization fails, and not for rounding.
+/// Of a symmetric matrix: whether a factorization fails, and not for rounding, whatever the units of its rows.
 fn is_indefinite(elements: &[f64]) -> bool {
     let side = elements.len().isqrt();
     let matrix = DMatrix::from_column_slice(side, side, elements);
     if matrix.clone().cholesky().is_some() {
         return false;
     }
-    let eigenvalues = matrix.symmetric_eigenvalues();
-    eigenvalues.min() < -1e-9 * eigenvalues.amax()
+    let diagonal = matrix.diagonal();
+    let scale = diagonal.map(|x| if x > 0.0 { 1.0 / x.sqrt() } else { 1.0 });
+    let scaled = DMatrix::from_fn(side, side, |row, col| matrix[(row, col)] * scale[row] * scale[col]);
+    diagonal.min() < 0.0 || scaled.symmetric_eigenvalues().min() < -1e-9
 }
 
 impl<P: Manifold> GraphProblem<P> {
     /// Of `graph` as it is, with a loss of Mahalanobis distances.
     ///
     /// # Errors
-    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see [`PoseGraph::isotropic`].
+    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see [`PoseGraph::isotropic`]; for measurements of what
+    /// there is not, or a loss of no width.
     pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
+        loss.check()?;
+        let (all_poses, all_landmarks) = (graph.poses.len(), graph.landmarks.len());
+        let is_pose = |pose: u32| (pose as usize) < all_poses;
+        let steps_fit = graph.steps.iter().all(|step| is_pose(step.from) && is_pose(step.to));
+        let fits = |one: &Sighting<P>| is_pose(one.pose) && (one.landmark as usize) < all_landmarks;
+        if !steps_fit || !graph.sightings.iter().all(fits) {
+            return Err(Error::Argument(format!(
+                "something is measured of a pose or a landmark that is none of {all_poses} and {all_landmarks}"
+            )));
+        }
         if let Some((count, (from, to))) = graph.indefinite() {
             let all = graph.steps.len() + graph.sightings.len();
             return Err(Error::Argument(format!(
                 "{count} of {all} information matrices have negative eigenvalues, first that of the edge from {from} to {to}: their errors would be rewarded"
             )));
         }
-        let held = |pose: u32| match graph.fixed_poses.is_empty() {
-            true => pose == 0,
-            false => graph.fixed_poses.binary_search(&pose).is_ok(),
-        };
-        let ends = graph.steps.iter().flat_map(|step| [step.from, step.to]);
-        let measured = ends.chain(graph.sightings.iter().map(|one| one.pose));
-        let poses = Unknowns::new(graph.poses.len(), measured, |pose| !held(pose));
+        let held = graph.held();
+        let poses = Unknowns::new(all_poses, graph.measured(), |pose| held.binary_search(&pose).is_err());
         let seen = graph.sightings.iter().map(|one| one.landmark);
         let free = |landmark: u32| graph.fixed_landmarks.binary_search(&landmark).is_err();
-        let landmarks = Unknowns::new(graph.landmarks.len(), seen, free);
+        let landmarks = Unknowns::new(all_landmarks, seen, free);
         Ok(Self { graph, loss, poses, landmarks })
     }
 
@@ -101,6 +132,17 @@ impl<P: Manifold> GraphProblem<P> {
     pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
         let GraphState { poses, landmarks } = state;
         PoseGraph { poses, landmarks, ..self.graph.clone() }
+    }
+
+    /// Of rows and of columns of J: steps are left out where there are none but sightings, landmarks where none is unknown.
+    fn groups(&self) -> (Vec<Group>, Vec<Group>) {
+        let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
+        let mut rows = Vec::new();
+        rows.extend((steps > 0 || sightings == 0).then_some(Group { blocks: steps, side: P::POSE }));
+        rows.extend((sightings > 0).then_some(Group { blocks: sightings, side: P::LANDMARK }));
+        let mut cols = vec![self.poses.group(P::POSE)];
+        cols.extend((self.landmarks.count() > 0).then_some(self.landmarks.group(P::LANDMARK)));
+        (rows, cols)
     }
 
     /// A cell of J: for each row the unknowns it has blocks of, ascending.
@@ -191,18 +233,15 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
     fn prepare(&self, device: &Device) -> Result<Linearization> {
         let (steps, sightings) = (&self.graph.steps, &self.graph.sightings);
         let unknown_landmarks = self.landmarks.count() > 0;
-        let mut cols = vec![Group { blocks: self.poses.count(), side: P::POSE }];
-        cols.extend(unknown_landmarks.then_some(Group { blocks: self.landmarks.count(), side: P::LANDMARK }));
-        let (mut rows, mut cells, mut information) = (Vec::new(), Vec::new(), Vec::new());
+        let (rows, cols) = self.groups();
+        let (mut cells, mut information) = (Vec::new(), Vec::new());
         if !steps.is_empty() || sightings.is_empty() {
-            rows.push(Group { blocks: steps.len(), side: P::POSE });
             cells.push(Some(self.of_steps()?));
             cells.extend(unknown_landmarks.then_some(None));
             information.push(block_diagonal(P::POSE, steps.iter().map(|s| P::step_information(&s.information)))?);
         }
         if !sightings.is_empty() {
             let [of_poses, of_landmarks] = self.of_sightings()?;
-            rows.push(Group { blocks: sightings.len(), side: P::LANDMARK });
             cells.push(Some(of_poses));
             cells.extend(unknown_landmarks.then_some(Some(of_landmarks)));
             let each = sightings.iter().map(|one| P::sighting_information(&one.information));
@@ -214,6 +253,8 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
 
     fn linearize(&self, state: &GraphState<P>, to: &mut Linearization) -> Result<f64> {
         let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
+        let (rows, cols) = self.groups();
+        to.check(&rows, &cols)?;
         let Linearization { jacobian, weighted, robust, row_ptr, .. } = to;
         let mut vectors = weighted.iter_mut().zip(robust.iter_mut().map(Some).chain(std::iter::repeat_with(|| None)));
         // Of landmarks that are all held fixed there is no cell.
@@ -225,11 +266,15 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
                 Some((values, row_ptr)) => CellValues { values, row_ptr, area },
                 None => CellValues { values: &mut [], row_ptr: &no_blocks, area: 0 },
             };
-            if let (true, Some((weighted, robust))) = (steps > 0 || sightings == 0, vectors.next()) {
+            if (steps > 0 || sightings == 0)
+                && let Some((weighted, robust)) = vectors.next()
+            {
                 let group = GroupRows { cells: [next(P::POSE * P::POSE)], weighted, robust, rows: steps };
                 sum += group.write(|row, to| self.write_step(state, row, to))?;
             }
-            if let (true, Some((weighted, robust))) = (sightings > 0, vectors.next()) {
+            if sightings > 0
+                && let Some((weighted, robust)) = vectors.next()
+            {
                 let cells = [next(P::LANDMARK * P::POSE), next(P::LANDMARK * P::LANDMARK)];
                 let group = GroupRows { cells, weighted, robust, rows: sightings };
                 sum += group.write(|row, to| self.write_sighting(state, row, to))?;
@@ -254,14 +299,14 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
         0.5 * (of_steps + of_sightings)
     }
 
-    fn moved(&self, state: &GraphState<P>, step: &[Vec<f64>]) -> GraphState<P> {
+    fn moved(&self, state: &GraphState<P>, step: &[Vec<f64>]) -> Result<GraphState<P>> {
         let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
-        let poses = state.poses.iter().zip(self.poses.with_steps(of(0), P::POSE));
-        let landmarks = state.landmarks.iter().zip(self.landmarks.with_steps(of(1), P::LANDMARK));
-        GraphState {
-            poses: poses.map(|(pose, step)| step.map_or(*pose, |step| P::moved(pose, step))).collect(),
-            landmarks: landmarks.map(|(one, step)| step.map_or(*one, |step| P::landmark_moved(one, step))).collect(),
-        }
+        let poses = state.poses.iter().zip(self.poses.with_moves(of(0), P::POSE)?);
+        let landmarks = state.landmarks.iter().zip(self.landmarks.with_moves(of(1), P::LANDMARK)?);
+        Ok(GraphState {
+            poses: poses.map(|(pose, by)| by.map_or(*pose, |by| P::moved(pose, by))).collect(),
+            landmarks: landmarks.map(|(one, by)| by.map_or(*one, |by| P::landmark_moved(one, by))).collect(),
+        })
     }
 
     fn norm(&self, state: &GraphState<P>) -> f64 {

@@ -85,7 +85,7 @@ fn solutions_are_written_and_told() {
         (&1.into(), &"bundle adjustment".into(), &"converged".into())
     );
     assert_eq!(json["chi2"], Value::Null);
-    let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared);
+    let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared).unwrap();
     // Numbers of JSON are read to the last digit but one.
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
     assert!(near(json["cost"].as_f64().unwrap(), solved.cost(&solved.start())));
@@ -96,6 +96,11 @@ fn solutions_are_written_and_told() {
     }
     assert!(std::fs::read(desk.path("cloud.png")).unwrap().starts_with(b"\x89PNG"));
 
+    assert_eq!((&json["method"], &json["linear"]), (&"levenberg-marquardt".into(), &"cholesky".into()));
+    assert_eq!(
+        (&json["loss"], &json["information"], &json["start"]),
+        (&"squared".into(), &Value::Null, &"file".into())
+    );
     let conjugate = desk.solved("p.txt --linear conjugate-gradients --tolerance 1e-9 --iterations 200");
     let costs = [&json, &conjugate].map(|json| json["cost"].as_f64().unwrap());
     assert!((costs[0] - costs[1]).abs() < 1e-3 * costs[0], "{costs:?}");
@@ -111,6 +116,7 @@ fn solutions_are_written_and_told() {
     assert!(std::fs::read(desk.path("path.png")).unwrap().starts_with(b"\x89PNG"));
 
     let chordal = desk.solved("g.g2o --start chordal");
+    assert_eq!((&chordal["start"], &chordal["information"]), (&"chordal".into(), &"full".into()));
     assert!(chordal["initial_cost"].as_f64() < json["initial_cost"].as_f64());
     assert!((chordal["cost"].as_f64().unwrap() - json["cost"].as_f64().unwrap()).abs() < 1e-3 * again);
     assert_eq!(desk.solved("l.g2o --loss huber:2")["stop"], "converged");
@@ -151,7 +157,7 @@ fn what_cannot_be_solved_is_refused() {
         ("hessian p.txt --write Omega=x.mtx", 2, "this problem has no matrix Omega; it has H, J, U, W, V, Jc, Jp"),
         ("hessian p.txt --write W", 2, "NAME=FILE is wanted"),
         ("schur g.g2o", 2, "nothing to eliminate"),
-        ("schur p.txt --lambda=-1", 2, "is no damping"),
+        ("schur p.txt --lambda=-1", 2, "a finite number from 0 on"),
     ] {
         desk.fails(line, status, &[words]);
     }
@@ -160,6 +166,28 @@ fn what_cannot_be_solved_is_refused() {
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("the system is singular"), "{}", ran.stderr);
+    let ran = desk.run(&on_device("solve loose.g2o -o loose-solved.g2o --json loose.json -q"));
+    assert_eq!(
+        (ran.status, desk.path("loose-solved.g2o").exists(), desk.path("loose.json").exists()),
+        (1, false, true)
+    );
+}
+
+#[test]
+fn a_stream_has_one_result() {
+    let desk = desk();
+    let stdout = desk.ok(&on_device("hessian g.g2o --write H=-")).stdout;
+    assert!(stdout.starts_with("%%MatrixMarket"), "{stdout}");
+    assert!(desk.ok(&on_device("schur p.txt -o -")).stdout.starts_with("%%MatrixMarket"));
+    let both = "two results cannot both go to";
+    for line in [
+        "hessian g.g2o --write H=- --write J=-",
+        "solve g.g2o --json - --picture -",
+        "solve g.g2o -o x.g2o --json x.g2o",
+    ] {
+        desk.fails(line, 2, &[both]);
+    }
+    assert_eq!(desk.ok(&on_device("hessian g.g2o -q")).stdout, "");
 }
 
 #[test]

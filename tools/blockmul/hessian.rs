@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::least_squares::{ms, normal::Normal};
 use crate::messages::Messages;
 use crate::output;
-use crate::problem::{ProblemArgs, matrices, matrices::Wanted, with_subject};
+use crate::problem::{Opened, ProblemArgs, matrices, matrices::Wanted, with_subject};
 use blockmul::problem::{LeastSquares, Linearization};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -28,20 +28,23 @@ pub struct Args {
     /// Draw H.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
-    /// Print no messages.
+    /// Print neither messages nor sizes and times; the latter are not printed either where a matrix goes to stdout.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.write.iter().try_for_each(|wanted| output::check_place(&wanted.path))?;
+    let written = args.write.iter().map(|wanted| &wanted.path).chain(&args.picture);
+    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let (device, subject) = args.problem.open(&messages)?;
+    let Opened { device, subject, .. } = args.problem.open(&messages)?;
     with_subject!(subject, |problem, start| {
         let linearized = Linearized::new(&problem, &start, &device)?;
         matrices::check(&args.write, &linearized.linearization)?;
-        messages.pause(|| output::print(&linearized.text()))?;
+        if !args.quiet && !to_stdout {
+            messages.pause(|| output::print(&linearized.text()))?;
+        }
         matrices::write(&args.write, &linearized.linearization, &linearized.normal, &messages)?;
         if let Some(path) = &args.picture {
             let h = matrices::of_name("H", &linearized.linearization, &linearized.normal)?;

@@ -5,7 +5,7 @@ use crate::input::Shaped;
 use crate::least_squares::{linear, ms};
 use crate::messages::Messages;
 use crate::output;
-use crate::problem::{ProblemArgs, matrices, with_subject};
+use crate::problem::{Opened, ProblemArgs, matrices, with_subject};
 use blockmul::{Damping, Schur};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -24,7 +24,7 @@ pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Damping, as a share of the diagonal of H.
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = crate::solve::share)]
     lambda: f64,
     /// Write S, in the format its file's name tells.
     #[arg(short, long, value_name = "FILE")]
@@ -32,16 +32,17 @@ pub struct Args {
     /// Draw S.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
-    /// Print no messages.
+    /// Print neither messages nor sizes and times; the latter are not printed either where S goes to stdout.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.output.iter().try_for_each(|path| output::check_place(path))?;
+    let written = args.output.iter().chain(&args.picture);
+    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let (device, subject) = args.problem.open(&messages)?;
+    let Opened { device, subject, .. } = args.problem.open(&messages)?;
     let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
     if normal.b().len() < 2 {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
@@ -66,10 +67,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms",
         n * side,
         matrices::told(s),
-        100.0 * whole as f64 / (n as f64 * n as f64),
+        100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
         schur.products()
     );
-    messages.pause(|| output::print(&text))?;
+    if !args.quiet && !to_stdout {
+        messages.pause(|| output::print(&text))?;
+    }
     if args.output.is_none() && args.picture.is_none() {
         return Ok(());
     }

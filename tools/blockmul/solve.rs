@@ -4,8 +4,8 @@ use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Lim
 use crate::messages::Messages;
 use crate::output;
 use crate::problem::{
-    ProblemArgs,
-    subject::{self, Named},
+    Opened, ProblemArgs, Taken,
+    subject::{self, Named, count},
     with_subject,
 };
 use crate::scene;
@@ -27,8 +27,9 @@ Examples:
 
 A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest element of the gradient and
 λ before it; milliseconds in residuals and Jacobians (host), in products (device, copies to the host included), in the linear system.
-Of a graph chi2 = Σ eᵀΩe is told, twice the cost. The first pose is held where the file fixes none. Exit status: 0 solved, the limit
-of iterations reached included; 1 no step could be made from where it stands.")]
+Of a graph chi2 = Σ eᵀΩe is told, twice the cost. The first pose is held where the file fixes none; of a bundle adjustment nothing is held,
+so that its steps need damping: gauss-newton is for graphs. Exit status: 0 solved, the limit of iterations reached included; 1 the cost is
+not finite, or the system singular however it is damped: no solution is written then.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -38,6 +39,12 @@ pub struct Args {
     /// How the linear system of a step is solved.
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
+    /// Conjugate gradients end where the residual is this share of the right-hand side.
+    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = share)]
+    cg_tolerance: f64,
+    /// Most steps of conjugate gradients for a step of the solver.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().steps, value_parser = clap::value_parser!(u32).range(1..))]
+    cg_steps: u32,
     /// Most steps tried.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
@@ -64,13 +71,15 @@ pub struct Args {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum MethodName {
     LevenbergMarquardt,
     GaussNewton,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum LinearName {
     /// Sparse Cholesky factorization, of the Schur complement where there are points or landmarks.
     Cholesky,
@@ -78,7 +87,8 @@ enum LinearName {
     ConjugateGradients,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// A share of something: a number from 0.
+pub fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
         _ => Err("a finite number from 0 on is wanted".into()),
@@ -87,81 +97,131 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.iter().try_for_each(|path| subject::check_place(path))?;
-    args.json.iter().try_for_each(|path| output::check_place(path))?;
+    let written = args.output.iter().chain(&args.json).chain(&args.picture);
+    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let (device, subject) = args.problem.open(&messages)?;
-    with_subject!(subject, |problem, start| solve(args, &problem, start, &device, &messages))
+    let Opened { device, subject, taken } = args.problem.open(&messages)?;
+    let run = Run { args, device, taken, messages, table: !args.quiet && !to_stdout };
+    with_subject!(subject, |problem, start| run.solve(&problem, start))
 }
 
-fn solve<P: Named>(
-    args: &Args,
-    problem: &P,
-    start: P::State,
-    device: &Device,
-    messages: &Messages,
-) -> Result<(), Failure> {
-    let options = Options {
-        method: match args.method {
-            MethodName::LevenbergMarquardt => Method::LevenbergMarquardt,
-            MethodName::GaussNewton => Method::GaussNewton,
-        },
-        linear: match args.linear {
-            LinearName::Cholesky => Linear::Cholesky,
-            LinearName::ConjugateGradients => Linear::ConjugateGradients(Limits::default()),
-        },
-        iterations: args.iterations,
-        tolerance: args.tolerance,
-        lambda: args.lambda,
-    };
-    let to_stdout = args.json.as_deref().is_some_and(output::is_standard);
-    let table = !args.quiet && !to_stdout;
-    let mut printed = Ok(());
-    let mut print = |text: &str| {
-        if table && printed.is_ok() {
-            printed = messages.pause(|| output::print(text));
+struct Run<'a> {
+    args: &'a Args,
+    device: Device,
+    taken: Taken,
+    messages: Messages,
+    /// Whether the table is told.
+    table: bool,
+}
+
+impl Run<'_> {
+    fn solve<P: Named>(&self, problem: &P, start: P::State) -> Result<(), Failure> {
+        let Self { args, messages, .. } = self;
+        let limits = Limits { tolerance: args.cg_tolerance, steps: args.cg_steps };
+        let options = Options {
+            method: match args.method {
+                MethodName::LevenbergMarquardt => Method::LevenbergMarquardt,
+                MethodName::GaussNewton => Method::GaussNewton,
+            },
+            linear: match args.linear {
+                LinearName::Cholesky => Linear::Cholesky,
+                LinearName::ConjugateGradients => Linear::ConjugateGradients(limits),
+            },
+            iterations: args.iterations,
+            tolerance: args.tolerance,
+            lambda: args.lambda,
+        };
+        let mut printed = Ok(());
+        let mut print = |text: &str| {
+            if self.table && printed.is_ok() {
+                printed = messages.pause(|| output::print(text));
+            }
+        };
+        messages.step("planning");
+        let solution = least_squares::minimize(problem, start.clone(), &self.device, &options, |iteration| {
+            if iteration.iteration == 1 {
+                print(report::HEAD);
+            }
+            print(&report::line(iteration));
+            messages.step(format!("iteration {}", iteration.iteration + 1));
+        })?;
+        print(&summary::<P>(&solution));
+        printed?;
+        self.write(problem, &start, &solution)?;
+        match solution.stop {
+            Stop::Failed if solution.iterations.is_empty() => {
+                Err(Failure::Verification("the cost is not finite where the problem starts".into()))
+            }
+            Stop::Failed => Err(Failure::Verification(
+                "no step can be made: the system is singular however it is damped, or the cost of the step is not finite".into(),
+            )),
+            _ => Ok(()),
         }
-    };
-    messages.step("planning");
-    let solution = least_squares::minimize(problem, start.clone(), device, &options, |iteration| {
-        if iteration.iteration == 1 {
-            print(report::HEAD);
+    }
+
+    /// What is asked for; of a failure no solution.
+    fn write<P: Named>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
+        let Self { args, messages, .. } = self;
+        let solved = solution.stop != Stop::Failed;
+        if let (true, Some(path)) = (solved, &args.output) {
+            problem.write(&solution.state, path)?;
+            messages.say(&format!("{}: {}", path.display(), problem.describe()));
         }
-        print(&report::line(iteration));
-        messages.step(format!("iteration {}", iteration.iteration + 1));
-    })?;
-    print(&summary::<P>(&solution));
-    printed?;
-    if let Some(path) = &args.output {
-        problem.write(&solution.state, path)?;
-        messages.say(&format!("{}: {}", path.display(), problem.describe()));
-    }
-    if let Some(path) = &args.picture {
-        let of_picture = |error| Failure::Output(path.display().to_string(), error);
-        output::write_bytes(path, &problem.picture(&start, &solution.state, args.size).map_err(of_picture)?)?;
-        messages.say(&format!("{}: before on the left, after on the right", path.display()));
-    }
-    if let Some(path) = &args.json {
-        let json = serde_json::to_string_pretty(&described::<P>(args, device, &solution)).expect("plain data");
-        messages.pause(|| output::write(path, &json))?;
-    }
-    match solution.stop {
-        Stop::Failed if solution.iterations.is_empty() => {
-            Err(Failure::Verification("the cost is no number where the problem starts".into()))
+        if let (true, Some(path)) = (solved, &args.picture) {
+            let of_picture = |error| Failure::Output(path.display().to_string(), error);
+            output::write_bytes(path, &problem.picture(start, &solution.state, args.size).map_err(of_picture)?)?;
+            messages.say(&format!("{}: before on the left, after on the right", path.display()));
         }
-        Stop::Failed => Err(Failure::Verification(
-            "the last step could not be made: the system is singular, or its cost is no number".into(),
-        )),
-        _ => Ok(()),
+        match &args.json {
+            Some(path) => {
+                let json = serde_json::to_string_pretty(&self.described::<P>(solution)).expect("plain data");
+                messages.pause(|| output::write(path, &json))
+            }
+            None => Ok(()),
+        }
     }
+
+    fn described<P: Named>(&self, solution: &Solution<P::State>) -> serde_json::Value {
+        let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
+        let (args, info) = (self.args, self.device.info());
+        json!({
+            "schema": SCHEMA,
+            "command": std::env::args().collect::<Vec<_>>().join(" "),
+            "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
+            "file": args.problem.file.display().to_string(),
+            "kind": P::KIND,
+            "method": args.method,
+            "linear": args.linear,
+            "loss": args.problem.loss().to_string(),
+            "information": self.taken.information,
+            "start": self.taken.start,
+            "initial_cost": solution.initial_cost,
+            "cost": solution.cost,
+            "chi2": P::CHI2.then_some(2.0 * solution.cost),
+            "stop": solution.stop,
+            "total_ms": solution.total_ms,
+            "start_ms": self.taken.start_ms,
+            "plan_ms": solution.plan_ms,
+            "residuals_ms": residuals_ms,
+            "products_ms": products_ms,
+            "linear_ms": linear_ms,
+            "iterations": solution.iterations,
+        })
+    }
+}
+
+/// With six decimals, or as many digits where those would be zeros.
+fn number(x: f64) -> String {
+    if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.6}") } else { format!("{x:.6e}") }
 }
 
 fn summary<P: Named>(solution: &Solution<P::State>) -> String {
     let [residuals, products, linear] = report::sums(&solution.iterations);
     let Solution { initial_cost, cost, stop, plan_ms, total_ms, .. } = solution;
     let told = match P::CHI2 {
-        true => format!("chi2 {:.6} from {:.6}", 2.0 * cost, 2.0 * initial_cost),
-        false => format!("cost {cost:.6} from {initial_cost:.6}"),
+        true => format!("chi2 {} from {}", number(2.0 * cost), number(2.0 * initial_cost)),
+        false => format!("cost {} from {}", number(*cost), number(*initial_cost)),
     };
     let why = match stop {
         Stop::Converged => "converged",
@@ -170,34 +230,12 @@ fn summary<P: Named>(solution: &Solution<P::State>) -> String {
         Stop::Failed => "failed",
     };
     format!(
-        "{told}, {why} after {} iterations\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
-        solution.iterations.len(),
+        "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
+        count(solution.iterations.len(), "iteration"),
         total_ms / 1e3,
         plan_ms / 1e3,
         residuals / 1e3,
         products / 1e3,
         linear / 1e3
     )
-}
-
-fn described<P: Named>(args: &Args, device: &Device, solution: &Solution<P::State>) -> serde_json::Value {
-    let [residuals_ms, products_ms, linear_ms] = report::sums(&solution.iterations);
-    let info = device.info();
-    json!({
-        "schema": SCHEMA,
-        "command": std::env::args().collect::<Vec<_>>().join(" "),
-        "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
-        "file": args.problem.file.display().to_string(),
-        "kind": P::KIND,
-        "initial_cost": solution.initial_cost,
-        "cost": solution.cost,
-        "chi2": P::CHI2.then_some(2.0 * solution.cost),
-        "stop": solution.stop,
-        "total_ms": solution.total_ms,
-        "plan_ms": solution.plan_ms,
-        "residuals_ms": residuals_ms,
-        "products_ms": products_ms,
-        "linear_ms": linear_ms,
-        "iterations": solution.iterations,
-    })
 }

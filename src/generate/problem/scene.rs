@@ -3,7 +3,7 @@ use super::{deviation, normal, turned};
 use crate::{
     Result,
     generate::{Random, room, slam::visibility},
-    problem::{BundleAdjustment, Observation},
+    problem::{BundleAdjustment, Observation, place},
 };
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
@@ -123,10 +123,7 @@ struct Camera {
 impl Camera {
     /// Where it sees the point, by the model of [`BundleAdjustment`].
     fn sees(&self, point: &Vector3<f64>) -> Vector2<f64> {
-        let seen = turned(&self.turn) * (point - self.centre);
-        let place = -seen.xy() / seen.z;
-        let (square, [k1, k2]) = (place.norm_squared(), self.distortion);
-        place * (self.focal * (1.0 + k1 * square + k2 * square * square))
+        place(&(turned(&self.turn) * (point - self.centre)), self.focal, self.distortion)
     }
 
     fn moved(&self, random: &mut Random, error: f64) -> Self {

@@ -11,7 +11,7 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 ///
 /// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition. The residual of a step measured as z is
 /// the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector: its translation, and its angle in (-π, π] (plane) or twice the vector part of its quaternion with w ≥ 0 (space), which is
-/// its rotation vector to first order. That of a landmark is Rᵀ(l - t) - z.
+/// its rotation vector to first order, as in Ceres' and SE-Sync's graphs. (g2o's own residual has that vector part once: a quarter of χ² for the same rotation.) That of a landmark is Rᵀ(l - t) - z.
 pub trait Manifold: Place {
     /// A residual of a step, and a move of a pose: 3 or 6 numbers.
     type PoseVector: AsRef<[f64]> + Copy;
@@ -78,5 +78,6 @@ fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C
 
 /// One over the mean of the variances on the diagonal of the covariance; 0 where there is none.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
-    information.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace())
+    let weight = information.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace());
+    if weight > 0.0 && weight.is_finite() { weight } else { 0.0 }
 }

@@ -79,7 +79,7 @@ impl Manifold for Plane {
     }
 
     fn isotropic_weights(information: &Matrix3<f64>) -> [f64; 2] {
-        [mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned()), 2.0 * information[(2, 2)]]
+        [mean_information(&information.fixed_view::<2, 2>(0, 0).into_owned()), 2.0 * information[(2, 2)].max(0.0)]
     }
 
     fn matrix(pose: &Isometry2<f64>) -> (Matrix3<f64>, Vector3<f64>) {

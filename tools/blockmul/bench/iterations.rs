@@ -1,7 +1,7 @@
 //! The products of one iteration of a least-squares solver, by plans made once: verified, then timed.
 use super::measure::{Bench, Place};
 use super::record::{Execution, Record, Sizes};
-use crate::least_squares::{linear::parts, ms, normal::Normal};
+use crate::least_squares::{linear::parts, ms, normal::Normal, start};
 use crate::messages::Unit;
 use crate::report::Size;
 use blockmul::problem::{
@@ -22,11 +22,21 @@ impl Bench<'_> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
         match problem::read(path)? {
-            Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)),
-            Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &of_graph(graph)?),
-            Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &of_graph(graph)?),
+            Problem::BundleAdjustment(problem) => self.of_problem(&name, &BundleProblem::new(problem, Loss::Squared)?),
+            Problem::Graph(Graph::Plane(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
+            Problem::Graph(Graph::Space(graph)) => self.of_problem(&name, &self.of_graph(&name, graph)?),
             _ => Err(Error::Argument(format!("{}: not a problem this command knows", path.display()))),
         }
+    }
+
+    /// As the solver takes them.
+    fn of_graph<P: Manifold>(&self, name: &str, graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
+        let (graph, rewarding) = start::weighable(graph);
+        if let Some((count, _)) = rewarding {
+            let text = "information matrices have negative eigenvalues: all are made isotropic";
+            self.messages.say(&format!("{name}: {count} {text}"));
+        }
+        GraphProblem::new(graph, Loss::Squared)
     }
 
     fn of_problem<P: LeastSquares>(&self, name: &str, problem: &P) -> Result<Vec<Record>> {
@@ -39,11 +49,6 @@ impl Bench<'_> {
         }
         Ok(records)
     }
-}
-
-/// As the solver takes them.
-fn of_graph<P: Manifold>(graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
-    GraphProblem::new(if graph.indefinite().is_some() { graph.isotropic() } else { graph }, Loss::Squared)
 }
 
 /// `problem-49-7776` of `problem-49-7776-pre.txt.gz`.

@@ -3,14 +3,15 @@ pub mod matrices;
 pub mod subject;
 
 use crate::failure::Failure;
-use crate::least_squares::start;
+use crate::least_squares::{ms, start};
 use crate::messages::Messages;
 use blockmul::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,
 };
-use blockmul::{Device, Result};
+use blockmul::{Device, Error, Result};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Which problem, and how it is looked at.
 #[derive(clap::Args)]
@@ -32,16 +33,35 @@ pub struct ProblemArgs {
     pub device: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Information {
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Information {
     Full,
     Isotropic,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Start {
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
     File,
     Chordal,
+}
+
+/// What was taken, asked for or not.
+#[derive(Clone, Copy, serde::Serialize)]
+pub struct Taken {
+    /// Of a graph.
+    pub information: Option<Information>,
+    pub start: Start,
+    /// For the start, where it is not the file's.
+    pub start_ms: f64,
+}
+
+/// What a command works on.
+pub struct Opened {
+    pub device: Device,
+    pub subject: Subject,
+    pub taken: Taken,
 }
 
 /// A problem and where to start.
@@ -64,59 +84,87 @@ macro_rules! with_subject {
 pub(crate) use with_subject;
 
 impl ProblemArgs {
+    /// What a residual counts.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
     /// Opens the device and reads the file; says what is taken that was not asked for.
-    pub fn open(&self, messages: &Messages) -> std::result::Result<(Device, Subject), Failure> {
+    pub fn open(&self, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         let problem = problem::read(&self.file)?;
         let device = Device::select(&self.device)?;
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
-        let subject = match problem {
+        let (subject, taken) = match problem {
             Problem::BundleAdjustment(problem) => {
                 if self.information.is_some() || self.start.is_some() {
                     let text = "--information and --start are for graphs; this is a bundle adjustment";
                     return Err(Failure::Usage(text.into()));
                 }
-                let problem = BundleProblem::new(problem, self.loss);
+                let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                Subject::Bundle(problem, start)
+                (Subject::Bundle(problem, start), Taken { information: None, start: Start::File, start_ms: 0.0 })
             }
             Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start) = self.graph(graph, &device, messages)?;
-                Subject::Plane(problem, start)
+                let (problem, start, taken) = self.graph(graph, &device, messages)?;
+                (Subject::Plane(problem, start), taken)
             }
             Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start) = self.graph(graph, &device, messages)?;
-                Subject::Space(problem, start)
+                let (problem, start, taken) = self.graph(graph, &device, messages)?;
+                (Subject::Space(problem, start), taken)
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         messages.say(&with_subject!(&subject, |problem, _start| subject::Named::describe(problem)));
-        Ok((device, subject))
+        Ok(Opened { device, subject, taken })
     }
 
     fn graph<P: Manifold>(
         &self,
-        mut graph: PoseGraph<P>,
+        graph: PoseGraph<P>,
         device: &Device,
         messages: &Messages,
-    ) -> Result<(GraphProblem<P>, GraphState<P>)> {
-        match (self.information, graph.indefinite()) {
-            (Some(Information::Isotropic), _) => graph = graph.isotropic(),
-            (None, Some((count, (from, to)))) => {
-                messages.say(&format!(
-                    "{count} information matrices have negative eigenvalues, first that from {from} to {to}: all are made isotropic"
-                ));
-                graph = graph.isotropic();
-            }
-            (Some(Information::Full), _) | (None, None) => {}
+    ) -> Result<(GraphProblem<P>, GraphState<P>, Taken)> {
+        let (graph, rewarding) = match self.information {
+            Some(Information::Full) => (graph, None),
+            Some(Information::Isotropic) => (graph.isotropic(), None),
+            None => start::weighable(graph),
+        };
+        if let Some((count, (from, to))) = rewarding {
+            messages.say(&format!(
+                "{count} information matrices have negative eigenvalues, first that from {from} to {to}: all are made isotropic"
+            ));
         }
-        let says_nothing = graph.poses.len() > 1 && graph.poses.iter().all(|pose| *pose == graph.poses[0]);
-        if self.start.is_none() && says_nothing {
+        let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
+        let problem = GraphProblem::new(graph, self.loss)?;
+        let mut taken = Taken {
+            information: Some(if isotropic { Information::Isotropic } else { Information::Full }),
+            start: Start::File,
+            start_ms: 0.0,
+        };
+        let says_nothing = self.start.is_none() && start::says_nothing(problem.graph());
+        if self.start != Some(Start::Chordal) && !says_nothing {
+            let first = problem.start();
+            return Ok((problem, first, taken));
+        }
+        messages.step("chordal relaxation");
+        let clock = Instant::now();
+        let chordal = start::chordal(problem.graph(), device);
+        taken.start_ms = ms(clock);
+        let first = match chordal {
+            Ok(first) => {
+                taken.start = Start::Chordal;
+                first
+            }
+            Err(Error::Argument(reason)) if says_nothing => {
+                messages.say(&format!("all poses of the file are the same, and {reason}"));
+                problem.start()
+            }
+            Err(error) => return Err(error),
+        };
+        if says_nothing && taken.start == Start::Chordal {
             messages.say("all poses of the file are the same: started by chordal relaxation");
         }
-        let problem = GraphProblem::new(graph, self.loss)?;
-        let chordal = self.start == Some(Start::Chordal) || (self.start.is_none() && says_nothing);
-        let start = if chordal { start::chordal(problem.graph(), device)? } else { problem.start() };
-        Ok((problem, start))
+        Ok((problem, first, taken))
     }
 }

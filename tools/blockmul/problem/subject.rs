@@ -27,7 +27,7 @@ pub trait Named: LeastSquares {
 }
 
 /// `1 pose`, `2 poses`.
-fn count(number: usize, one: &str) -> String {
+pub fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
