@@ -146,8 +146,10 @@ pub fn minimize<P: LeastSquares>(
             residuals_ms += ms(clock);
             let promised = normal.promised(&x, damping.lambda);
             taken = damping.take(cost - next_cost, promised);
+            // Of a step that is not taken, what it promised must be little too: else it was only too long.
+            let least = options.tolerance * cost;
+            small |= (cost - next_cost).abs() <= least && (taken || promised <= least);
             if taken {
-                small |= (cost - next_cost).abs() <= options.tolerance * cost;
                 (state, cost) = (next, next_cost);
             }
         } else {
