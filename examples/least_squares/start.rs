@@ -12,9 +12,11 @@ use blockmul::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// The graph with information matrices that can be solved with: isotropic ones where some of its own reward errors; then how many do, and the ends of the
-/// first edge of those.
-pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<(usize, (u64, u64))>) {
+/// How many information matrices reward errors, and the ends of the first edge that has one.
+pub type Rewarding = (usize, (u64, u64));
+
+/// The graph with information matrices that can be solved with: isotropic ones where some of its own reward errors.
+pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewarding>) {
     match graph.indefinite() {
         None => (graph, None),
         found => (graph.isotropic(), found),
