@@ -7,6 +7,7 @@ mod archive;
 mod memory;
 mod problems;
 
+#[allow(unused_imports)] // each target uses its part
 pub use problems::{bal, g2o, isam};
 
 use std::fs;
