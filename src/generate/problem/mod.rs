@@ -35,10 +35,13 @@ fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
 }
 
-/// A size that may be 0.
+/// A size that may be 0, and else is one that can be squared and divided by.
 fn deviation(what: &str, value: f64) -> Result<f64> {
-    match value.is_finite() && value >= 0.0 {
+    match value == 0.0 || (value > 0.0 && (value * value).is_normal() && (1.0 / (value * value)).is_normal()) {
         true => Ok(value),
+        _ if value.is_finite() && value > 0.0 => {
+            Err(Error::Argument(format!("{what} is {value}, which is beyond numbers when it is squared")))
+        }
         false => Err(Error::Argument(format!("{what} is {value}, not a number from 0"))),
     }
 }

@@ -76,7 +76,7 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
     }
 
     let mut sightings = room(
-        (landmarks as u64).saturating_mul(views.min(walk.poses) as u64),
+        (landmarks as u64).saturating_mul(views.min(walk.poses).min(NEAR) as u64),
         size_of::<Sighting<World<R, D, N>>>() as u64,
     )?;
     let mut places = room(landmarks as u64, 8 * D as u64)?;
@@ -105,6 +105,9 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
         sightings,
     })
 }
+
+/// Poses in a cell and in those that touch it, as many as there mostly are: what room is made for.
+const NEAR: usize = 28;
 
 /// Of `D` coordinates and, beyond them, angles, whose deviation is a quarter.
 fn information<const D: usize, const M: usize>(noise: f64) -> SMatrix<f64, M, M> {
@@ -178,7 +181,7 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
 
     /// The steps and so many closures, ascending by the later pose, then the earlier, which stands first.
     fn edges(&self, closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
-        let mut pairs = Vec::new();
+        let mut pairs = room((self.cells.len() * NEAR) as u64, 8)?;
         for (to, cell) in (0u32..).zip(&self.cells) {
             pairs.extend(self.near(cell).filter(|from| from + 1 < to).map(|from| (from, to)));
         }
