@@ -1,0 +1,145 @@
+//! Graphs of poses and landmarks: what holds them, where they start, where they end, weights and losses.
+use super::*;
+
+#[test]
+fn what_holds_a_graph_is_fixed_or_first() {
+    let graph = |change: &dyn Fn(&mut PoseGraph<Plane>)| {
+        let mut graph = in_plane(&walk(30));
+        graph.fixed_poses.clear();
+        change(&mut graph);
+        graph.held()
+    };
+    assert_eq!(graph(&|_| ()), [0]);
+    assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
+    assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0]);
+    assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
+    // Of pose 0 nothing is known: the first that something is known of.
+    let later = |graph: &mut PoseGraph<Plane>| {
+        graph.steps.retain(|step| step.from > 2 && step.to > 2);
+        graph.sightings.retain(|one| one.pose > 2);
+    };
+    assert_eq!(graph(&later), [3]);
+}
+
+fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2_at_truth: f64) {
+    let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+    let start = problem.start();
+    let mut costs = Vec::new();
+    for method in [Method::GaussNewton, Method::LevenbergMarquardt] {
+        let solution = solve(&problem, &Options { method, ..options() });
+        assert_eq!(solution.stop, Stop::Converged, "{method:?}");
+        assert!(2.0 * solution.cost < chi2_at_truth, "{} {chi2_at_truth}", 2.0 * solution.cost);
+        assert_eq!(solution.state.poses[0], start.poses[0], "the first pose is held");
+        assert!((1..graph.poses.len()).any(|pose| solution.state.poses[pose] != start.poses[pose]));
+        costs.push(solution.cost);
+    }
+    assert!((costs[0] - costs[1]).abs() < 1e-5 * costs[0], "{costs:?}");
+
+    // Measurements that agree are met by the chordal start alone.
+    let problem = GraphProblem::new(exact.clone(), Loss::Squared).unwrap();
+    let nowhere = GraphState { poses: vec![graph.poses[0]; graph.poses.len()], landmarks: graph.landmarks.clone() };
+    let started = chordal(&problem.with_state(nowhere), &device()).unwrap();
+    assert!(problem.cost(&started) < 1e-12, "{}", problem.cost(&started));
+}
+
+/// The sum over what was measured at the truth, which is the start of the same walk without noise.
+fn at_truth<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>) -> f64 {
+    let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+    2.0 * problem.cost(&GraphState { poses: exact.poses.clone(), landmarks: exact.landmarks.clone() })
+}
+
+#[test]
+fn graphs_are_solved_better_than_the_truth_fits() {
+    for landmarks in [0, 40] {
+        let (noisy, exact) = (walk(landmarks), Walk { noise: 0.0, ..walk(landmarks) });
+        let (graph, truth) = (in_plane(&noisy), in_plane(&exact));
+        graph_is_solved(&graph, &truth, at_truth(&graph, &truth));
+        let (graph, truth) = (in_space(&noisy), in_space(&exact));
+        graph_is_solved(&graph, &truth, at_truth(&graph, &truth));
+    }
+}
+
+#[test]
+fn what_is_fixed_stays_and_nothing_else_does() {
+    let mut graph = in_space(&walk(20));
+    graph.fixed_poses = vec![3, 50];
+    graph.fixed_landmarks = (0..20).collect();
+    let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+    let solution = solve(&problem, &options());
+    let moved = |pose: usize| solution.state.poses[pose] != graph.poses[pose];
+    assert!(!moved(3) && !moved(50) && moved(0) && moved(119));
+    assert_eq!(solution.state.landmarks, graph.landmarks);
+    graph.fixed_landmarks = vec![7];
+    let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
+    let solution = solve(&problem, &options());
+    let still: Vec<usize> = (0..20).filter(|&i| solution.state.landmarks[i] == graph.landmarks[i]).collect();
+    assert_eq!(still, [7]);
+}
+
+/// What is fixed, and poses that no step leads to, stay where they are; a component that nothing holds is none to start from.
+#[test]
+fn a_chordal_start_moves_what_is_free() {
+    let mut graph = in_space(&walk(20));
+    graph.fixed_poses = vec![0, 40];
+    graph.fixed_landmarks = vec![2];
+    graph.steps.retain(|step| step.from != 7 && step.to != 7);
+    let held = |state: &GraphState<Space>| {
+        let poses = (0..120).filter(|&pose| state.poses[pose] == graph.poses[pose]).collect::<Vec<_>>();
+        (poses, (0..20).filter(|&i| state.landmarks[i] == graph.landmarks[i]).collect::<Vec<_>>())
+    };
+    assert_eq!(held(&chordal(&graph, &device()).unwrap()), (vec![0, 7, 40], vec![2]));
+    graph.steps.retain(|step| (step.from < 60) == (step.to < 60));
+    assert!(matches!(chordal(&graph, &device()), Err(Error::Argument(_))));
+}
+
+#[test]
+fn a_robust_loss_holds_against_closures_that_are_wrong() {
+    let truth = in_plane(&Walk { noise: 0.0, ..walk(0) });
+    let mut graph = in_plane(&walk(0));
+    let steps = graph.steps.len();
+    for wrong in (0..6).map(|i| steps - 1 - 7 * i) {
+        let step = &mut graph.steps[wrong];
+        step.measured.translation.x += 5.0;
+        step.measured.translation.y -= 3.0;
+    }
+    let off = |loss: Loss| {
+        let problem = GraphProblem::new(graph.clone(), loss).unwrap();
+        let solution = solve(&problem, &Options { iterations: 200, ..options() });
+        let far = |(a, b): (&<Plane as Place>::Pose, &<Plane as Place>::Pose)| {
+            (a.translation.vector - b.translation.vector).norm_squared()
+        };
+        (solution.state.poses.iter().zip(&truth.poses).map(far).sum::<f64>() / truth.poses.len() as f64).sqrt()
+    };
+    let (plain, robust) = (off(Loss::Squared), off(Loss::Cauchy(2.0)));
+    assert!(robust < 0.5 * plain, "{robust} {plain}");
+}
+
+#[test]
+fn information_that_rewards_errors_is_refused_and_can_be_made_isotropic() {
+    let mut graph = in_space(&walk(0));
+    graph.steps[4].information[(0, 1)] = 1e9;
+    graph.steps[4].information[(1, 0)] = 1e9;
+    let step = graph.steps[4];
+    let names = (graph.pose_names[step.from as usize], graph.pose_names[step.to as usize]);
+    assert_eq!(graph.indefinite(), Some((1, names)));
+    let refused = GraphProblem::new(graph.clone(), Loss::Squared).err().expect("an indefinite matrix").to_string();
+    assert!(refused.contains("1 of ") && refused.contains("negative eigenvalues"), "{refused}");
+    assert_eq!(graph.isotropic().indefinite(), None);
+    // What has no positive weight has none.
+    let mut graph = in_space(&walk(0));
+    graph.steps[0].information = -Matrix6::identity();
+    assert_eq!(graph.isotropic().steps[0].information, Matrix6::zeros());
+
+    let mut graph = in_space(&walk(0));
+    graph.steps[0].information = Matrix6::from_diagonal(&Vector6::new(1.0, 2.0, 4.0, 10.0, 10.0, 5.0));
+    let [t, r] = [3.0 / (1.0 + 0.5 + 0.25), 3.0 / (0.1 + 0.1 + 0.2)];
+    let want = Matrix6::from_diagonal(&Vector6::new(t, t, t, r, r, r));
+    assert!((graph.isotropic().steps[0].information - want).amax() < 1e-12);
+    let mut graph = in_plane(&walk(0));
+    graph.steps[0].information = Matrix3::new(1.0, 0.5, 0.0, 0.5, 2.0, 0.1, 0.0, 0.1, 7.0);
+    // The covariance of the translations is [2 -0.5; -0.5 1]/1.75.
+    let t = 2.0 * 1.75 / 3.0;
+    assert!(
+        (graph.isotropic().steps[0].information - Matrix3::from_diagonal(&Vector3::new(t, t, 14.0))).amax() < 1e-12
+    );
+}
