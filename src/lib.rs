@@ -104,6 +104,7 @@ pub mod verify;
 
 #[cfg(feature = "ocl")]
 pub use device::OclMatrix;
+pub use device::kernel_cache;
 pub use device::{Counters, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, DeviceVector, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Real, Word};

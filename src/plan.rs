@@ -15,7 +15,7 @@ use crate::{
     esc::{Part, PlannedProduct, Room, STAGES, Scaling, Side},
     spgemm::Method,
 };
-use std::{sync::Mutex, sync::PoisonError, time::Instant};
+use std::sync::{Mutex, PoisonError};
 
 mod masked;
 pub(crate) use masked::check_mask;
@@ -199,7 +199,7 @@ impl<M: Matrix> Plan<M> {
         c: &mut DeviceMatrix<M>,
     ) -> Result<Report> {
         let work = Work::new(&self.device, None);
-        let start = Instant::now();
+        let clock = work.clock();
         self.enqueue(&work, 1.0, (a, b), 0.0, c)?;
         work.wait()?;
         Ok(Report {
@@ -210,7 +210,8 @@ impl<M: Matrix> Plan<M> {
             longest_run: self.longest_run,
             bands: 1,
             peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),
-            total_ms: start.elapsed().as_secs_f64() * 1e3,
+            total_ms: clock.elapsed().as_secs_f64() * 1e3,
+            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
             stages: work.stage_times(&STAGES[4..5])?,
             launches: work.launches(),
             read_backs: work.read_backs(),

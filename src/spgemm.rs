@@ -6,7 +6,7 @@ mod masked;
 
 use crate::{
     Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
-    device::{DeviceCbc, StageTime, Work},
+    device::{Clock, DeviceCbc, StageTime, Work},
     esc::{self, Done, Esc, Extent, Operands},
     matrix::{Threshold, aligned_stride},
     reference,
@@ -93,8 +93,10 @@ pub struct Report {
     /// Device time of each stage, and what it has to move and to compute at least.
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device; neither
-    /// transfers nor the compilation of kernels are counted.
+    /// transfers nor the loading of kernels are counted.
     pub total_ms: f64,
+    /// Milliseconds spent waiting for kernels to be compiled, or loaded from the cache of kernels.
+    pub kernels_ms: f64,
     /// Kernels launched.
     pub launches: u32,
     /// Blocking reads from the device.
@@ -182,9 +184,9 @@ impl Spgemm {
         b: &DeviceMatrix<M>,
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, start, done, dropped) = self.on_device(&work, a, b)?;
+        let (c, clock, done, dropped) = self.on_device(&work, a, b)?;
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        let report = self.report(&work, start, done, (c.nnz() as u64, dropped))?;
+        let report = self.report(&work, &clock, done, (c.nnz() as u64, dropped))?;
         let report = report.with_floors(&self.operands(x, y)?, done);
         Ok((c, report))
     }
@@ -203,7 +205,7 @@ impl Spgemm {
         let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape, x.nrows)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
-        let start = Instant::now();
+        let clock = work.clock();
         let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
         let done = esc.multiply(&work, &operands, |band| {
             let band = thinning.thin(&work, band)?;
@@ -218,30 +220,31 @@ impl Spgemm {
             Ok(())
         })?;
         let c = columns.finish()?;
-        let mut report = self.report(&work, start, done, (c.nnz() as u64, thinning.dropped))?;
+        let mut report = self.report(&work, &clock, done, (c.nnz() as u64, thinning.dropped))?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report.with_floors(&operands, done)))
     }
 
-    /// C, when the clock was started (kernels compiled, the device idle or busy with what was asked before), what was done, entries dropped.
-    fn on_device<M: Matrix>(
+    /// C, the clock that was started when the kernels were there (the device idle or busy with what was asked before), what was done, entries
+    /// dropped.
+    fn on_device<'w, M: Matrix>(
         &self,
-        work: &Work,
+        work: &'w Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Instant, Done, u64)> {
+    ) -> Result<(DeviceMatrix<M>, Clock<'w>, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
         let (esc, mut thinning) =
             (Esc::new(work.device(), x.shape, y.shape, x.nrows)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
-        let start = Instant::now();
+        let clock = work.clock();
         let mut bands = Vec::new();
         let done = esc.multiply(work, &operands, |band| {
             bands.push(thinning.thin(work, band)?);
             Ok(())
         })?;
-        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), start, done, thinning.dropped))
+        Ok((DeviceMatrix::new(esc::join(work, &operands, bands)?), clock, done, thinning.dropped))
     }
 
     fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
@@ -256,9 +259,9 @@ impl Spgemm {
         Ok(Operands { a, b, c_stride, taker_bytes: self.taker_bytes::<T>(c_stride) })
     }
 
-    fn report(&self, work: &Work, start: Instant, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
+    fn report(&self, work: &Work, clock: &Clock<'_>, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
         work.wait()?;
-        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
         let mut stages = work.stage_times(&esc::STAGES)?;
         if self.threshold.is_some() {
             stages.extend(work.stage_times(&["drop"])?);
@@ -273,6 +276,7 @@ impl Spgemm {
             peak_device_bytes: work.peak_bytes(),
             stages,
             total_ms,
+            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
             launches: work.launches(),
             read_backs: work.read_backs(),
         })

@@ -100,8 +100,7 @@ impl Device {
         let properties: u64 = of_queue(clq::CL_QUEUE_PROPERTIES)?.into();
         let id = ClDevice::new(device);
         let platform = Platform::new(check("clGetDeviceInfo", id.platform())?);
-        let name = check("clGetPlatformInfo", platform.name())?;
-        let mut info = info::describe(0, name.trim_matches(['\0', ' ']), device)?;
+        let mut info = info::describe(0, &platform, device)?;
         // Its place in the list, where it is listed (a sub-device is not).
         info.index =
             Self::list().ok().and_then(|all| all.iter().position(|one| one.id == info.id)).unwrap_or(usize::MAX);

@@ -1,7 +1,12 @@
 //! What there is: platforms, devices, their limits; choosing one.
 use super::cl::check;
 use crate::{Element, Error, Result};
-use opencl3::{device as cl, error_codes::DLOPEN_RUNTIME_LOAD_FAILED, platform::get_platforms, types::cl_device_id};
+use opencl3::{
+    device as cl,
+    error_codes::DLOPEN_RUNTIME_LOAD_FAILED,
+    platform::{Platform, get_platforms},
+    types::cl_device_id,
+};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 
@@ -53,6 +58,9 @@ pub struct DeviceInfo {
     /// Whether the quotients and square roots of `f32` can be had correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
+    /// The platform's version, which names the compiler it was built with.
+    #[serde(skip)]
+    pub(super) platform_version: String,
     #[serde(skip)]
     pub(super) id: DeviceId,
 }
@@ -96,10 +104,9 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
     let mut found = Vec::new();
     for platform in &platforms {
-        let name = trimmed(platform.name().unwrap_or_default());
         // A platform without devices answers with an error, which is no reason to give up the others.
         for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
-            if let Ok(info) = describe(found.len(), &name, id) {
+            if let Ok(info) = describe(found.len(), platform, id) {
                 found.push(info);
             }
         }
@@ -110,7 +117,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
 }
 
-pub(super) fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<DeviceInfo> {
+pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> Result<DeviceInfo> {
     let device = cl::Device::new(id);
     let get = |r| check("clGetDeviceInfo", r);
     let kind = match check("clGetDeviceInfo", device.dev_type())? {
@@ -122,7 +129,8 @@ pub(super) fn describe(index: usize, platform: &str, id: cl_device_id) -> Result
     Ok(DeviceInfo {
         index,
         name: trimmed(get(device.name())?),
-        platform: platform.to_owned(),
+        platform: trimmed(platform.name().unwrap_or_default()),
+        platform_version: trimmed(platform.version().unwrap_or_default()),
         vendor: trimmed(get(device.vendor())?),
         driver: trimmed(get(device.driver_version())?),
         version: trimmed(get(device.version())?),
@@ -185,6 +193,7 @@ mod tests {
             max_group_size: 1,
             fp64: true,
             exact_division: true,
+            platform_version: String::new(),
             id: DeviceId(0),
         }
     }

@@ -1,23 +1,30 @@
 //! The typed launch: a kernel's arguments are declared once as a type, checked by rustc at every call and against the compiled
-//! program when the kernel is first taken from it.
+//! program before the kernel is first launched.
 //!
 //! ```text
 //! type Signature<T> = (In<u32>, In<T>, Out<T>, u32);          // kernel void k(global const uint*, ..., global T*, uint)
 //! let kernel: Kernel<Signature<f64>> = device.kernel(source!("esc/k.cl"), &options, "k")?;
 //! kernel.launch(&work, Grid::items(n, group_size), (&rows, &values, &mut sums, n))?;
 //! ```
-use super::{Device, buffer::Buffer, cl::check, program::Compiled, work::Work};
+use super::{
+    Device, arguments,
+    buffer::Buffer,
+    cl::check,
+    program::{Compiled, Program},
+    work::Work,
+};
 use crate::{
-    Error, Result, Word,
+    Result, Word,
     device::{Options, Source},
 };
 use opencl3::kernel as cl;
 use std::{
     any::TypeId,
+    cell::OnceCell,
     collections::HashMap,
     marker::PhantomData,
     ptr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// A buffer the kernel reads.
@@ -154,73 +161,63 @@ pub(super) struct RawKernels {
     idle: Mutex<HashMap<KernelKey, Vec<cl::Kernel>>>,
 }
 
+impl RawKernels {
+    fn idle(&self) -> MutexGuard<'_, HashMap<KernelKey, Vec<cl::Kernel>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Compiled {
+    /// A kernel that nobody uses, or a new one, whose arguments are `S`.
+    fn take<S: Signature>(&self, key: KernelKey) -> Result<cl::Kernel> {
+        if let Some(idle) = self.kernels.idle().get_mut(&key).and_then(Vec::pop) {
+            return Ok(idle);
+        }
+        arguments::compare(&self.arguments, key.0, &S::cl_types())?;
+        self.create(key.0)
+    }
+}
+
 /// A kernel whose argument list is the type `S`; returns to its program when dropped.
 pub(crate) struct Kernel<S> {
-    raw: Option<cl::Kernel>,
+    raw: OnceCell<cl::Kernel>,
     key: KernelKey,
-    home: Arc<Compiled>,
+    home: Arc<Program>,
     signature: PhantomData<fn(S)>,
 }
 
 impl Device {
-    /// The kernel `name` of `source` compiled with `options`: from the cache, or compiled and checked against `S`.
+    /// The kernel `name` of `source` compiled with `options`. Its program is asked for here, and waited for at the first launch.
     pub(crate) fn kernel<S: Signature>(
         &self,
         source: Source,
         options: &Options,
         name: &'static str,
     ) -> Result<Kernel<S>> {
-        let inner = &self.inner;
-        let home = inner.programs.get(&inner.context, inner.info.id.raw(), source, options)?;
-        let key = (name, TypeId::of::<S>());
-        let idle = home.kernels.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&key).and_then(Vec::pop);
-        let raw = match idle {
-            Some(raw) => raw,
-            None => {
-                let raw = check("clCreateKernel", cl::Kernel::create(&home.program, name))?;
-                verify::<S>(&raw, name)?;
-                raw
-            }
-        };
-        Ok(Kernel { raw: Some(raw), key, home, signature: PhantomData })
+        let home = self.inner.programs.get(&self.inner.compiler, source, options);
+        Ok(Kernel { raw: OnceCell::new(), key: (name, TypeId::of::<S>()), home, signature: PhantomData })
     }
-}
-
-fn verify<S: Signature>(raw: &cl::Kernel, kernel: &'static str) -> Result<()> {
-    let want = S::cl_types();
-    let have = check("clGetKernelInfo", raw.num_args())? as usize;
-    if have != want.len() {
-        return Err(Error::Signature {
-            kernel,
-            detail: format!("takes {have} arguments, the host passes {}", want.len()),
-        });
-    }
-    for (index, want) in want.iter().enumerate() {
-        // A driver may withhold argument types; the count above is then the whole check.
-        let Ok(have) = raw.get_arg_type_name(index as u32) else { break };
-        let have = have.trim_end_matches('\0').replace(' ', "");
-        if have != *want && !have.is_empty() {
-            let name = raw.get_arg_name(index as u32).unwrap_or_default();
-            return Err(Error::Signature {
-                kernel,
-                detail: format!(
-                    "argument {index} ({}) is `{have}`, the host passes `{want}`",
-                    name.trim_end_matches('\0')
-                ),
-            });
-        }
-    }
-    Ok(())
 }
 
 impl<S: Signature> Kernel<S> {
+    /// The kernel itself: taken from its program when that is made, and compared with `S`.
+    fn raw(&self, work: &Work) -> Result<&cl::Kernel> {
+        if let Some(raw) = self.raw.get() {
+            return Ok(raw);
+        }
+        let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
+        work.count_kernel_wait(waited);
+        let raw = compiled?.take::<S>(self.key)?;
+        Ok(self.raw.get_or_init(|| raw))
+    }
+
     /// Enqueues the kernel over `grid`, as a part of the current stage of `work`; an empty grid enqueues nothing.
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Values<'_>) -> Result<()> {
         if grid.groups == 0 {
             return Ok(());
         }
-        let Some(raw) = &self.raw else { return Ok(()) };
-        // SAFETY: `verify` compared the argument list with `S` when this kernel was made.
+        let raw = self.raw(work)?;
+        // SAFETY: the argument list was compared with `S` when this kernel was taken from its program.
         check("clSetKernelArg", unsafe { S::set(raw, &args) })?;
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
         work.launch(|queue, wait| {
@@ -233,9 +230,10 @@ impl<S: Signature> Kernel<S> {
 
 impl<S> Drop for Kernel<S> {
     fn drop(&mut self) {
-        if let Some(raw) = self.raw.take() {
-            let mut idle = self.home.kernels.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.entry(self.key).or_default().push(raw);
+        if let Some(raw) = self.raw.take()
+            && let Some(home) = self.home.if_made()
+        {
+            home.kernels.idle().entry(self.key).or_default().push(raw);
         }
     }
 }
@@ -265,22 +263,27 @@ mod tests {
         Ok(())
     }
 
+    /// What a kernel declared like this is refused with when it is to be launched.
+    fn refusal<S: Signature>(source: Source, name: &'static str) -> String {
+        let device = test_device();
+        let kernel = device.kernel::<S>(source, &Options::group_size(16), name).unwrap();
+        kernel.raw(&Work::new(&device, None)).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
     #[test]
     fn a_wrong_declaration_is_refused_before_any_launch() {
-        let device = test_device();
-        let options = Options::group_size(16);
-        let text = |error: Option<Error>| error.map(|e| e.to_string()).unwrap_or_default();
         // One that was declared right is idle meanwhile: it must not be taken for another declaration.
-        drop(device.kernel::<(In<u32>, InOut<u32>, u32)>(SUM, &options, "sum"));
-        let fewer = text(device.kernel::<(In<u32>, u32)>(SUM, &options, "sum").err());
+        assert_eq!(refusal::<(In<u32>, InOut<u32>, u32)>(SUM, "sum"), "");
+        let fewer = refusal::<(In<u32>, u32)>(SUM, "sum");
         assert!(fewer.contains("takes 3 arguments, the host passes 2"), "{fewer}");
-        let other = text(device.kernel::<(In<f32>, Out<u32>, u32)>(SUM, &options, "sum").err());
+        let other = refusal::<(In<f32>, Out<u32>, u32)>(SUM, "sum");
         assert!(other.contains("argument 0 (a) is `uint*`, the host passes `float*`"), "{other}");
-        let wide = text(device.kernel::<(In<u32>, Out<u32>, u64)>(SUM, &options, "sum").err());
+        let wide = refusal::<(In<u32>, Out<u32>, u64)>(SUM, "sum");
         assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
-        assert!(device.kernel::<(In<u32>, u32)>(SUM, &options, "product").is_err());
+        let none = refusal::<(In<u32>, u32)>(SUM, "product");
+        assert!(none.contains("product: its program has no such kernel"), "{none}");
         let broken = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
-        let log = text(device.kernel::<(In<u32>, u32)>(broken, &options, "broken").err());
+        let log = refusal::<(In<u32>, u32)>(broken, "broken");
         assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
     }
 

@@ -3,13 +3,17 @@
 //! This is the only room that names opencl3 and, but for the marker traits of `element.rs`, the only one with `unsafe`.
 //! Above it stand typed buffers ([`buffer`]), typed launches ([`kernel`]), and a [`Work`] per product, which allocates, launches,
 //! reads back and keeps the times.
+mod arguments;
+mod batch;
 mod buffer;
 mod cl;
+mod compiler;
 mod foreign;
 #[cfg(feature = "gl")]
 mod gl;
 mod info;
 mod kernel;
+pub mod kernel_cache;
 mod map;
 mod matrix;
 #[cfg(feature = "ocl")]
@@ -18,6 +22,7 @@ mod pattern;
 mod pool;
 mod program;
 mod queue;
+mod source;
 mod validate;
 mod vector;
 mod work;
@@ -34,23 +39,26 @@ pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;
 pub(crate) use pattern::PatternArrays;
 pub(crate) use pool::rounded as pool_bytes;
-pub(crate) use program::{Options, Source, source};
+pub(crate) use source::{Options, Source, source};
 pub use vector::DeviceVector;
 pub use work::StageTime;
-pub(crate) use work::Work;
+pub(crate) use work::{Clock, Work};
 
 #[cfg(doc)]
 use crate::Error;
-use crate::{Element, Matrix, Result};
+use crate::{Element, Matrix, Progress, Result};
 use cl::check;
+use compiler::Compiler;
 use opencl3::{command_queue as clq, context::Context};
 use pool::Pool;
-
 use program::ProgramCache;
 use queue::Queue;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
@@ -65,9 +73,12 @@ pub struct Device {
 struct Inner {
     info: DeviceInfo,
     programs: ProgramCache,
+    compiler: Compiler,
     pool: Arc<Pool>,
     queue: Queue,
-    context: Context,
+    context: Arc<Context>,
+    /// Nanoseconds that threads waited for programs.
+    kernel_wait: AtomicU64,
     commands: AtomicU64,
     launches: AtomicU64,
     read_backs: AtomicU64,
@@ -87,6 +98,12 @@ pub struct Counters {
     pub launches: u64,
     /// Blocking reads from the device.
     pub read_backs: u64,
+    /// Programs compiled from source.
+    pub programs_compiled: u64,
+    /// Programs loaded from the cache of kernels.
+    pub programs_loaded: u64,
+    /// Nanoseconds that callers waited for programs, compiled or loaded; of several threads that wait at once, each counts.
+    pub kernel_wait_ns: u64,
 }
 
 impl Device {
@@ -132,9 +149,13 @@ impl Device {
 
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue) -> Self {
         let pool = Arc::new(Pool::new(context.get(), info.max_alloc_bytes, info.global_bytes));
-        let [commands, launches, read_backs] = Default::default();
+        let context = Arc::new(context);
+        let compiler = Compiler::new(context.clone(), &info);
+        let [kernel_wait, commands, launches, read_backs] = Default::default();
         let programs = ProgramCache::default();
-        Self { inner: Arc::new(Inner { info, programs, pool, queue, context, commands, launches, read_backs }) }
+        let inner =
+            Inner { info, programs, compiler, pool, queue, context, kernel_wait, commands, launches, read_backs };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Name, kind and limits.
@@ -146,14 +167,35 @@ impl Device {
     pub fn counters(&self) -> Counters {
         let (buffers_created, buffers_taken) = self.inner.pool.counts();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Inner { commands, launches, read_backs, .. } = &*self.inner;
+        let (programs_compiled, programs_loaded) = self.inner.compiler.counts();
+        let Inner { kernel_wait, commands, launches, read_backs, .. } = &*self.inner;
         Counters {
             buffers_created,
             buffers_taken,
             commands: count(commands),
             launches: count(launches),
             read_backs: count(read_backs),
+            programs_compiled,
+            programs_loaded,
+            kernel_wait_ns: count(kernel_wait),
         }
+    }
+
+    /// Reports to `progress` how many programs are compiled, of how many asked for: only when there are some that the cache of kernels
+    /// ([`kernel_cache`]) does not have, as in the first run on a machine.
+    pub fn on_compile(&self, progress: Progress) {
+        self.inner.compiler.report_to(progress);
+    }
+
+    /// Waits until every kernel asked for so far is compiled or loaded.
+    pub(crate) fn wait_for_kernels(&self) -> Duration {
+        let waited = self.inner.compiler.finish();
+        self.count_kernel_wait(waited);
+        waited
+    }
+
+    fn count_kernel_wait(&self, waited: Duration) {
+        self.inner.kernel_wait.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// Copies `matrix` to the device, where it may be multiplied any number of times.

@@ -1,5 +1,5 @@
 //! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
-use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, program::source};
+use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source};
 use crate::{BlockShape, Element, Error, Matrix, Pattern, Result};
 use std::sync::{Arc, OnceLock};
 

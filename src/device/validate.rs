@@ -1,6 +1,6 @@
 //! Whether arrays that somebody else made are a pattern: checked on the device, by one kernel and one small read. Kernel:
 //! `cl/device/validate.cl`.
-use super::{Buffer, Grid, In, InOut, Kernel, Options, Work, program::source};
+use super::{Buffer, Grid, In, InOut, Kernel, Options, Work, source};
 use crate::{Error, Pattern, Result, error::PatternError};
 
 type Signature = (In<u32>, In<u32>, InOut<u32>, u32, u32, u32);

@@ -8,8 +8,9 @@ use super::{
 use crate::{Error, Result, Word};
 use opencl3::{command_queue::CommandQueue, event::Event, types::cl_event};
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
 };
 
 /// Allocates, launches, copies and reads back for one product; keeps its peak memory and the events of its stages.
@@ -19,6 +20,22 @@ pub(crate) struct Work {
     meter: Arc<Meter>,
     limit: u64,
     record: RefCell<Record>,
+    /// Time spent waiting for kernels.
+    kernel_wait: Cell<Duration>,
+}
+
+/// Wall-clock time of a work, less what it waits for kernels.
+pub(crate) struct Clock<'a> {
+    work: &'a Work,
+    start: Instant,
+    waited: Duration,
+}
+
+impl Clock<'_> {
+    /// Time since the clock was started.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed().saturating_sub(self.work.kernel_wait.get() - self.waited)
+    }
 }
 
 #[derive(Default)]
@@ -53,7 +70,29 @@ impl Work {
     /// Work that allocates at most `limit` bytes (the device's memory if `None`).
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
-        Self { device: device.clone(), meter: Arc::default(), limit, record: RefCell::default() }
+        Self {
+            device: device.clone(),
+            meter: Arc::default(),
+            limit,
+            record: RefCell::default(),
+            kernel_wait: Cell::default(),
+        }
+    }
+
+    /// Waits for the kernels that were asked for, then starts a clock.
+    pub fn clock(&self) -> Clock<'_> {
+        self.kernel_wait.set(self.kernel_wait.get() + self.device.wait_for_kernels());
+        Clock { work: self, start: Instant::now(), waited: self.kernel_wait.get() }
+    }
+
+    /// Time spent waiting for kernels so far.
+    pub fn kernel_wait(&self) -> Duration {
+        self.kernel_wait.get()
+    }
+
+    pub(super) fn count_kernel_wait(&self, waited: Duration) {
+        self.kernel_wait.set(self.kernel_wait.get() + waited);
+        self.device.count_kernel_wait(waited);
     }
 
     pub fn device(&self) -> &Device {

@@ -2,7 +2,7 @@
 //! `cl/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
-    DeviceInfo, DeviceKind, Error, Result,
+    Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     primitives::{
         scan::{Scan, ScanTuning},
@@ -97,13 +97,5 @@ pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32
 
 /// Exclusive sums.
 pub(super) fn scan(device: &Device) -> Result<Scan<u32>> {
-    Scan::new(device, scan_tuning(device.info()))
-}
-
-/// Numbers for preparing, where nothing hangs on them.
-fn scan_tuning(info: &DeviceInfo) -> ScanTuning {
-    match info.kind {
-        DeviceKind::Cpu => ScanTuning { group_size: 16, items: 256, direct_tiles: 64 },
-        _ => ScanTuning { group_size: 64, items: 8, direct_tiles: 4096 },
-    }
+    Scan::new(device, ScanTuning::new(device.info()))
 }

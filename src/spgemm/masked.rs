@@ -2,12 +2,11 @@
 use super::{Report, Spgemm, count_operands, in_column_order};
 use crate::{
     DeviceMatrix, DevicePattern, Matrix, Result,
-    device::Work,
+    device::{Clock, Work},
     error::Error,
     esc::{self, Done},
     plan::check_mask,
 };
-use std::time::Instant;
 
 impl Spgemm {
     /// C = A·B where `mask` has entries, and nowhere else, once: what [`Plan::masked`](crate::Plan::masked) does many times, with the same
@@ -49,17 +48,17 @@ impl Spgemm {
         mask: &DevicePattern,
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, start, done) = self.on_mask(&work, (a, b), mask)?;
-        let report = self.report(&work, start, done, (c.nnz() as u64, 0))?;
+        let (c, clock, done) = self.on_mask(&work, (a, b), mask)?;
+        let report = self.report(&work, &clock, done, (c.nnz() as u64, 0))?;
         Ok((c, report))
     }
 
-    fn on_mask<M: Matrix>(
+    fn on_mask<'w, M: Matrix>(
         &self,
-        work: &Work,
+        work: &'w Work,
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         mask: &DevicePattern,
-    ) -> Result<(DeviceMatrix<M>, Instant, Done)> {
+    ) -> Result<(DeviceMatrix<M>, Clock<'w>, Done)> {
         if self.threshold.is_some() {
             return Err(Error::Argument(
                 "a masked product has the mask's pattern: no entry of it can be dropped".into(),
@@ -70,7 +69,7 @@ impl Spgemm {
         check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
         count_operands(work, x, y);
         work.count_operand(mask.device_bytes());
-        let (c, start, done) = esc::multiply_masked(work, (x, y), &mask.arrays, stride)?;
-        Ok((DeviceMatrix::new(c), start, done))
+        let (c, clock, done) = esc::multiply_masked(work, (x, y), &mask.arrays, stride)?;
+        Ok((DeviceMatrix::new(c), clock, done))
     }
 }

@@ -1,6 +1,6 @@
 //! `blockmul devices`: what there is to compute on.
 use crate::{failure::Failure, output, sizes::show_bytes};
-use blockmul::{Device, DeviceInfo, DeviceKind};
+use blockmul::{Device, DeviceInfo, DeviceKind, kernel_cache};
 use comfy_table::{Table, presets};
 
 /// List the OpenCL devices of this machine.
@@ -9,20 +9,38 @@ use comfy_table::{Table, presets};
 Examples:
   blockmul devices            a table
   blockmul devices --json     every limit, for programs
+  blockmul devices --clear-cache    remove the compiled kernels that are kept for later runs
 
+Kernels are kept in the user's cache folder, or in the one that the environment variable BLOCKMUL_CACHE names; BLOCKMUL_CACHE=off keeps none.
 The first column is what `--device` takes; so is a part of a name. With no device at all: exit status 3, and what to install.")]
 pub struct Args {
     /// Print a JSON array with every limit.
     #[arg(long)]
     json: bool,
+    /// Remove the compiled kernels that are kept, of all devices, in place of listing anything.
+    #[arg(long, conflicts_with = "json")]
+    clear_cache: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.clear_cache {
+        return clear_cache();
+    }
     let devices = Device::list()?;
     match args.json {
         true => output::print(&serde_json::to_string_pretty(&devices).expect("plain data")),
         false => output::print(&table(&devices)),
     }
+}
+
+fn clear_cache() -> Result<(), Failure> {
+    let Some(folder) = kernel_cache::folder() else {
+        return output::print("kernels are not kept: BLOCKMUL_CACHE is off");
+    };
+    let cleared = kernel_cache::clear().map_err(output::of_output)?;
+    let programs = if cleared.programs == 1 { "program" } else { "programs" };
+    let size = show_bytes(cleared.bytes);
+    output::print(&format!("{}: {} {programs} removed, {size}", folder.display(), cleared.programs))
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

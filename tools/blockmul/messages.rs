@@ -1,9 +1,9 @@
 //! What the person who watches is told, on stderr: messages, and on a terminal a bar or a spinner. Colours only where they are wanted.
-use blockmul::Progress;
+use blockmul::{Device, Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
 /// What a message is.
@@ -50,6 +50,7 @@ pub enum Unit {
     Entries,
     Columns,
     Runs,
+    Programs,
 }
 
 impl Unit {
@@ -58,6 +59,7 @@ impl Unit {
             Self::Bytes => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} [{elapsed}, {eta} left]",
             Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
             Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
+            Self::Programs => "{msg} {wide_bar} {pos}/{len} programs [{elapsed}]",
             Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
         }
     }
@@ -96,6 +98,26 @@ impl Messages {
                 bar.set_position(done);
             }
         })
+    }
+
+    /// Shows how many kernels are compiled whenever `device` compiles some, and what was shown before when they are.
+    pub fn show_compiling(&self, device: &Device) {
+        let text = format!("compiling kernels for {} (first run)", device.info().name);
+        let (bar, before) = (self.bar.clone(), Mutex::new(None));
+        device.on_compile(Progress::new(move |done, total| {
+            let mut before = before.lock().unwrap_or_else(PoisonError::into_inner);
+            if done < total {
+                before.get_or_insert_with(|| bar.message());
+                bar.set_style(style(Unit::Programs.template()));
+                bar.set_message(text.clone());
+                bar.set_length(total);
+                bar.set_position(done);
+            } else if let Some(message) = before.take() {
+                bar.unset_length();
+                bar.set_style(spinner());
+                bar.set_message(message);
+            }
+        }));
     }
 
     /// One line that stays.
@@ -146,7 +168,7 @@ mod tests {
     #[test]
     fn every_template_parses() {
         spinner();
-        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs] {
+        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Programs] {
             style(unit.template());
         }
     }

@@ -6,7 +6,7 @@ use crate::messages::{Messages, Unit};
 use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
 use crate::report::Report;
-use crate::target::{Run, Target};
+use crate::target::{Run, Target, joined};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
 use half::f16;
 use std::{num::NonZero, path::PathBuf};
@@ -108,8 +108,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let target = Target::choose::<T>(&args.device, args.method, &messages)?;
-    let operands = args.operands.read::<T>(&messages)?;
+    // The device is opened while the files are read.
+    let (operands, target) = std::thread::scope(|scope| {
+        let opening = scope.spawn(|| Target::open::<T>(&args.device, args.method));
+        args.operands.read::<T, _>(&messages, || Ok(joined(opening)?.announce(&messages)))
+    })?;
     let job = Job { args, target, messages };
     match (operands.a_shape, operands.b_shape) {
         (BlockShape::SCALAR, BlockShape::SCALAR) => job.finish::<Csc<T>>(operands),
@@ -214,7 +217,17 @@ mod tests {
     fn the_median_run() {
         let run = |total_ms| {
             let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
-            Run { method, products: 0, dropped: None, bands: 1, peak_device_bytes: 0, launches: 0, stages, total_ms }
+            Run {
+                method,
+                products: 0,
+                dropped: None,
+                bands: 1,
+                peak_device_bytes: 0,
+                launches: 0,
+                stages,
+                total_ms,
+                kernels_ms: 0.0,
+            }
         };
         for (times, expected) in
             [(vec![3.0], 3.0), (vec![4.0, 2.0], 2.0), (vec![9.0, 1.0, 5.0], 5.0), (vec![4.0, 3.0, 2.0, 1.0], 2.0)]

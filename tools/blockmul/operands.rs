@@ -6,7 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Result,
     io::{MatrixFile, Symmetry},
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Which files, and what to do with them.
 #[derive(clap::Args)]
@@ -42,13 +42,20 @@ pub struct Operands<T> {
 }
 
 impl OperandArgs {
-    /// Reads the files and says which shapes and transpositions were not spelt out.
-    pub fn read<T: Element>(&self, messages: &Messages) -> std::result::Result<Operands<T>, Failure> {
-        let file_a = self.read_file("A", &self.a, messages)?;
+    /// Reads the files, does what is to be done once they are read, and says which shapes and transpositions were not spelt out.
+    pub fn read<T: Element, R>(
+        &self,
+        messages: &Messages,
+        once_read: impl FnOnce() -> std::result::Result<R, Failure>,
+    ) -> std::result::Result<(Operands<T>, R), Failure> {
+        let file_a = input::read(&self.a, self.sum_duplicates, messages)?;
         let file_b = match &self.b {
-            Some(path) if *path != self.a => Some(self.read_file("B", path, messages)?),
+            Some(path) if *path != self.a => Some(input::read(path, self.sum_duplicates, messages)?),
             _ => None,
         };
+        let done = once_read()?;
+        say_symmetry("A", &file_a, messages);
+        file_b.iter().for_each(|file_b| say_symmetry("B", file_b, messages));
         let square = file_a.matrix.nrows() == file_a.matrix.ncols();
         let by_default = self.b.is_none() && !square && !self.transpose_a && !self.transpose_b;
         if by_default {
@@ -67,20 +74,7 @@ impl OperandArgs {
         let a = oriented(file_a.matrix, self.transpose_a);
         let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
         let b = b.map(|b| input::cast(&b, "B", messages));
-        Ok(Operands { a: input::cast(&a, "A", messages), b, a_shape, b_shape })
-    }
-
-    fn read_file(&self, name: &str, path: &Path, messages: &Messages) -> Result<MatrixFile> {
-        let file = input::read(path, self.sum_duplicates, messages)?;
-        if file.symmetry != Symmetry::General {
-            messages.say(&format!(
-                "{name} is {} in its file and multiplied in full: {} entries there, {} here",
-                file.symmetry.name(),
-                file.stored,
-                file.matrix.nnz()
-            ));
-        }
-        Ok(file)
+        Ok((Operands { a: input::cast(&a, "A", messages), b, a_shape, b_shape }, done))
     }
 
     /// The shapes of A's and B's blocks; `layouts` are those the files say they are made of.
@@ -100,6 +94,17 @@ impl OperandArgs {
             messages.say(&format!("blocks: A {a_shape}, B {b_shape}{source}"));
         }
         (a_shape, b_shape)
+    }
+}
+
+fn say_symmetry(name: &str, file: &MatrixFile, messages: &Messages) {
+    if file.symmetry != Symmetry::General {
+        messages.say(&format!(
+            "{name} is {} in its file and multiplied in full: {} entries there, {} here",
+            file.symmetry.name(),
+            file.stored,
+            file.matrix.nnz()
+        ));
     }
 }
 

@@ -57,7 +57,7 @@ fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Resul
 }
 
 /// A place that cannot be written is no fault of an input.
-fn of_output(error: Error) -> Failure {
+pub fn of_output(error: Error) -> Failure {
     match error {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
         error => error.into(),

@@ -34,6 +34,8 @@ pub struct Report {
     launches: u32,
     stages: Vec<Stage>,
     total_ms: f64,
+    /// Waiting for kernels to be compiled or loaded, which is not in `total_ms`.
+    kernels_ms: f64,
     gflops: Option<f64>,
     verified: Option<Verification>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,6 +111,7 @@ impl Report {
             launches: run.launches,
             stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
             total_ms: run.total_ms,
+            kernels_ms: run.kernels_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
             verified: verification,
             runs_ms,
@@ -163,6 +166,9 @@ impl Report {
         }
         let speed = self.gflops.map(|g| format!("{g:.2} Gflop/s")).unwrap_or_default();
         table.add_row(["total (wall clock)".into(), format!("{:.3}", self.total_ms), String::new(), speed]);
+        if !self.stages.is_empty() {
+            table.add_row(["loading kernels", &format!("{:.3}", self.kernels_ms)]);
+        }
         for column in 1..=2 {
             table.column_mut(column).expect("three columns").set_cell_alignment(CellAlignment::Right);
         }

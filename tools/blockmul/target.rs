@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::messages::Messages;
 use blockmul::{Device, DeviceInfo, DeviceKind, Element, Error, Matrix, Method, Spgemm, matrix, reference};
-use std::{num::NonZero, time::Instant};
+use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
 /// `--device reference`, and what `auto` falls back to.
 pub const REFERENCE: &str = "reference";
@@ -10,6 +10,33 @@ pub const REFERENCE: &str = "reference";
 pub enum Target {
     Device(Device),
     Reference,
+}
+
+/// A target, and what is to be said of it.
+pub struct Opened {
+    target: Target,
+    notes: Vec<Note>,
+}
+
+enum Note {
+    Line(String),
+    Hint(String),
+}
+
+impl Opened {
+    /// Says which target it is.
+    pub fn announce(self, messages: &Messages) -> Target {
+        for note in &self.notes {
+            match note {
+                Note::Line(text) => messages.say(text),
+                Note::Hint(text) => messages.hint(text),
+            }
+        }
+        if let Target::Device(device) = &self.target {
+            messages.show_compiling(device);
+        }
+        self.target
+    }
 }
 
 /// What a product took.
@@ -23,43 +50,51 @@ pub struct Run {
     pub launches: u32,
     pub stages: Vec<(&'static str, Option<f64>)>,
     pub total_ms: f64,
+    /// Waiting for kernels, which is not in `total_ms`.
+    pub kernels_ms: f64,
 }
 
 impl Target {
     /// The device `wanted` names, for elements of type `T`; says on stderr what `auto` takes.
     pub fn choose<T: Element>(wanted: &str, method: Method, messages: &Messages) -> Result<Self, Failure> {
+        Ok(Self::open::<T>(wanted, method)?.announce(messages))
+    }
+
+    /// As [`Target::choose`], but silent until it is announced: for another thread.
+    pub fn open<T: Element>(wanted: &str, method: Method) -> Result<Opened, Failure> {
+        let silent = |target| Opened { target, notes: Vec::new() };
         match wanted.to_lowercase().as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(
                 "--method {} needs an OpenCL device; the reference has one way only",
                 method.name()
             ))),
-            REFERENCE => Ok(Self::Reference),
-            "auto" => Self::auto::<T>(method, messages),
-            _ => Ok(Self::Device(Device::select(wanted)?)),
+            REFERENCE => Ok(silent(Self::Reference)),
+            "auto" => Self::auto::<T>(method),
+            _ => Ok(silent(Self::Device(Device::select(wanted)?))),
         }
     }
 
-    fn auto<T: Element>(method: Method, messages: &Messages) -> Result<Self, Failure> {
+    fn auto<T: Element>(method: Method) -> Result<Opened, Failure> {
+        let reference = |notes| Ok(Opened { target: Self::Reference, notes });
         let devices = match Device::list() {
             Err(error @ Error::NoOpenCl { .. }) if method == Method::Auto => {
-                messages.say(&format!("{error}\ndevice: the built-in reference, on the CPU"));
-                return Ok(Self::Reference);
+                return reference(vec![Note::Line(format!("{error}\ndevice: the built-in reference, on the CPU"))]);
             }
             devices => devices?,
         };
         match best::<T>(&devices) {
             Some(info) => {
-                messages.say(&format!("device: {} ({})", info.name, info.platform));
-                Ok(Self::Device(Device::open(info)?))
+                let notes = vec![Note::Line(format!("device: {} ({})", info.name, info.platform))];
+                Ok(Opened { target: Self::Device(Device::open(info)?), notes })
             }
             // The error of a product on the first device says what it lacks.
-            None if method != Method::Auto => Ok(Self::Device(Device::open(&devices[0])?)),
-            None => {
-                messages
-                    .say(&format!("device: the built-in reference, on the CPU (no device here computes {})", T::NAME));
-                messages.hint(&format!("--element f32 would run on {}", devices[0].name));
-                Ok(Self::Reference)
+            None if method != Method::Auto => {
+                Ok(Opened { target: Self::Device(Device::open(&devices[0])?), notes: Vec::new() })
             }
+            None => reference(vec![
+                Note::Line(format!("device: the built-in reference, on the CPU (no device here computes {})", T::NAME)),
+                Note::Hint(format!("--element f32 would run on {}", devices[0].name)),
+            ]),
         }
     }
 
@@ -109,25 +144,27 @@ impl Run {
             launches: report.launches,
             stages: report.stages.iter().map(|stage| (stage.name, stage.ms)).collect(),
             total_ms: report.total_ms,
+            kernels_ms: report.kernels_ms,
         }
     }
 }
 
-/// A warm-up and `repeat` products, of which one at a time is kept: two may not fit.
+/// A warm-up and `repeat` products, of which one at a time is kept: two may not fit. Kernels are waited for once, in the warm-up; each run
+/// tells of it.
 fn repeatedly<C>(
     repeat: NonZero<u32>,
     step: impl Fn(u32),
     multiply: impl Fn() -> Result<(C, Run), Failure>,
 ) -> Result<(C, Vec<Run>), Failure> {
     step(0);
-    let (mut c, _) = multiply()?;
+    let (mut c, first) = multiply()?;
     let mut runs = Vec::new();
     for number in 1..=repeat.get() {
         step(number);
         drop(c);
         let (again, run) = multiply()?;
         c = again;
-        runs.push(run);
+        runs.push(Run { kernels_ms: first.kernels_ms + run.kernels_ms, ..run });
     }
     Ok((c, runs))
 }
@@ -143,8 +180,15 @@ fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), F
     }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let products = reference::products(a, b);
-    let (bands, peak_device_bytes, launches, stages) = (1, 0, 0, Vec::new());
-    Ok((c, Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms }))
+    let (bands, peak_device_bytes, launches, stages, kernels_ms) = (1, 0, 0, Vec::new(), 0.0);
+    let run =
+        Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms, kernels_ms };
+    Ok((c, run))
+}
+
+/// What a thread comes back with; a panic has ended the process by then.
+pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// A GPU, else a CPU, else whatever there is, that can compute with `T`.

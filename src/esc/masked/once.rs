@@ -2,25 +2,25 @@
 use super::{Done, Side, compiled, most_probes, tuned};
 use crate::{
     Element, Result,
-    device::{DeviceCbc, PatternArrays, Work},
+    device::{Clock, DeviceCbc, PatternArrays, Work},
     esc::block_sums::{Places, Scaling},
     primitives::segmented_reduce::Runs,
 };
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 /// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements
-/// apart. Tells when the kernels were compiled and the clock was started.
-pub(crate) fn multiply_masked<T: Element>(
-    work: &Work,
+/// apart. The clock was started when the kernels were there.
+pub(crate) fn multiply_masked<'w, T: Element>(
+    work: &'w Work,
     (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
     mask: &Arc<PatternArrays>,
     stride: usize,
-) -> Result<(DeviceCbc<T>, Instant, Done)> {
+) -> Result<(DeviceCbc<T>, Clock<'w>, Done)> {
     let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let (a_side, b_side) = (side(a), side(b));
     let tuning = tuned(work.device(), &a_side, &b_side);
     let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
-    let (start, shape) = (Instant::now(), a.shape.product(b.shape));
+    let (clock, shape) = (work.clock(), a.shape.product(b.shape));
     let mut values = work.buffer(mask.nnz() * stride)?;
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // the padding between blocks
@@ -37,5 +37,5 @@ pub(crate) fn multiply_masked<T: Element>(
         };
         sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
     })?;
-    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, start, done))
+    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, done))
 }

@@ -5,6 +5,7 @@ pub mod subject;
 use crate::failure::Failure;
 use crate::least_squares::{ms, start};
 use crate::messages::Messages;
+use crate::target::joined;
 use blockmul::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,
@@ -92,8 +93,12 @@ impl ProblemArgs {
     /// Opens the device and reads the file; says what is taken that was not asked for.
     pub fn open(&self, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
-        let problem = problem::read(&self.file)?;
-        let device = Device::select(&self.device)?;
+        // The device is opened while the file is read.
+        let (problem, device) = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| Device::select(&self.device));
+            Result::Ok((problem::read(&self.file)?, joined(opening)?))
+        })?;
+        messages.show_compiling(&device);
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
         let (subject, taken) = match problem {
             Problem::BundleAdjustment(problem) => {

@@ -1,0 +1,54 @@
+//! What kernels take: names and types of their arguments, read from a program that was built from source, and compared with what the host
+//! passes.
+use super::cl::check;
+use crate::{Error, Result};
+use opencl3::{kernel::Kernel, program::Program};
+use serde::{Deserialize, Serialize};
+
+/// The arguments of one kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KernelArguments {
+    pub(super) kernel: String,
+    pub(super) arguments: Vec<Argument>,
+}
+
+/// Name and OpenCL type of an argument; a driver may withhold both, they are empty then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Argument {
+    pub(super) name: String,
+    pub(super) cl_type: String,
+}
+
+/// Those of every kernel of a program. OpenCL promises names and types only for programs built from source.
+pub(super) fn of_program(program: &Program) -> Result<Vec<KernelArguments>> {
+    let names = program.kernel_names().trim_matches('\0').split(';').filter(|name| !name.is_empty());
+    names.map(|name| of_kernel(program, name.trim())).collect()
+}
+
+fn of_kernel(program: &Program, name: &str) -> Result<KernelArguments> {
+    let kernel = check("clCreateKernel", Kernel::create(program, name))?;
+    let count = check("clGetKernelInfo", kernel.num_args())?;
+    let text = |text: opencl3::Result<String>| text.unwrap_or_default().trim_end_matches('\0').to_owned();
+    let argument = |index| Argument {
+        name: text(kernel.get_arg_name(index)),
+        cl_type: text(kernel.get_arg_type_name(index)).replace(' ', ""),
+    };
+    Ok(KernelArguments { kernel: name.into(), arguments: (0..count).map(argument).collect() })
+}
+
+/// Compares the arguments of `kernel` with the types that the host passes.
+pub(super) fn compare(all: &[KernelArguments], kernel: &'static str, want: &[String]) -> Result<()> {
+    let refuse = |detail| Err(Error::Signature { kernel, detail });
+    let Some(KernelArguments { arguments, .. }) = all.iter().find(|one| one.kernel == kernel) else {
+        return refuse("its program has no such kernel".into());
+    };
+    if arguments.len() != want.len() {
+        return refuse(format!("takes {} arguments, the host passes {}", arguments.len(), want.len()));
+    }
+    for (index, (Argument { name, cl_type }, want)) in arguments.iter().zip(want).enumerate() {
+        if cl_type != want && !cl_type.is_empty() {
+            return refuse(format!("argument {index} ({name}) is `{cl_type}`, the host passes `{want}`"));
+        }
+    }
+    Ok(())
+}

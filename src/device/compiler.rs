@@ -1,0 +1,408 @@
+//! Makes programs, on threads of its own: from the cache of kernels where they are there, else from source.
+//!
+//! Kernels are asked for while the stages of a product are set up, and waited for when the first is launched. What is missing by then
+//! is compiled in as many batches as there are threads (see `batch`). PoCL compiles under a lock of the context: there every thread
+//! compiles in a context of its own and the binary is then loaded into the application's.
+use super::{
+    DeviceInfo, DeviceKind,
+    arguments::{self, KernelArguments},
+    batch::{self, Part},
+    cl::check,
+    info::DeviceId,
+    kernel_cache::{Cache, Known},
+    program::{Compiled, Program},
+};
+use crate::{Error, Progress, Result};
+use opencl3::{context::Context, program::Program as ClProgram};
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashMap, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// Threads beyond this gain nothing: a solver's plans have some ten programs each.
+const MOST_THREADS: usize = 16;
+/// A thread without work keeps its context for the next plan: PoCL reads its library anew in each, which takes half a second.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The threads that make a device's programs; they end with it.
+pub(super) struct Compiler {
+    site: Arc<Site>,
+}
+
+/// What the threads share.
+struct Site {
+    context: Arc<Context>,
+    device: DeviceId,
+    /// Whether to compile in other contexts than the application's.
+    apart: bool,
+    cache: Option<Cache>,
+    /// Binaries that are loaded, by their keys.
+    binaries: Mutex<HashMap<String, Weak<ClProgram>>>,
+    compiled: AtomicU64,
+    loaded: AtomicU64,
+    progress: Mutex<Option<Progress>>,
+    queue: Mutex<Queue>,
+    /// There is work, or the end.
+    wake: Condvar,
+    /// Nothing is left to make.
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Programs asked for that nobody has waited for yet.
+    asked: Vec<Arc<Program>>,
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+    /// Threads that are at a job.
+    busy: usize,
+    /// Programs of jobs that compile, begun or not.
+    to_compile: u64,
+    closed: bool,
+    handles: Vec<JoinHandle<()>>,
+}
+
+enum Job {
+    /// Parts of one binary of the cache.
+    Load(String, Vec<(Arc<Program>, Known)>),
+    /// Programs to compile as one.
+    Compile(Vec<Arc<Program>>),
+}
+
+impl Job {
+    fn programs(&self) -> Vec<Arc<Program>> {
+        match self {
+            Self::Load(_, programs) => programs.iter().map(|(program, _)| program.clone()).collect(),
+            Self::Compile(programs) => programs.clone(),
+        }
+    }
+}
+
+/// The context that a thread compiles in, made when it is first needed.
+#[derive(Default)]
+struct OwnContext(Option<Context>);
+
+impl Compiler {
+    pub(super) fn new(context: Arc<Context>, info: &DeviceInfo) -> Self {
+        let cache = Cache::for_device(info);
+        Self {
+            site: Arc::new(Site {
+                context,
+                device: info.id,
+                // A context of a GPU is not made in passing: it takes memory of the device.
+                apart: info.kind == DeviceKind::Cpu && cache.is_some(),
+                cache,
+                binaries: Mutex::default(),
+                compiled: AtomicU64::new(0),
+                loaded: AtomicU64::new(0),
+                progress: Mutex::default(),
+                queue: Mutex::default(),
+                wake: Condvar::new(),
+                done: Condvar::new(),
+            }),
+        }
+    }
+
+    /// Asks for `program`, which is begun when one that was asked for is waited for.
+    pub(super) fn ask(&self, program: Arc<Program>) {
+        self.site.queue().asked.push(program);
+    }
+
+    /// Begins with every program asked for.
+    pub(super) fn start(&self) {
+        let asked = std::mem::take(&mut self.site.queue().asked);
+        if asked.is_empty() {
+            return;
+        }
+        let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let jobs = self.site.jobs(asked, most);
+        let mut queue = self.site.queue();
+        for job in jobs {
+            if let Job::Compile(programs) = &job {
+                queue.to_compile += programs.len() as u64;
+            }
+            queue.jobs.push_back(job);
+            if queue.idle < queue.jobs.len() && queue.threads < most {
+                let site = self.site.clone();
+                if let Ok(handle) = thread::Builder::new().name("blockmul kernels".into()).spawn(move || site.work()) {
+                    queue.threads += 1;
+                    queue.handles.retain(|handle| !handle.is_finished());
+                    queue.handles.push(handle);
+                }
+            }
+            self.site.wake.notify_one();
+        }
+        if queue.threads == 0 {
+            // No thread can be had.
+            while let Some(job) = queue.jobs.pop_front() {
+                drop(queue);
+                self.site.make(job, &mut OwnContext::default());
+                queue = self.site.queue();
+            }
+        }
+    }
+
+    /// Waits until every program asked for is made; how long that took.
+    pub(super) fn finish(&self) -> Duration {
+        let start = Instant::now();
+        self.start();
+        let mut queue = self.site.queue();
+        if queue.is_done() {
+            return Duration::ZERO;
+        }
+        while !queue.is_done() {
+            queue = self.site.done.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        start.elapsed()
+    }
+
+    /// Programs compiled from source so far, and programs loaded from the cache.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.site.compiled.load(Relaxed), self.site.loaded.load(Relaxed))
+    }
+
+    /// Reports programs compiled from source, of all that are asked for meanwhile.
+    pub(super) fn report_to(&self, progress: Progress) {
+        *self.site.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+}
+
+impl Drop for Compiler {
+    fn drop(&mut self) {
+        let mut queue = self.site.queue();
+        queue.closed = true;
+        queue.jobs.clear();
+        let handles = std::mem::take(&mut queue.handles);
+        drop(queue);
+        self.site.wake.notify_all();
+        for handle in handles {
+            // A thread that is compiling would meet a driver that is being torn down.
+            let _it_panicked = handle.join();
+        }
+    }
+}
+
+impl Queue {
+    fn is_done(&self) -> bool {
+        self.jobs.is_empty() && self.busy == 0
+    }
+}
+
+impl Site {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What to do for `asked`, on `most` threads at most.
+    fn jobs(&self, asked: Vec<Arc<Program>>, most: usize) -> Vec<Job> {
+        let (mut known, mut missing): (BTreeMap<String, Vec<_>>, BTreeMap<String, Vec<_>>) = Default::default();
+        for program in asked {
+            match self.cache.as_ref().and_then(|cache| cache.find(&program.part)) {
+                Some(found) => known.entry(found.binary.clone()).or_default().push((program, found)),
+                None => missing.entry(program.part.1.flags.clone()).or_default().push(program),
+            }
+        }
+        let load = known.into_iter().map(|(binary, programs)| Job::Load(binary, programs));
+        let compile = missing.into_values().flat_map(|programs| {
+            let each = programs.len().div_ceil(most);
+            programs.chunks(each).map(|some| Job::Compile(some.to_vec())).collect::<Vec<_>>()
+        });
+        compile.chain(load).collect()
+    }
+
+    /// What a thread does.
+    fn work(&self) {
+        let mut own = OwnContext::default();
+        let mut queue = self.queue();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                queue.busy += 1;
+                drop(queue);
+                self.make(job, &mut own);
+                queue = self.queue();
+                queue.busy -= 1;
+                if queue.is_done() {
+                    self.done.notify_all();
+                }
+            } else if queue.closed {
+                break;
+            } else {
+                queue.idle += 1;
+                let (woken, slept) = self.wake.wait_timeout(queue, LINGER).unwrap_or_else(PoisonError::into_inner);
+                queue = woken;
+                queue.idle -= 1;
+                if slept.timed_out() && queue.jobs.is_empty() {
+                    break;
+                }
+            }
+        }
+        queue.threads -= 1;
+    }
+
+    /// Finishes the programs of a job.
+    fn make(&self, job: Job, own: &mut OwnContext) {
+        let programs = job.programs();
+        let done = catch_unwind(AssertUnwindSafe(|| match job {
+            Job::Load(binary, programs) => self.load_or_compile(&binary, programs, own),
+            Job::Compile(programs) => self.compile(&programs, own),
+        }));
+        if let Err(panic) = done {
+            for program in programs {
+                let (path, options) = (program.path().into(), program.part.1.to_string());
+                let log = format!("a panic: {}", text_of(&*panic));
+                program.finish(Err(Error::Build { program: path, options, log }));
+            }
+        }
+    }
+
+    fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>, own: &mut OwnContext) {
+        let start = Instant::now();
+        match self.loaded(binary) {
+            Some(loaded) => {
+                self.loaded.fetch_add(programs.len() as u64, Relaxed);
+                let count = programs.len();
+                for (program, Known { part, kernels, .. }) in programs {
+                    program.finish(Ok(Compiled::new(loaded.clone(), part, kernels)));
+                }
+                tracing::debug!(target: "blockmul::device", programs = count, ms = ms(start), "kernels loaded");
+            }
+            None => {
+                let programs: Vec<_> = programs.into_iter().map(|(program, _)| program).collect();
+                self.queue().to_compile += programs.len() as u64;
+                self.compile(&programs, own);
+            }
+        }
+    }
+
+    /// The program of a binary of the cache.
+    fn loaded(&self, key: &str) -> Option<Arc<ClProgram>> {
+        let mut binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = binaries.get(key).and_then(Weak::upgrade) {
+            return Some(loaded);
+        }
+        drop(binaries); // two that load the same binary at once each have theirs
+        let loaded = Arc::new(self.from_binary(&self.cache.as_ref()?.binary(key)?).ok()?);
+        binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
+        binaries.insert(key.to_owned(), Arc::downgrade(&loaded));
+        Some(loaded)
+    }
+
+    /// Compiles programs as one; if that fails, each by itself, so that each has its own error.
+    fn compile(&self, programs: &[Arc<Program>], own: &mut OwnContext) {
+        self.report();
+        match self.compiled(programs, own) {
+            Ok(compiled) => {
+                let count = programs.len() as u64;
+                self.compiled.fetch_add(count, Relaxed);
+                self.queue().to_compile -= count;
+                self.report();
+                programs.iter().zip(compiled).for_each(|(program, compiled)| program.finish(Ok(compiled)));
+            }
+            Err(_) if programs.len() > 1 => {
+                for program in programs {
+                    self.compile(std::slice::from_ref(program), own);
+                }
+            }
+            Err(error) => {
+                self.queue().to_compile -= 1;
+                self.report();
+                programs[0].finish(Err(error));
+            }
+        }
+    }
+
+    fn compiled(&self, programs: &[Arc<Program>], own: &mut OwnContext) -> Result<Vec<Compiled>> {
+        let start = Instant::now();
+        let parts: Vec<Part> = programs.iter().map(|program| program.part.clone()).collect();
+        let (text, options) = batch::joined(&parts);
+        let paths: Vec<&str> = programs.iter().map(|program| program.path()).collect();
+        let paths = paths.join(", ");
+        let build = |context: &Context| -> Result<ClProgram> {
+            let mut built = check("clCreateProgramWithSource", ClProgram::create_from_source(context, &text))?;
+            built.build(&[self.device.raw()], &options).map_err(|error| Error::Build {
+                program: paths.clone(),
+                options: parts.iter().map(|(_, options)| options.to_string()).collect::<Vec<_>>().join(";"),
+                log: (built.get_build_log(self.device.raw()))
+                    .unwrap_or_else(|_| format!("no log; OpenCL error {}", error.0)),
+            })?;
+            Ok(built)
+        };
+        let context = if self.apart { own.get(self.device) } else { None };
+        let mut built = build(context.unwrap_or(&self.context))?;
+        let arguments = of_parts(&arguments::of_program(&built)?, parts.len());
+        let binary = if self.cache.is_some() { binary_of(&built) } else { None };
+        if context.is_some() {
+            let loaded = binary.as_ref().and_then(|binary| self.from_binary(binary).ok());
+            built = loaded.map_or_else(|| build(&self.context), Ok)?;
+        }
+        let described: Vec<_> = parts.into_iter().zip(arguments).collect();
+        if let (Some(cache), Some(binary)) = (&self.cache, binary) {
+            cache.store(&text, &options, &described, &binary);
+        }
+        tracing::debug!(target: "blockmul::device", programs = paths, ms = ms(start), "kernels compiled");
+        let built = Arc::new(built);
+        let compiled = |(number, (_, kernels))| Compiled::new(built.clone(), number, kernels);
+        Ok(described.into_iter().enumerate().map(compiled).collect())
+    }
+
+    /// A program of the application's context from a binary.
+    fn from_binary(&self, binary: &[u8]) -> Result<ClProgram> {
+        // SAFETY: the device is the context's. The bytes are what the driver gave out for this very device, version and source, kept by
+        // this user alone (see `kernel_cache`).
+        let program = unsafe { ClProgram::create_from_binary(&self.context, &[self.device.raw()], &[binary]) };
+        let mut program = check("clCreateProgramWithBinary", program)?;
+        check("clBuildProgram", program.build(&[self.device.raw()], ""))?;
+        Ok(program)
+    }
+
+    /// Says how many programs are compiled, of how many that are to be.
+    fn report(&self) {
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(progress) = progress {
+            let (left, compiled) = (self.queue().to_compile, self.compiled.load(Relaxed));
+            progress.tell(compiled, compiled + left);
+        }
+    }
+}
+
+impl OwnContext {
+    fn get(&mut self, device: DeviceId) -> Option<&Context> {
+        if self.0.is_none() {
+            self.0 = Context::from_device(&opencl3::device::Device::new(device.raw())).ok();
+        }
+        self.0.as_ref()
+    }
+}
+
+/// The kernels of each part, by the names they have in their sources.
+fn of_parts(kernels: &[KernelArguments], parts: usize) -> Vec<Vec<KernelArguments>> {
+    let of = |part| {
+        let renamed = |one: &KernelArguments| {
+            let kernel = batch::original(&one.kernel, part)?.to_owned();
+            Some(KernelArguments { kernel, arguments: one.arguments.clone() })
+        };
+        kernels.iter().filter_map(renamed).collect()
+    };
+    (0..parts).map(of).collect()
+}
+
+/// The binary of a program, if the driver gives it out.
+fn binary_of(program: &ClProgram) -> Option<Vec<u8>> {
+    program.get_binaries().ok()?.into_iter().next().filter(|binary| !binary.is_empty())
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}

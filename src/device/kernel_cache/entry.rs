@@ -1,0 +1,45 @@
+//! Files of the cache: `MAGIC`, a checksum of the rest, the length of the header, the header as JSON, what else there is.
+use crate::device::arguments::KernelArguments;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+const MAGIC: &[u8] = b"blockmul kernels 1\n";
+const CHECKSUM: usize = 32;
+
+/// What is known of a program: the header of its file, which has nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::device) struct Known {
+    /// What its file is named by.
+    pub(super) key: String,
+    /// The binary that has it, and which part of that it is.
+    pub(in crate::device) binary: String,
+    pub(in crate::device) part: usize,
+    /// What its kernels take.
+    pub(in crate::device) kernels: Vec<KernelArguments>,
+}
+
+/// The header of a file that has a binary behind it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Binary {
+    pub(super) key: String,
+}
+
+/// The bytes of a file.
+pub(super) fn seal<H: Serialize>(header: &H, payload: &[u8]) -> Vec<u8> {
+    let header = serde_json::to_vec(header).expect("plain data");
+    let mut rest = (header.len() as u32).to_le_bytes().to_vec();
+    rest.extend(header);
+    rest.extend(payload);
+    [MAGIC, Sha256::digest(&rest).as_slice(), &rest].concat()
+}
+
+/// Header and payload of a file, `None` if these bytes are anything else.
+pub(super) fn unseal<H: DeserializeOwned>(bytes: &[u8]) -> Option<(H, &[u8])> {
+    let (checksum, rest) = bytes.strip_prefix(MAGIC)?.split_at_checked(CHECKSUM)?;
+    if Sha256::digest(rest).as_slice() != checksum {
+        return None;
+    }
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let (header, payload) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some((serde_json::from_slice(header).ok()?, payload))
+}

@@ -1,0 +1,189 @@
+//! The folder of the cache: its owner's alone, and of bounded size.
+use super::Cleared;
+use crate::{Error, Result};
+use std::{
+    fs::{self, DirEntry, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::{Duration, SystemTime},
+};
+
+/// Ending of a file that says what is known of a program.
+pub(super) const KNOWN: &str = "kernels";
+/// Ending of a file that holds a binary.
+pub(super) const BINARY: &str = "binary";
+/// Beginning of the names of files that are being written.
+const UNFINISHED: &str = ".unfinished-";
+/// Bytes of all files: some thousand programs of PoCL, of 50 to 150 KB.
+const MOST_BYTES: u64 = 256 << 20;
+/// Bytes of one file; a larger one is none of ours.
+const LARGEST: u64 = 64 << 20;
+/// Files in use are marked as new once in this time.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(super) struct Folder {
+    path: PathBuf,
+    most_bytes: u64,
+    /// Whether this process has looked for files to remove.
+    pruned: AtomicBool,
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, most_bytes: MOST_BYTES, pruned: AtomicBool::new(false) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_bytes(path: PathBuf, most_bytes: u64) -> Self {
+        Self { most_bytes, ..Self::new(path) }
+    }
+
+    /// The folder, made if it is not there; `None` if it cannot be made or others than its owner may write to it.
+    pub(super) fn usable(path: PathBuf) -> Option<Self> {
+        let made = make(&path).and_then(|()| fs::metadata(&path));
+        match made {
+            Ok(about) if about.is_dir() && is_ours(&about) => Some(Self::new(path)),
+            Ok(_) => {
+                tracing::warn!(
+                    target: "blockmul::device", folder = %path.display(),
+                    "kernels are not cached: not a folder of this user that others cannot write to"
+                );
+                None
+            }
+            Err(error) => {
+                tracing::debug!(target: "blockmul::device", folder = %path.display(), %error, "kernels are not cached");
+                None
+            }
+        }
+    }
+
+    fn file(&self, key: &str, ending: &str) -> PathBuf {
+        self.path.join(key).with_extension(ending)
+    }
+
+    /// The bytes of a file.
+    pub(super) fn read(&self, key: &str, ending: &str) -> Option<Vec<u8>> {
+        let mut file = File::open(self.file(key, ending)).ok()?;
+        let about = file.metadata().ok()?;
+        if !about.is_file() || !is_ours(&about) || about.len() > LARGEST {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(about.len() as usize);
+        file.read_to_end(&mut bytes).ok()?;
+        if about.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > DAY)) {
+            let _a_reader_need_not_own_it = file.set_modified(SystemTime::now());
+        }
+        Some(bytes)
+    }
+
+    /// Writes a file beside its place and moves it there.
+    pub(super) fn write(&self, key: &str, ending: &str, bytes: &[u8]) -> io::Result<()> {
+        if !self.pruned.swap(true, Relaxed) {
+            self.prune();
+        }
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.path)?;
+        file.write_all(bytes)?;
+        file.persist(self.file(key, ending))?;
+        Ok(())
+    }
+
+    /// Removes what was last used longest ago until a quarter of the bound is free, and what was left unfinished a day ago.
+    fn prune(&self) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        let mut files = Vec::new();
+        for entry in entries.flatten() {
+            let Ok(about) = entry.metadata() else { continue };
+            let time = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            match kind(&entry) {
+                Kind::Known | Kind::Binary => files.push((time, about.len(), entry.path())),
+                Kind::Unfinished if time.elapsed().is_ok_and(|age| age > DAY) => {
+                    let _another_may_have_removed_it = fs::remove_file(entry.path());
+                }
+                _ => {}
+            }
+        }
+        let mut bytes: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
+        if bytes <= self.most_bytes {
+            return;
+        }
+        files.sort();
+        for (_, size, path) in files {
+            if bytes <= self.most_bytes / 4 * 3 {
+                break;
+            }
+            let _another_may_have_removed_it = fs::remove_file(path);
+            bytes -= size;
+        }
+    }
+
+    /// Removes every file of the cache.
+    pub(super) fn clear(&self) -> Result<Cleared> {
+        let mut cleared = Cleared::default();
+        let failed = |path: &Path, source| Error::Io { path: path.to_owned(), source };
+        let entries = match fs::read_dir(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cleared),
+            entries => entries.map_err(|error| failed(&self.path, error))?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| failed(&self.path, error))?;
+            let kind = kind(&entry);
+            if matches!(kind, Kind::Other) {
+                continue;
+            }
+            let bytes = entry.metadata().map_or(0, |about| about.len());
+            match fs::remove_file(entry.path()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(failed(&entry.path(), error)),
+                Ok(()) => {
+                    cleared.programs += u64::from(matches!(kind, Kind::Known));
+                    cleared.bytes += bytes;
+                }
+            }
+        }
+        Ok(cleared)
+    }
+}
+
+enum Kind {
+    Known,
+    Binary,
+    Unfinished,
+    Other,
+}
+
+fn kind(entry: &DirEntry) -> Kind {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    match name.rsplit_once('.') {
+        _ if name.starts_with(UNFINISHED) => Kind::Unfinished,
+        Some((key, KNOWN)) if key.bytes().all(|byte| byte.is_ascii_hexdigit()) => Kind::Known,
+        Some((key, BINARY)) if key.bytes().all(|byte| byte.is_ascii_hexdigit()) => Kind::Binary,
+        _ => Kind::Other,
+    }
+}
+
+/// Makes the folder, and those above it, for this user alone.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Whether this user owns it and nobody else may write to it.
+#[cfg(unix)]
+fn is_ours(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
+}
+
+/// The user's cache folder is the user's own where there are no such marks.
+#[cfg(not(unix))]
+fn is_ours(_about: &fs::Metadata) -> bool {
+    true
+}

@@ -1,0 +1,132 @@
+//! The cache of kernels: binaries of compiled programs in files of the user's, so that a process loads in a millisecond what would take
+//! tens to compile.
+//!
+//! A file is named by a hash of all that its contents depend on: source, options, device, driver, platform and the version of this
+//! crate. One kind holds binaries, as the driver gave them out. The other says of a program which binary has it and what its kernels
+//! take: names and types of arguments, since OpenCL promises those only for programs built from source.
+//! Whatever is odd about a file or the folder means that programs are compiled from source, never a failure. Files are written beside
+//! their place and renamed; folder and files are their owner's alone, since drivers run what is in them.
+//!
+//! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
+mod entry;
+mod folder;
+
+use super::{DeviceInfo, arguments::KernelArguments, batch::Part, source::COMMON};
+use crate::Result;
+pub(super) use entry::Known;
+use entry::{Binary, seal, unseal};
+use folder::{BINARY, Folder, KNOWN};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+/// The environment variable that names the folder, or turns the cache off.
+const VARIABLE: &str = "BLOCKMUL_CACHE";
+
+/// What [`clear`] removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Cleared {
+    /// Programs.
+    pub programs: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+}
+
+/// The folder in which compiled kernels are kept: the one that the environment variable `BLOCKMUL_CACHE` names, else `blockmul/kernels` in the
+/// user's cache folder; `None` if the variable is `off` or there is no such folder.
+pub fn folder() -> Option<PathBuf> {
+    match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+        Some(value) if value.eq_ignore_ascii_case("off") => None,
+        Some(value) => Some(value.into()),
+        None => Some(dirs::cache_dir()?.join("blockmul").join("kernels")),
+    }
+}
+
+/// Removes every compiled kernel from [`folder`]; other files stay.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if a file cannot be removed.
+pub fn clear() -> Result<Cleared> {
+    folder().map_or(Ok(Cleared::default()), |folder| Folder::new(folder).clear())
+}
+
+/// The cache as one device uses it.
+pub(super) struct Cache {
+    folder: Folder,
+    /// The hash of what all programs of the device depend on.
+    of_device: Sha256,
+}
+
+impl Cache {
+    /// `None` if the cache is off, or its folder cannot be used.
+    pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
+        Some(Self { folder: Folder::usable(folder()?)?, of_device: hash_of(info) })
+    }
+
+    fn key(&self, texts: &[&str]) -> String {
+        let mut hash = self.of_device.clone();
+        texts.iter().for_each(|text| add(&mut hash, text));
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn key_of(&self, (source, options): &Part) -> String {
+        self.key(&[COMMON.text, source.path, source.text, &options.to_string()])
+    }
+
+    /// What is known of a program.
+    pub(super) fn find(&self, part: &Part) -> Option<Known> {
+        let key = self.key_of(part);
+        let bytes = self.folder.read(&key, KNOWN)?;
+        let (known, _) = unseal::<Known>(&bytes)?;
+        (known.key == key).then_some(known)
+    }
+
+    /// The binary that [`Known::binary`] names.
+    pub(super) fn binary(&self, key: &str) -> Option<Vec<u8>> {
+        let bytes = self.folder.read(key, BINARY)?;
+        let (header, binary) = unseal::<Binary>(&bytes)?;
+        (header.key == key && !binary.is_empty()).then(|| binary.to_vec())
+    }
+
+    /// Keeps a binary with the programs that are its parts, and what their kernels take; if the folder can be written.
+    pub(super) fn store(&self, text: &str, options: &str, parts: &[(Part, Vec<KernelArguments>)], binary: &[u8]) {
+        let key = self.key(&[text, options]);
+        let header = Binary { key: key.clone() };
+        let mut kept = self.folder.write(&key, BINARY, &seal(&header, binary));
+        for (number, (part, kernels)) in parts.iter().enumerate() {
+            kept = kept.and_then(|()| {
+                let own = self.key_of(part);
+                let known = Known { key: own.clone(), binary: key.clone(), part: number, kernels: kernels.clone() };
+                self.folder.write(&own, KNOWN, &seal(&known, &[]))
+            });
+        }
+        if let Err(error) = kept {
+            tracing::debug!(target: "blockmul::device", %error, "kernels are not kept");
+        }
+    }
+}
+
+fn hash_of(info: &DeviceInfo) -> Sha256 {
+    let mut hash = Sha256::new();
+    for part in [
+        env!("CARGO_PKG_VERSION"),
+        &info.platform,
+        &info.platform_version,
+        &info.vendor,
+        &info.name,
+        &info.version,
+        &info.driver,
+    ] {
+        add(&mut hash, part);
+    }
+    hash
+}
+
+/// With its length, so that no two lists of texts are hashed alike.
+fn add(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+use super::*;
+use crate::device::arguments::{Argument, KernelArguments};
+use std::{fs, path::Path, time::Duration};
+
+const KEY: &str = "0123abcd";
+
+fn known() -> Known {
+    let argument = |name: &str, cl_type: &str| Argument { name: name.into(), cl_type: cl_type.into() };
+    let arguments = vec![argument("data", "double*"), argument("n", "uint")];
+    let kernels = vec![KernelArguments { kernel: "scan".into(), arguments }];
+    Known { key: KEY.into(), binary: "4567".into(), part: 3, kernels }
+}
+
+#[test]
+fn a_file_comes_back_as_it_was_kept() {
+    let bytes = seal(&known(), b"\x7fELF of a driver");
+    assert_eq!(unseal::<Known>(&bytes), Some((known(), b"\x7fELF of a driver".as_slice())));
+}
+
+#[test]
+fn nothing_but_a_whole_file_is_taken() {
+    let bytes = seal(&known(), b"\x7fELF of a driver");
+    let taken = |bytes: &[u8]| unseal::<Known>(bytes).is_some();
+    for cut in 0..bytes.len() {
+        assert!(!taken(&bytes[..cut]), "{cut} of {} bytes", bytes.len());
+    }
+    for place in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1;
+        assert!(!taken(&bytes), "byte {place} is another");
+    }
+    assert!(!taken(&[bytes.as_slice(), b"."].concat()), "one byte more");
+    assert!(unseal::<Known>(&seal(&Binary { key: KEY.into() }, b"")).is_none(), "another kind of header");
+}
+
+const SOURCE: crate::device::Source = crate::device::Source { path: "cl/one.cl", text: "kernel" };
+
+#[test]
+fn programs_are_found_by_what_they_are_made_of() {
+    let place = tempfile::tempdir().unwrap();
+    let cache = |driver: &str| {
+        let mut info = crate::device::test_device().info().clone();
+        info.driver = driver.into();
+        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
+    };
+    let part = |group_size| (SOURCE, crate::device::Options::group_size(group_size));
+    let both = [(part(1), known().kernels), (part(2), Vec::new())];
+    cache("1.0").store("whole", "options", &both, b"bytes");
+    let found = cache("1.0").find(&part(2)).unwrap();
+    assert_eq!((found.part, found.kernels), (1, Vec::new()));
+    assert_eq!(cache("1.0").binary(&found.binary).as_deref(), Some(b"bytes".as_slice()));
+    assert_eq!(cache("1.0").find(&part(1)).unwrap().kernels, known().kernels);
+    assert_eq!(cache("1.0").find(&part(3)), None);
+    assert_eq!(cache("1.1").find(&part(1)), None, "another driver");
+    // A file under another's name is not that other's.
+    let files = names(place.path());
+    let of = |ending: &str| {
+        files.iter().filter(|name| name.ends_with(ending)).map(|name| place.path().join(name)).collect::<Vec<_>>()
+    };
+    let (known, binaries) = (of(".kernels"), of(".binary"));
+    assert_eq!((known.len(), binaries.len()), (2, 1));
+    fs::copy(&known[0], &known[1]).unwrap();
+    let left = [1, 2].map(|group_size| cache("1.0").find(&part(group_size)));
+    assert_eq!(left.iter().flatten().count(), 1);
+    fs::copy(&known[0], &binaries[0]).unwrap();
+    assert_eq!(cache("1.0").binary(&found.binary), None);
+}
+
+#[test]
+fn files_are_kept_read_and_cleared() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("new").join("kernels");
+    let folder = Folder::usable(path.clone()).unwrap();
+    assert_eq!(folder.read(KEY, KNOWN), None);
+    folder.write(KEY, KNOWN, b"first").unwrap();
+    folder.write(KEY, KNOWN, b"second").unwrap();
+    assert_eq!(folder.read(KEY, KNOWN).as_deref(), Some(b"second".as_slice()));
+    fs::write(path.join("notes.txt"), "the user's").unwrap();
+    assert_eq!(folder.clear().unwrap(), Cleared { programs: 1, bytes: 6 });
+    assert_eq!(names(&path), ["notes.txt"], "nothing else is removed, nothing unfinished is left");
+    assert_eq!(Folder::new(place.path().join("none")).clear().unwrap(), Cleared::default());
+}
+
+#[test]
+#[cfg(unix)]
+fn folder_and_files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("kernels");
+    let folder = Folder::usable(path.clone()).unwrap();
+    folder.write(KEY, KNOWN, b"bytes").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let file = path.join(names(&path).remove(0));
+    assert_eq!((mode(&path), mode(&file)), (0o700, 0o600));
+    // A driver runs what is in these files: what others can write is not read.
+    let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    chmod(&file, 0o602);
+    assert_eq!(folder.read(KEY, KNOWN), None);
+    chmod(&path, 0o720);
+    assert!(Folder::usable(path.clone()).is_none());
+    assert!(Folder::usable(file).is_none(), "no folder at all");
+    assert!(Folder::usable("/dev/null/kernels".into()).is_none(), "no place for a folder");
+}
+
+#[test]
+fn what_was_used_longest_ago_leaves_first() {
+    let place = tempfile::tempdir().unwrap();
+    let write = |folder: &Folder, number: u64| folder.write(&format!("{number:08x}"), BINARY, &[0; 100]).unwrap();
+    for number in 0..10 {
+        let folder = Folder::of_bytes(place.path().into(), u64::MAX);
+        write(&folder, number);
+        let file = fs::File::options().write(true).open(place.path().join(format!("{number:08x}.binary"))).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
+    }
+    // 1000 bytes are there; three quarters of 800 may stay, beside the one that is written then.
+    write(&Folder::of_bytes(place.path().into(), 800), 10);
+    let left: Vec<_> = (4..11).map(|number| format!("{number:08x}.binary")).collect();
+    assert_eq!(names(place.path()), left);
+}
+
+#[test]
+fn everything_that_a_binary_depends_on_is_in_its_key() {
+    let place = tempfile::tempdir().unwrap();
+    let cache = |change: fn(&mut DeviceInfo)| {
+        let mut info = crate::device::test_device().info().clone();
+        change(&mut info);
+        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
+    };
+    let same: fn(&mut DeviceInfo) = |_| ();
+    let part = (SOURCE, crate::device::Options::group_size(4));
+    let one = cache(same).key_of(&part);
+    assert_eq!((one.len(), &one), (64, &cache(same).key_of(&part)));
+    let changes: [fn(&mut DeviceInfo); 6] = [
+        |info| info.name.push('x'),
+        |info| info.version.push('x'),
+        |info| info.driver.push('x'),
+        |info| info.platform.push('x'),
+        |info| info.platform_version.push('x'),
+        |info| info.vendor.push('x'),
+    ];
+    let mut others: Vec<_> = changes.map(|change| cache(change).key_of(&part)).into();
+    let (source, options) = part;
+    let other = crate::device::Source { text: "other", ..source };
+    others.push(cache(same).key_of(&(other, options.clone())));
+    others.push(cache(same).key_of(&(source, options.clone().define("N", 1))));
+    others.push(cache(same).key_of(&(source, crate::device::Options { flags: "-w".into(), ..options })));
+    for other in others {
+        assert_ne!(one, other);
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,82 @@
+//! Kernel sources, embedded, and the options they are compiled with.
+use super::DeviceInfo;
+use crate::{Element, Word};
+
+/// A kernel file, embedded: its path for messages and its text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Source {
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+/// Embeds a file under `cl/`: `source!("esc/gather.cl")`; or two, the words of the second before it.
+macro_rules! source {
+    ($words:literal, $path:literal) => {
+        $crate::device::Source {
+            path: concat!("cl/", $path),
+            text: concat!(
+                include_str!(concat!("../../cl/", $words)),
+                "\n#line 1 \"cl/",
+                $path,
+                "\"\n",
+                include_str!(concat!("../../cl/", $path))
+            ),
+        }
+    };
+    ($path:literal) => {
+        $crate::device::Source { path: concat!("cl/", $path), text: include_str!(concat!("../../cl/", $path)) }
+    };
+}
+pub(crate) use source;
+
+/// The words every kernel shares.
+pub(super) const COMMON: Source = source!("common.cl");
+
+/// What a program is compiled with. Two programs with the same sources and options are one.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Options {
+    /// Names and values of macros.
+    pub(super) defines: Vec<(String, String)>,
+    /// Flags of the compiler, which hold for a whole program.
+    pub(super) flags: String,
+}
+
+impl Options {
+    /// Every kernel is compiled for one work-group size.
+    pub fn group_size(group_size: usize) -> Self {
+        Self::default().define("GROUP_SIZE", group_size)
+    }
+
+    /// The macro `name`.
+    pub fn define(mut self, name: &str, value: impl std::fmt::Display) -> Self {
+        self.defines.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// The macro `name`, the OpenCL name of `T`.
+    pub fn word<T: Word>(self, name: &str) -> Self {
+        self.define(name, T::CL_NAME)
+    }
+
+    /// Quotients and square roots of `float` correctly rounded, as those of `double` are: where the device can.
+    pub fn exact_division(mut self, info: &DeviceInfo) -> Self {
+        if info.exact_division {
+            self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
+        }
+        self
+    }
+
+    /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`.
+    pub fn element<T: Element>(self) -> Self {
+        self.word::<T>("ELEMENT")
+            .word::<T::Arithmetic>("ARITHMETIC")
+            .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
+    }
+}
+
+impl std::fmt::Display for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.flags.trim_start())?;
+        self.defines.iter().try_for_each(|(name, value)| write!(f, " -D{name}={value}"))
+    }
+}
