@@ -8,7 +8,7 @@
 GROUP_SCAN(group_sum, ulong, PLUS)
 
 // A bijection of 64 bits (Steele, Lea, Flood 2014: SplitMix).
-ulong mix(ulong x)
+ulong mixed(ulong x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebUL;
@@ -22,12 +22,13 @@ KERNEL fingerprint(global const uint* word, global ulong* sums, uint words, uint
     ulong first = 0, second = 0;
     for (ulong i = get_global_id(0); i < words; i += get_global_size(0)) {
         const ulong key = (i << 32) | word[i];
-        first += mix(key + salt);
-        second += mix(~key ^ salt);
+        first += mixed(key + salt);
+        second += mixed(~key ^ salt);
     }
     ulong totals[2];
     group_sum(first, shared, &totals[0]);
     group_sum(second, shared, &totals[1]);
-    if (get_local_id(0) < 2)
-        sums[2 * get_group_id(0) + get_local_id(0)] += totals[get_local_id(0)];
+    if (get_local_id(0) == 0)
+        for (uint i = 0; i < 2; ++i)
+            sums[2 * get_group_id(0) + i] += totals[i];
 }

@@ -18,7 +18,7 @@ KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global u
     local uint group_falls;
     if (get_local_id(0) == 0)
         group_falls = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     const ulong first = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS + get_local_id(0);
     const ulong end = first + GROUP_SIZE * ITEMS;
@@ -39,7 +39,7 @@ KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global u
         atomic_add(&group_falls, falls);
     if (!good)
         atomic_or(&broken[0], 1u);
-    barrier(CLK_LOCAL_MEM_FENCE); // every add above, before the read below
+    GROUP_BARRIER; // every add above, before the read below
     if (get_local_id(0) == 0 && group_falls != 0)
         atomic_add(&broken[1], group_falls);
 }

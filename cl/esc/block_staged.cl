@@ -124,14 +124,14 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     const uint begin = of.y, end = of.z;
     if (item == 0)
         longest = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     uint2 next = FETCH_PAIR(0);
     if (item < TEAMS) {
         coming[item] = next;
         places[item] = (uint2)(of.x, of.w);
         atomic_max(&longest, end - begin);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     const uint rounds = longest;
     ARITHMETIC sum[TILE_COLS * TILE_ROWS];
     UNROLLED
@@ -143,12 +143,12 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     next = FETCH_PAIR(1);
     ROLLED
     for (uint round = 0; round < rounds; ++round) {
-        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before this round is written
+        GROUP_BARRIER; // everything is read, before this round is written
         KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH, A_LEAD, A_PITCH)
         KEEP(held_b, blocks + TEAMS * A_STEP, B_STEP, B_PARTS, B_WIDTH, B_LEAD, B_PITCH)
         if (item < TEAMS)
             coming[item] = next;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         FETCH_BLOCKS
         next = FETCH_PAIR(round + 2);
         if (round < products) {
@@ -168,14 +168,14 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
             }
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the sums are written
+    GROUP_BARRIER; // everything is read, before the sums are written
     if (team < TEAMS) {
         UNROLLED
         for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)
             if (row + j % TILE_ROWS < ROWS)
                 blocks[team * AREA + (col + j / TILE_ROWS) * ROWS + row + j % TILE_ROWS] = sum[j];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     ROLLED
     for (uint t = 0; t < TEAMS; ++t) {
         const uint2 to = places[t];

@@ -151,7 +151,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restri
             left[i] = LOAD(a_values + (ulong)pair[p + i / LEFT].x * a_stride, i % LEFT);
         for (uint i = item; i < depth * RIGHT; i += GROUP_SIZE)
             right[i] = LOAD(b_values + (ulong)pair[p + i / RIGHT].y * b_stride, i % RIGHT);
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
             const uint row = element % ROWS, col = element / ROWS;
             IN_ORDER
@@ -161,7 +161,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restri
                     sum[own] += left[i * LEFT + A_AT(row, k, ROWS, INNER)] * right[i * RIGHT + B_AT(k, col, INNER, COLS)];
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+        GROUP_BARRIER; // everything is read, before the next round writes
     }
     for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
         if (at.w == WHOLE)

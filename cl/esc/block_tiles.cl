@@ -166,13 +166,13 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         const uint4 at = team < PIECE_TEAMS && number < pieces ? piece[number] : (uint4)(0, 0, 0, IDLE);
         if (item == 0)
             longest = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         if (team < PIECE_TEAMS && lane == 0) {
             begins[team] = at.y;
             ends[team] = at.z;
             atomic_max(&longest, at.z - at.y);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         const uint rounds = (longest + PIECE_DEPTH - 1) / PIECE_DEPTH;
         const uint row = lane % (ROWS / PIECE_ROWS) * PIECE_ROWS, col = lane / (ROWS / PIECE_ROWS);
         local ARITHMETIC* left = blocks + min(team, PIECE_TEAMS - 1u) * PIECE_DEPTH * A_STEP;
@@ -185,16 +185,16 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         uint2 held_pair[ROUNDS(SLOTS)];
         FETCH_PAIRS(0)
         KEEP_PAIRS
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         FETCH_BLOCKS
         FETCH_PAIRS(1)
         ROLLED
         for (uint round = 0; round < rounds; ++round) {
-            barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before this round is written
+            GROUP_BARRIER; // everything is read, before this round is written
             KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH)
             KEEP(held_b, blocks + SLOTS * A_STEP, B_STEP, B_PARTS, B_WIDTH)
             KEEP_PAIRS
-            barrier(CLK_LOCAL_MEM_FENCE);
+            GROUP_BARRIER;
             FETCH_BLOCKS
             FETCH_PAIRS(round + 2)
             const uint p = at.y + round * PIECE_DEPTH, depth = p < at.z ? min((uint)PIECE_DEPTH, at.z - p) : 0;
@@ -225,7 +225,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
     if (!of_one) {
         for (uint i = item; i < CLASSES; i += GROUP_SIZE)
             of_class[i] = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         uint class[ROUNDS(TEAMS * BATCH)], before[ROUNDS(TEAMS * BATCH)];
         UNROLLED
         for (uint s = 0; s < ROUNDS(TEAMS * BATCH); ++s) {
@@ -239,7 +239,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 before[s] = atomic_inc(&of_class[class[s]]); // runs of a class in any order: the sums do not meet
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         UNROLLED
         for (uint s = 0; s < ROUNDS(TEAMS * BATCH); ++s) {
             const uint i = item + s * GROUP_SIZE;
@@ -249,7 +249,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 order[before[s]] = i;
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
     }
 
     const uint team = item / TEAM, lane = item % TEAM;

@@ -62,7 +62,7 @@ void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, glo
         if (tile == get_num_groups(0) - 1)
             tile_segment[tile + 1] = column_between(b_col_ptr, first_col, first_col + cols - 1, entry) - first_col;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 }
 
 // From one product of an item to its next: mostly the same entry or the one behind it.

@@ -27,7 +27,7 @@ KERNEL gather_runs(global const uint* row, global const uint* tails, global cons
     const uint item = get_local_id(0), tile = get_group_id(0);
     for (uint word = item; word < WORDS; word += GROUP_SIZE)
         flags[word] = tails[tile * WORDS + word];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     uint own = 0, all;
     for (uint word = item * OWN; word < min((item + 1) * OWN, (uint)WORDS); ++word)
         own += popcount(flags[word]);
@@ -36,7 +36,7 @@ KERNEL gather_runs(global const uint* row, global const uint* tails, global cons
         runs_before[word] = run;
         run += popcount(flags[word]);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 #if GROUP_SIZE == 1
     // One item: from run to run, since whether a product ends one cannot be foreseen.
     for (uint word = 0; word < WORDS; ++word) {
@@ -65,17 +65,17 @@ void cut_runs(global const uint* run_end, global uint4* piece, global uint* made
 {
     if (get_local_id(0) == 0)
         of_group[0] = of_group[1] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     const uint begin = run > 0 && run < runs ? run_end[run - 1] + 1 : 0, end = run < runs ? run_end[run] + 1 : 0;
     const uint cuts = end - begin > LONG_RUN ? (end - begin + RUN_PIECE - 1) / RUN_PIECE : 0;
     uint number = cuts > 0 ? atomic_add(&of_group[0], cuts) : 0;
     uint part = cuts > 1 ? atomic_add(&of_group[1], cuts) : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (get_local_id(0) == 0 && of_group[0] > 0) {
         of_group[0] = atomic_add(&made[0], of_group[0]);
         of_group[1] = of_group[1] > 0 ? atomic_add(&made[1], of_group[1]) : 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     number += of_group[0];
     part += of_group[1];
     for (uint i = 0; i < cuts; ++i)

@@ -112,7 +112,7 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
         bounds[0] = place_of(probe_ptr, first_place, first_place + places, first_probe + start);                      \
     if (item == GROUP_SIZE - 1)                                                                                       \
         bounds[1] = place_of(probe_ptr, first_place, first_place + places, first_probe + start + count - 1) + 1;      \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
+    GROUP_BARRIER;                                                                                     \
     const uint begin = min(item * ITEMS, count), end = min(begin + ITEMS, count);                                     \
     uint place = begin < end ? place_of(probe_ptr, bounds[0], bounds[1], first_probe + start + begin) : 0;            \
     uint from = 0;                                                                                                    \
@@ -170,7 +170,7 @@ KERNEL mask_record(global const uint* run_end, global uint* record, uint places)
     const uint item = get_local_id(0), place = get_global_id(0);
     if (item == 0)
         of_group[0] = of_group[1] = of_group[2] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (place < places) {
         const uint length = run_end[place] - (place > 0 ? run_end[place - 1] : 0xffffffffu);
         const uint cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
@@ -180,7 +180,7 @@ KERNEL mask_record(global const uint* run_end, global uint* record, uint places)
         if (cuts > 1)
             atomic_add(&of_group[2], cuts);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     // Sums and maxima of integers: the order of the groups does not show.
     if (item == 0 && of_group[0] > 0) {
         atomic_max(&record[0], of_group[0]);

@@ -75,13 +75,13 @@
             const ulong at = (side ? low.y : low.x) + (ulong)item * own_step;                                         \
             const bool below = at < to && numbers[at] < number;                                                       \
             const bool next_below = at + own_step < to && numbers[at + own_step] < number;                            \
-            barrier(CLK_LOCAL_MEM_FENCE); /* the reads of the round before */                                         \
+            GROUP_BARRIER; /* the reads of the round before */                                         \
             if (get_local_id(0) < 2)                                                                                  \
                 edge[get_local_id(0)] = 0;                                                                            \
-            barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
+            GROUP_BARRIER;                                                                             \
             if (below && !next_below)                                                                                 \
                 edge[side] = item + 1; /* one item of each half at most */                                            \
-            barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
+            GROUP_BARRIER;                                                                             \
             const uint2 belows = (uint2)(edge[0], edge[1]);                                                           \
             high.x = belows.x == 0 ? low.x : (uint)min((ulong)low.x + (ulong)belows.x * step.x, (ulong)high.x);       \
             high.y = belows.y == 0 ? low.y : (uint)min((ulong)low.y + (ulong)belows.y * step.y, (ulong)high.y);       \
@@ -156,7 +156,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     // Each entry with products marks where they begin: its number, its first entry of A, whether its segment begins with it.
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint entry = from_entry + item; entry < to_entry; entry += GROUP_SIZE) {
         const ulong begin = max(b_prods[entry], start), stop = min(b_prods[entry + 1], start + count);
         if (begin < stop) {
@@ -176,7 +176,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
             other[at] = entry;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     // Each position learns its entry of B and its segment.
     uint marks[ITEMS], own = 0, all;
@@ -206,7 +206,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < count)
             word[i] = PACK(a_row_idx[a_entry[i]], mine + i);
-    barrier(CLK_LOCAL_MEM_FENCE); // every read above
+    GROUP_BARRIER; // every read above
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < count) {
 #if PAYLOAD_IS_WIDE
@@ -231,7 +231,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
             SET_KEY(mine + i, word[i]);
 
     for (uint width = ITEMS; width < count; width *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE); // the writes of the round before
+        GROUP_BARRIER; // the writes of the round before
         const uint border = mine / (2 * width) * (2 * width) + width;
         uint begin = 0, stop = 0;
         if (border < count) {
@@ -258,12 +258,12 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
             } else
                 stop = begin;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // every read above
+        GROUP_BARRIER; // every read above
         for (uint i = 0; i < ITEMS; ++i)
             if (begin + i < stop)
                 SET_KEY(begin + i, word[i]);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     global uint* row_to = (passes % 2 ? row_between : row) + base;
     global PAYLOAD* payload_to = (passes % 2 ? payload_between : payload) + base;

@@ -38,7 +38,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         tails_of_tile = longest_of_tile = pieces_of_tile = parts_of_tile = 0;
     for (uint word = item; word < WORDS; word += GROUP_SIZE)
         flags[word] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     // Ends of segments, one by one, unless most of them are empty.
     const bool few = last - first <= 2 * TILE;
@@ -48,7 +48,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
             if (end > start && end <= start + count && end > segment_ptr[segment])
                 atomic_or(&flags[(end - 1 - start) / WORD_BITS], 1u << ((end - 1 - start) % WORD_BITS));
         }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     for (uint word = item; word < WORDS; word += GROUP_SIZE) {
         uint bits = flags[word];
@@ -59,7 +59,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         flags[word] = bits;
         tails[tile * WORDS + word] = bits;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 
     // How long the runs are: from one end to the next.
     uint ends = 0, longest = 0, pieces = 0, parts = 0;
@@ -91,7 +91,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         if (parts > 0)
             atomic_add(&parts_of_tile, parts);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (item == 0) {
         counts[tile] = tails_of_tile;
         // Sums and maxima of integers: the order of the groups does not show.

@@ -36,7 +36,7 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
         }
     shared[item] = largest;
     for (uint distance = LANES / 2; distance > 0; distance /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         if (lane < distance)
             shared[item] = LARGER(shared[item], shared[item + distance]);
     }

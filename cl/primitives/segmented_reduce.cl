@@ -46,13 +46,13 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
         const ulong start = round + (ulong)get_local_id(0) * RUN_PIECE;
         if (start < end)
             pieces[get_local_id(0)] = sum_piece(value, (uint)start, (uint)min(start + RUN_PIECE, (ulong)end));
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         if (get_local_id(0) == 0) {
             IN_ORDER
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
                 total += pieces[i];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // item 0 has read, before the next round writes
+        GROUP_BARRIER; // item 0 has read, before the next round writes
     }
     if (leads && get_local_id(0) == 0)
         STORE(total, sum, run);

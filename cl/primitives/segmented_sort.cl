@@ -69,13 +69,13 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
         const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step; // below 2^32: positions are below 2^31
         const bool before = at < to && left[at] <= right[own_count - 1 - at];
         const bool next_before = next < to && left[next] <= right[own_count - 1 - next];
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads of the round before
+        GROUP_BARRIER; // the reads of the round before
         if (get_local_id(0) < 2)
             edge[get_local_id(0)] = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         if (before && !next_before)
             edge[side] = item + 1; // one item of each half at most
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         const uint2 befores = (uint2)(edge[0], edge[1]);
         high.x = befores.x == 0 ? low.x : min(low.x + befores.x * step.x, high.x);
         high.y = befores.y == 0 ? low.y : min(low.y + befores.y * step.y, high.y);
@@ -135,7 +135,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         }
 
     for (uint width = ITEMS; width < count; width *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE); // the writes of the pass before
+        GROUP_BARRIER; // the writes of the pass before
         const uint middle = mine / (2 * width) * (2 * width) + width;
         uint begin = 0, stop = 0;
         if (middle < count) {
@@ -150,14 +150,14 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
             } else
                 stop = begin;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // every read above
+        GROUP_BARRIER; // every read above
         for (uint i = 0; i < ITEMS; ++i)
             if (begin + i < stop) {
                 key[begin + i] = my_key[i];
                 from[begin + i] = my_from[i];
             }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
 }
 
 KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, global const PAYLOAD* payload_in,
@@ -176,13 +176,13 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
         bounds[0] = first;
         bounds[1] = end;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     const uint first = bounds[0], end = bounds[1];
     const uint base = segment_ptr[first], count = segment_ptr[end] - base;
 
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = row_in[base + i];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     sort_tile(segment_ptr, first, max(end, first + 1) - 1, base, count, key, from);
     for (uint i = item; i < count; i += GROUP_SIZE) {
         row_out[base + i] = key[i];
@@ -211,7 +211,7 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
 
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = row_in[base + i];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
     // An odd number of passes starts from the arrays that are read here: all is read before any is written.
     PAYLOAD payload[ITEMS];
@@ -261,20 +261,20 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
         key[i] = row_from[i < lefts ? first_left + i : first_right + i - lefts];
         from[i] = i;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     const uint mine = min(item * ITEMS, count), stop = min(mine + ITEMS, count);
     uint my_key[ITEMS];
     ushort my_from[ITEMS];
     if (mine < stop) {
         MERGE_PART(mine, stop, 0u, lefts, count)
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // every read above
+    GROUP_BARRIER; // every read above
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < stop) {
             key[mine + i] = my_key[i];
             from[mine + i] = my_from[i];
         }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint i = item; i < count; i += GROUP_SIZE) {
         const uint source = from[i];
         row_to[start + position + i] = key[i];

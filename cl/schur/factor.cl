@@ -38,7 +38,7 @@ KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restr
     const uint item = get_local_id(0), first = get_group_id(0) * GROUP_SIZE, count = min((uint)GROUP_SIZE, blocks - first);
     for (uint i = item; i < count * AREA; i += GROUP_SIZE)
         tile[i] = v[(ulong)(first + i / AREA) * stride + i % AREA];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (item < count) {
         local ARITHMETIC* own = tile + item * AREA;
         ARITHMETIC l[PACKED], solved[P];
@@ -72,7 +72,7 @@ KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restr
         for (uint j = 0; j < P; ++j)
             y[((ulong)first + item) * P + j] = solved[j];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint i = item; i < count * PACKED; i += GROUP_SIZE)
         factor[(ulong)first * PACKED + i] = tile[i / PACKED * AREA + i % PACKED];
 }
@@ -86,7 +86,7 @@ KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* rest
         a[i] = v[(ulong)block * stride + i];
     if (item < P)
         solved[item] = b[(ulong)block * P + item];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint j = 0; j < P; ++j) {
         ARITHMETIC value = 0;
         if (item >= j && item < P) {
@@ -100,12 +100,12 @@ KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* rest
                 atomic_max(status, blocks - block);
             a[j * P + j] = 1 / sqrt(value);
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // the reciprocal, before it is used
+        GROUP_BARRIER; // the reciprocal, before it is used
         if (item == j)
             solved[j] *= a[j * P + j];
         if (item > j && item < P)
             a[j * P + item] = value * a[j * P + j];
-        barrier(CLK_LOCAL_MEM_FENCE); // column j, before the next ones are made of it
+        GROUP_BARRIER; // column j, before the next ones are made of it
         if (item > j && item < P)
             solved[item] -= a[j * P + item] * solved[j];
     }

@@ -68,7 +68,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
             const uint t = term + i / AREA, element = i % AREA;
             tile[i] = z[(ulong)ENTRY(t) * AREA + element] * x[(ulong)other[t] * INNER + INNER_OF(element)];
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         if (item < OUT) {
             IN_ORDER
             for (uint i = 0; i < depth; ++i) {
@@ -77,7 +77,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
                     sum += tile[i * AREA + ELEMENT_AT(item, k)];
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+        GROUP_BARRIER; // everything is read, before the next round writes
     }
     if (item < OUT)
         parts[(ulong)at.w * OUT + item] = sum;
@@ -132,7 +132,7 @@ KERNEL back_substitute(global const uint* restrict ptr, global const uint* restr
     const ulong place = (ulong)point * P + item % P;
     if (mine)
         tile[item] = y[place] - line_sum(ptr, other, other, piece_ptr, parts, z, x, point, item % P);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (mine && item % P == 0) {
         global const ELEMENT* l = factor + (ulong)point * PACKED;
         local ARITHMETIC* own = tile + item;
@@ -144,7 +144,7 @@ KERNEL back_substitute(global const uint* restrict ptr, global const uint* restr
             own[i] = value * l[AT(i, i)];
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     if (mine)
         x_p[place] = tile[item];
 }

@@ -19,7 +19,7 @@
 void fold(local ARITHMETIC* sum)
 {
     for (uint width = HALF / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE); // the width before is written
+        GROUP_BARRIER; // the width before is written
         for (uint i = get_local_id(0); i < width; i += GROUP_SIZE)
             sum[i] += sum[i + width];
     }

@@ -122,7 +122,7 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
         --end; // in pieces
     const uint begin = line_ptr[first];
     load_terms(term, begin, line_ptr[end] - begin, other, source, values, x, stride);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
         const uint line = first + i / SUMS, from = line_ptr[line], count = line_ptr[line + 1] - from;
         const ARITHMETIC start = count > 0 ? NOTHING : 0;
@@ -145,10 +145,10 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     for (uint done = 0; done < entries; done += DEPTH) {
         const uint count = min((uint)DEPTH, entries - done);
         load_terms(term, at.y + done, count, other, source, values, x, stride);
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
             sum[own] = add_terms(sum[own], term, count, number);
-        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+        GROUP_BARRIER; // everything is read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
         if (at.w == WHOLE)
@@ -171,13 +171,13 @@ KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* rest
         const uint count = min(depth, at.z - part);
         for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
             term[i] = parts[(ulong)part * SUMS + i];
-        barrier(CLK_LOCAL_MEM_FENCE);
+        GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
             IN_ORDER
             for (uint i = 0; i < count; ++i)
                 sum[own] += term[i * SUMS + number];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // everything is read, before the next round writes
+        GROUP_BARRIER; // everything is read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
         place(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);

@@ -33,7 +33,7 @@ KERNEL scale_columns(global const uint* restrict col_ptr, global const ELEMENT* 
     const uint begin = get_group_id(0) * ENTRIES, count = min((uint)ENTRIES, nnz - begin);
     for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE)
         column[i] = column_of(col_ptr, ncols, i == 0 ? begin : begin + count - 1);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    GROUP_BARRIER;
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const uint entry = begin + i / AREA, element = i % AREA;
         const ulong col = (ulong)column_between(col_ptr, column[0], column[1], entry) * COLS + element / ROWS;

@@ -5,10 +5,10 @@ use crate::{Error, Result};
 use opencl3::{kernel::Kernel, program::Program};
 use serde::{Deserialize, Serialize};
 
-/// The arguments of one kernel.
+/// The arguments of the kernel `name` of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KernelArguments {
-    pub(super) kernel: String,
+    pub(super) name: String,
     pub(super) arguments: Vec<Argument>,
 }
 
@@ -19,13 +19,12 @@ pub(super) struct Argument {
     pub(super) cl_type: String,
 }
 
-/// Those of every kernel of a program. OpenCL promises names and types only for programs built from source.
-pub(super) fn of_program(program: &Program) -> Result<Vec<KernelArguments>> {
-    let names = program.kernel_names().trim_matches('\0').split(';').filter(|name| !name.is_empty());
-    names.map(|name| of_kernel(program, name.trim())).collect()
-}
-
-fn of_kernel(program: &Program, name: &str) -> Result<KernelArguments> {
+/// Those of the kernel `name` of a program. OpenCL promises names and types only for programs built from source.
+/// `written` is its name in the source.
+pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {
+    if !program.kernel_names().split(';').any(|one| one.trim_matches(['\0', ' ']) == name) {
+        return Err(Error::Signature { kernel: written, detail: "its source has no such kernel".into() });
+    }
     let kernel = check("clCreateKernel", Kernel::create(program, name))?;
     let count = check("clGetKernelInfo", kernel.num_args())?;
     let text = |text: opencl3::Result<String>| text.unwrap_or_default().trim_end_matches('\0').to_owned();
@@ -33,15 +32,12 @@ fn of_kernel(program: &Program, name: &str) -> Result<KernelArguments> {
         name: text(kernel.get_arg_name(index)),
         cl_type: text(kernel.get_arg_type_name(index)).replace(' ', ""),
     };
-    Ok(KernelArguments { kernel: name.into(), arguments: (0..count).map(argument).collect() })
+    Ok(KernelArguments { name: name.into(), arguments: (0..count).map(argument).collect() })
 }
 
 /// Compares the arguments of `kernel` with the types that the host passes.
-pub(super) fn compare(all: &[KernelArguments], kernel: &'static str, want: &[String]) -> Result<()> {
+pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[String]) -> Result<()> {
     let refuse = |detail| Err(Error::Signature { kernel, detail });
-    let Some(KernelArguments { arguments, .. }) = all.iter().find(|one| one.kernel == kernel) else {
-        return refuse("its program has no such kernel".into());
-    };
     if arguments.len() != want.len() {
         return refuse(format!("takes {} arguments, the host passes {}", arguments.len(), want.len()));
     }

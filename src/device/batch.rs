@@ -1,52 +1,84 @@
-//! Several programs compiled as one.
+//! Several kernels compiled as one program.
 //!
 //! A compiler reads the declarations of OpenCL C, and PoCL its library, anew for every program: that is most of the time of a small one.
-//! So the sources that are missing at a time are joined. Each part begins with its macros and ends by forgetting them; its functions and
-//! kernels are renamed by macros too, with the number of the part behind the name.
+//! So the sources of the kernels that are missing at a time are joined. Each part begins with its macros and ends by forgetting them; its
+//! functions and kernels are renamed by macros too, with the number of the part behind the name.
 use super::source::{COMMON, Options, Source};
 use std::{collections::BTreeSet, fmt::Write};
 
-/// A part of a batch: a source and what it is compiled with.
-pub(super) type Part = (Source, Options);
+/// A kernel and what it is compiled from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Unit {
+    pub(super) source: Source,
+    pub(super) options: Options,
+    pub(super) kernel: &'static str,
+}
 
-/// The name that kernel `name` of a part has in its program.
-pub(super) fn renamed(name: &str, part: usize) -> String {
+/// Kernels as one program: each source once for all its kernels with the same options, without those that are not wanted.
+pub(super) struct Batch {
+    pub(super) text: String,
+    pub(super) options: String,
+    /// The name of each unit's kernel in the program.
+    pub(super) names: Vec<String>,
+}
+
+impl Batch {
+    /// Of units whose flags of the compiler are the same.
+    pub(super) fn new<'u>(units: impl IntoIterator<Item = &'u Unit>) -> Self {
+        let (mut parts, mut names): (Vec<(Source, &Options, Vec<&str>)>, _) = (Vec::new(), Vec::new());
+        for Unit { source, options, kernel } in units {
+            let part = parts.iter().position(|(of, with, _)| of == source && *with == options).unwrap_or_else(|| {
+                parts.push((*source, options, Vec::new()));
+                parts.len() - 1
+            });
+            parts[part].2.push(kernel);
+            names.push(renamed(kernel, part));
+        }
+        let flags = parts.first().map_or("", |(_, options, _)| options.flags.as_str());
+        let options = format!("-cl-std=CL1.2 -cl-kernel-arg-info{flags}");
+        let mut text = String::new();
+        for (number, (source, options, kernels)) in parts.iter().enumerate() {
+            add_part(&mut text, number, *source, options, kernels);
+        }
+        Self { text, options, names }
+    }
+}
+
+/// The name in a program of a function of part `part`.
+fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
-/// The name in its source of a kernel of part `part`; `None` if it belongs to another.
-pub(super) fn original(name: &str, part: usize) -> Option<&str> {
-    let (name, number) = name.rsplit_once('_')?;
-    (number.parse() == Ok(part)).then_some(name)
+fn add_part(text: &mut String, number: usize, source: Source, options: &Options, kernels: &[&str]) {
+    let words = Words::of(&[COMMON.text, source.text]);
+    let defines = options.defines.iter().cloned();
+    let renames = words.functions.iter().map(|function| (function.clone(), renamed(function, number)));
+    let defines: Vec<(String, String)> = defines.chain(renames).collect();
+    for (name, value) in &defines {
+        let _ = writeln!(text, "#define {name} {value}");
+    }
+    // The log names the file and the line.
+    let _ = writeln!(text, "#line 1 \"{}\"\n{}", COMMON.path, COMMON.text);
+    let _ = writeln!(text, "#line 1 \"{}\"\n{}", source.path, with_kernels(source.text, kernels));
+    let forgotten: BTreeSet<&String> = defines.iter().map(|(name, _)| name).chain(&words.macros).collect();
+    for name in forgotten {
+        let _ = writeln!(text, "#undef {name}");
+    }
 }
 
-/// The text of all parts, and the flags of the compiler, which are the same for each.
-pub(super) fn joined(parts: &[Part]) -> (String, String) {
-    let mut text = String::new();
-    for (number, (source, options)) in parts.iter().enumerate() {
-        let mut forgotten = BTreeSet::new();
-        let mut define = |text: &mut String, name: &str, value: &str| {
-            let _ = writeln!(text, "#define {name} {value}");
-            forgotten.insert(name.to_owned());
-        };
-        for (name, value) in &options.defines {
-            define(&mut text, name, value);
+/// `text` with blank lines in place of the kernels that are not among `kernels`. A kernel begins with a line `KERNEL name(` and ends with a line
+/// `}`.
+fn with_kernels(text: &str, kernels: &[&str]) -> String {
+    let mut left_out = false;
+    let mut keep = |line: &str| {
+        if let Some(rest) = line.strip_prefix("KERNEL ") {
+            left_out = !kernels.contains(&leading_name(rest));
         }
-        let words = Words::of(&[COMMON.text, source.text]);
-        for function in &words.functions {
-            define(&mut text, function, &renamed(function, number));
-        }
-        forgotten.extend(words.macros);
-        for Source { path, text: body } in [COMMON, *source] {
-            // The log names the file and the line.
-            let _ = writeln!(text, "#line 1 \"{path}\"\n{body}");
-        }
-        for name in forgotten {
-            let _ = writeln!(text, "#undef {name}");
-        }
-    }
-    let flags = parts.first().map_or("", |(_, options)| options.flags.as_str());
-    (text, format!("-cl-std=CL1.2 -cl-kernel-arg-info{flags}"))
+        let kept = !left_out;
+        left_out &= !line.trim_end().ends_with('}') || line.starts_with(' ');
+        kept
+    };
+    text.lines().flat_map(|line| [if keep(line) { line } else { "" }, "\n"]).collect()
 }
 
 /// What a text defines.
@@ -148,19 +180,28 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
     #[test]
     fn a_part_leaves_nothing_behind() {
         let source = Source { path: "cl/text.cl", text: TEXT };
-        let part = |rows: u32| (source, Options::group_size(4).define("ROWS", rows).define("COLS", 2));
-        let (text, flags) = joined(&[part(3), part(5)]);
-        assert_eq!(flags, "-cl-std=CL1.2 -cl-kernel-arg-info");
+        let unit = |rows: u32, kernel| {
+            let options = Options::group_size(4).define("ROWS", rows).define("COLS", 2);
+            Unit { source, options, kernel }
+        };
+        let batch = Batch::new(&[unit(3, "fill"), unit(5, "fill"), unit(3, "other")]);
+        assert_eq!(batch.options, "-cl-std=CL1.2 -cl-kernel-arg-info");
+        assert_eq!(batch.names, ["fill_0", "fill_1", "other_0"]);
         for word in ["#define ROWS 3\n", "#define ROWS 5\n", "#define fill fill_1\n", "#line 1 \"cl/text.cl\"\n"] {
-            assert!(text.contains(word), "no {word} in {text}");
+            assert!(batch.text.contains(word), "no {word} in {}", batch.text);
         }
-        let count = |word: &str| text.matches(word).count();
-        assert_eq!(count("#define ROWS"), count("#undef ROWS\n"));
-        assert_eq!(count("#define fill "), count("#undef fill\n"));
+        let count = |word: &str| batch.text.matches(word).count();
+        assert_eq!((count("#define ROWS"), count("#undef ROWS\n")), (2, 2));
+        assert_eq!((count("#define fill "), count("#undef fill\n")), (2, 2));
         assert_eq!(count("#undef TWICE\n"), 2);
-        assert_eq!(
-            (renamed("fill", 1).as_str(), original("fill_1", 1), original("fill_1", 0)),
-            ("fill_1", Some("fill"), None)
-        );
+    }
+
+    #[test]
+    fn kernels_that_are_not_wanted_leave_blank_lines() {
+        let text = "KERNEL one(uint n) {}\nuint help() { return 1; }\nKERNEL two(uint n)\n{\n    if (n) {\n    }\n}\n\nKERNEL three()\n{\n}\n";
+        assert_eq!(with_kernels(text, &["one", "two", "three"]), text);
+        let one = "KERNEL one(uint n) {}\nuint help() { return 1; }\n\n\n\n\n\n\n\n\n\n";
+        assert_eq!(with_kernels(text, &["one"]), one);
+        assert_eq!(with_kernels(text, &["three"]), "\nuint help() { return 1; }\n\n\n\n\n\n\nKERNEL three()\n{\n}\n");
     }
 }

@@ -1,12 +1,11 @@
 //! Makes programs, on threads of its own: from the cache of kernels where they are there, else from source.
 //!
 //! Kernels are asked for while the stages of a product are set up, and waited for when the first is launched. What is missing by then
-//! is compiled in as many batches as there are threads (see `batch`). PoCL compiles under a lock of the context: there every thread
-//! compiles in a context of its own and the binary is then loaded into the application's.
+//! is compiled in batches (see `batch`): as many as there are threads. PoCL generates code under one lock of the process, and a context
+//! for each thread would read PoCL's library anew, half a second each: there it is one batch.
 use super::{
-    DeviceInfo, DeviceKind,
-    arguments::{self, KernelArguments},
-    batch::{self, Part},
+    DeviceInfo, arguments,
+    batch::{Batch, Unit},
     cl::check,
     info::DeviceId,
     kernel_cache::{Cache, Known},
@@ -28,7 +27,7 @@ use std::{
 
 /// Threads beyond this gain nothing: a solver's plans have some ten programs each.
 const MOST_THREADS: usize = 16;
-/// A thread without work keeps its context for the next plan: PoCL reads its library anew in each, which takes half a second.
+/// How long a thread without work waits for the next plan.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// The threads that make a device's programs; they end with it.
@@ -40,8 +39,8 @@ pub(super) struct Compiler {
 struct Site {
     context: Arc<Context>,
     device: DeviceId,
-    /// Whether to compile in other contexts than the application's.
-    apart: bool,
+    /// Batches to compile at once.
+    most_batches: usize,
     cache: Option<Cache>,
     /// Binaries that are loaded, by their keys.
     binaries: Mutex<HashMap<String, Weak<ClProgram>>>,
@@ -57,14 +56,14 @@ struct Site {
 
 #[derive(Default)]
 struct Queue {
-    /// Programs asked for that nobody has waited for yet.
+    /// Kernels' programs asked for that nobody has waited for yet.
     asked: Vec<Arc<Program>>,
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
     /// Threads that are at a job.
     busy: usize,
-    /// Programs of jobs that compile, begun or not.
+    /// Kernels of jobs that compile, begun or not.
     to_compile: u64,
     closed: bool,
     handles: Vec<JoinHandle<()>>,
@@ -86,20 +85,16 @@ impl Job {
     }
 }
 
-/// The context that a thread compiles in, made when it is first needed.
-#[derive(Default)]
-struct OwnContext(Option<Context>);
-
 impl Compiler {
     pub(super) fn new(context: Arc<Context>, info: &DeviceInfo) -> Self {
-        let cache = Cache::for_device(info);
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let alone = info.platform == "Portable Computing Language";
         Self {
             site: Arc::new(Site {
                 context,
                 device: info.id,
-                // A context of a GPU is not made in passing: it takes memory of the device.
-                apart: info.kind == DeviceKind::Cpu && cache.is_some(),
-                cache,
+                most_batches: if alone { 1 } else { threads },
+                cache: Cache::for_device(info),
                 binaries: Mutex::default(),
                 compiled: AtomicU64::new(0),
                 loaded: AtomicU64::new(0),
@@ -111,9 +106,13 @@ impl Compiler {
         }
     }
 
-    /// Asks for `program`, which is begun when one that was asked for is waited for.
-    pub(super) fn ask(&self, program: Arc<Program>) {
-        self.site.queue().asked.push(program);
+    /// Asks for `program`, unless it is made or asked for already; it is begun when one that was asked for is waited for.
+    pub(super) fn ask(&self, program: &Arc<Program>) {
+        // Under the lock: whoever finds it asked for finds it in the list too.
+        let mut queue = self.site.queue();
+        if program.is_new() {
+            queue.asked.push(program.clone());
+        }
     }
 
     /// Begins with every program asked for.
@@ -123,7 +122,7 @@ impl Compiler {
             return;
         }
         let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let jobs = self.site.jobs(asked, most);
+        let jobs = self.site.jobs(asked);
         let mut queue = self.site.queue();
         for job in jobs {
             if let Job::Compile(programs) = &job {
@@ -144,7 +143,7 @@ impl Compiler {
             // No thread can be had.
             while let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
-                self.site.make(job, &mut OwnContext::default());
+                self.site.make(job);
                 queue = self.site.queue();
             }
         }
@@ -164,12 +163,12 @@ impl Compiler {
         start.elapsed()
     }
 
-    /// Programs compiled from source so far, and programs loaded from the cache.
+    /// Kernels compiled from source so far, and kernels loaded from the cache.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.site.compiled.load(Relaxed), self.site.loaded.load(Relaxed))
     }
 
-    /// Reports programs compiled from source, of all that are asked for meanwhile.
+    /// Reports kernels compiled from source, of all that are asked for meanwhile.
     pub(super) fn report_to(&self, progress: Progress) {
         *self.site.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
@@ -201,18 +200,18 @@ impl Site {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to do for `asked`, on `most` threads at most.
-    fn jobs(&self, asked: Vec<Arc<Program>>, most: usize) -> Vec<Job> {
+    /// What to do for `asked`.
+    fn jobs(&self, asked: Vec<Arc<Program>>) -> Vec<Job> {
         let (mut known, mut missing): (BTreeMap<String, Vec<_>>, BTreeMap<String, Vec<_>>) = Default::default();
         for program in asked {
-            match self.cache.as_ref().and_then(|cache| cache.find(&program.part)) {
+            match self.cache.as_ref().and_then(|cache| cache.find(&program.unit)) {
                 Some(found) => known.entry(found.binary.clone()).or_default().push((program, found)),
-                None => missing.entry(program.part.1.flags.clone()).or_default().push(program),
+                None => missing.entry(program.unit.options.flags.clone()).or_default().push(program),
             }
         }
         let load = known.into_iter().map(|(binary, programs)| Job::Load(binary, programs));
         let compile = missing.into_values().flat_map(|programs| {
-            let each = programs.len().div_ceil(most);
+            let each = programs.len().div_ceil(self.most_batches);
             programs.chunks(each).map(|some| Job::Compile(some.to_vec())).collect::<Vec<_>>()
         });
         compile.chain(load).collect()
@@ -220,13 +219,12 @@ impl Site {
 
     /// What a thread does.
     fn work(&self) {
-        let mut own = OwnContext::default();
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
                 queue.busy += 1;
                 drop(queue);
-                self.make(job, &mut own);
+                self.make(job);
                 queue = self.queue();
                 queue.busy -= 1;
                 if queue.is_done() {
@@ -248,36 +246,36 @@ impl Site {
     }
 
     /// Finishes the programs of a job.
-    fn make(&self, job: Job, own: &mut OwnContext) {
+    fn make(&self, job: Job) {
         let programs = job.programs();
         let done = catch_unwind(AssertUnwindSafe(|| match job {
-            Job::Load(binary, programs) => self.load_or_compile(&binary, programs, own),
-            Job::Compile(programs) => self.compile(&programs, own),
+            Job::Load(binary, programs) => self.load_or_compile(&binary, programs),
+            Job::Compile(programs) => self.compile(&programs),
         }));
         if let Err(panic) = done {
             for program in programs {
-                let (path, options) = (program.path().into(), program.part.1.to_string());
+                let (path, options) = (program.unit.source.path.into(), program.unit.options.to_string());
                 let log = format!("a panic: {}", text_of(&*panic));
                 program.finish(Err(Error::Build { program: path, options, log }));
             }
         }
     }
 
-    fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>, own: &mut OwnContext) {
+    fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>) {
         let start = Instant::now();
         match self.loaded(binary) {
             Some(loaded) => {
                 self.loaded.fetch_add(programs.len() as u64, Relaxed);
                 let count = programs.len();
-                for (program, Known { part, kernels, .. }) in programs {
-                    program.finish(Ok(Compiled::new(loaded.clone(), part, kernels)));
+                for (program, Known { takes, .. }) in programs {
+                    program.finish(Ok(Compiled::new(loaded.clone(), takes)));
                 }
-                tracing::debug!(target: "blockmul::device", programs = count, ms = ms(start), "kernels loaded");
+                tracing::debug!(target: "blockmul::device", kernels = count, ms = ms(start), "kernels loaded");
             }
             None => {
                 let programs: Vec<_> = programs.into_iter().map(|(program, _)| program).collect();
                 self.queue().to_compile += programs.len() as u64;
-                self.compile(&programs, own);
+                self.compile(&programs);
             }
         }
     }
@@ -296,9 +294,9 @@ impl Site {
     }
 
     /// Compiles programs as one; if that fails, each by itself, so that each has its own error.
-    fn compile(&self, programs: &[Arc<Program>], own: &mut OwnContext) {
+    fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
-        match self.compiled(programs, own) {
+        match self.compiled(programs) {
             Ok(compiled) => {
                 let count = programs.len() as u64;
                 self.compiled.fetch_add(count, Relaxed);
@@ -308,7 +306,7 @@ impl Site {
             }
             Err(_) if programs.len() > 1 => {
                 for program in programs {
-                    self.compile(std::slice::from_ref(program), own);
+                    self.compile(std::slice::from_ref(program));
                 }
             }
             Err(error) => {
@@ -319,38 +317,33 @@ impl Site {
         }
     }
 
-    fn compiled(&self, programs: &[Arc<Program>], own: &mut OwnContext) -> Result<Vec<Compiled>> {
+    fn compiled(&self, programs: &[Arc<Program>]) -> Result<Vec<Compiled>> {
         let start = Instant::now();
-        let parts: Vec<Part> = programs.iter().map(|program| program.part.clone()).collect();
-        let (text, options) = batch::joined(&parts);
-        let paths: Vec<&str> = programs.iter().map(|program| program.path()).collect();
-        let paths = paths.join(", ");
-        let build = |context: &Context| -> Result<ClProgram> {
-            let mut built = check("clCreateProgramWithSource", ClProgram::create_from_source(context, &text))?;
-            built.build(&[self.device.raw()], &options).map_err(|error| Error::Build {
-                program: paths.clone(),
-                options: parts.iter().map(|(_, options)| options.to_string()).collect::<Vec<_>>().join(";"),
-                log: (built.get_build_log(self.device.raw()))
-                    .unwrap_or_else(|_| format!("no log; OpenCL error {}", error.0)),
-            })?;
-            Ok(built)
-        };
-        let context = if self.apart { own.get(self.device) } else { None };
-        let mut built = build(context.unwrap_or(&self.context))?;
-        let arguments = of_parts(&arguments::of_program(&built)?, parts.len());
-        let binary = if self.cache.is_some() { binary_of(&built) } else { None };
-        if context.is_some() {
-            let loaded = binary.as_ref().and_then(|binary| self.from_binary(binary).ok());
-            built = loaded.map_or_else(|| build(&self.context), Ok)?;
+        let units: Vec<&Unit> = programs.iter().map(|program| &program.unit).collect();
+        let batch = Batch::new(units.iter().copied());
+        let built = self.build(&batch, &units)?;
+        let takes: Vec<_> = (batch.names.iter().zip(&units))
+            .map(|(name, unit)| arguments::of_kernel(&built, name, unit.kernel))
+            .collect::<Result<_>>()?;
+        if let Some(cache) = &self.cache
+            && let Some(binary) = binary_of(&built)
+        {
+            cache.store(&batch, units.iter().copied().zip(&takes), &binary);
         }
-        let described: Vec<_> = parts.into_iter().zip(arguments).collect();
-        if let (Some(cache), Some(binary)) = (&self.cache, binary) {
-            cache.store(&text, &options, &described, &binary);
-        }
-        tracing::debug!(target: "blockmul::device", programs = paths, ms = ms(start), "kernels compiled");
+        tracing::debug!(target: "blockmul::device", kernels = names(&units), ms = ms(start), "kernels compiled");
         let built = Arc::new(built);
-        let compiled = |(number, (_, kernels))| Compiled::new(built.clone(), number, kernels);
-        Ok(described.into_iter().enumerate().map(compiled).collect())
+        Ok(takes.into_iter().map(|takes| Compiled::new(built.clone(), takes)).collect())
+    }
+
+    fn build(&self, batch: &Batch, units: &[&Unit]) -> Result<ClProgram> {
+        let device = self.device.raw();
+        let mut built = check("clCreateProgramWithSource", ClProgram::create_from_source(&self.context, &batch.text))?;
+        built.build(&[device], &batch.options).map_err(|error| Error::Build {
+            program: names(units),
+            options: units.iter().map(|unit| unit.options.to_string()).collect::<Vec<_>>().join(";"),
+            log: built.get_build_log(device).unwrap_or_else(|_| format!("no log; OpenCL error {}", error.0)),
+        })?;
+        Ok(built)
     }
 
     /// A program of the application's context from a binary.
@@ -363,7 +356,7 @@ impl Site {
         Ok(program)
     }
 
-    /// Says how many programs are compiled, of how many that are to be.
+    /// Says how many kernels are compiled, of how many that are to be.
     fn report(&self) {
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(progress) = progress {
@@ -373,25 +366,10 @@ impl Site {
     }
 }
 
-impl OwnContext {
-    fn get(&mut self, device: DeviceId) -> Option<&Context> {
-        if self.0.is_none() {
-            self.0 = Context::from_device(&opencl3::device::Device::new(device.raw())).ok();
-        }
-        self.0.as_ref()
-    }
-}
-
-/// The kernels of each part, by the names they have in their sources.
-fn of_parts(kernels: &[KernelArguments], parts: usize) -> Vec<Vec<KernelArguments>> {
-    let of = |part| {
-        let renamed = |one: &KernelArguments| {
-            let kernel = batch::original(&one.kernel, part)?.to_owned();
-            Some(KernelArguments { kernel, arguments: one.arguments.clone() })
-        };
-        kernels.iter().filter_map(renamed).collect()
-    };
-    (0..parts).map(of).collect()
+/// Kernels for messages: `cl/esc/gather.cl gather_runs, cl/esc/gather.cl gather_ends`.
+fn names(units: &[&Unit]) -> String {
+    let name = |unit: &&Unit| format!("{} {}", unit.source.path, unit.kernel);
+    units.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// The binary of a program, if the driver gives it out.

@@ -8,6 +8,7 @@
 //! ```
 use super::{
     Device, arguments,
+    batch::Unit,
     buffer::Buffer,
     cl::check,
     program::{Compiled, Program},
@@ -152,50 +153,61 @@ impl Grid {
     }
 }
 
-/// A kernel's name and the signature it was checked against.
-type KernelKey = (&'static str, TypeId);
-
-/// The kernels of one program that nobody is setting arguments of. A `cl_kernel` holds its arguments, so two threads cannot share one.
+/// The handles of one kernel that nobody is setting arguments of, by the signature they were checked against. A `cl_kernel` holds its
+/// arguments, so two threads cannot share one.
 #[derive(Default)]
-pub(super) struct RawKernels {
-    idle: Mutex<HashMap<KernelKey, Vec<cl::Kernel>>>,
+pub(super) struct Handles {
+    idle: Mutex<HashMap<TypeId, Vec<cl::Kernel>>>,
 }
 
-impl RawKernels {
-    fn idle(&self) -> MutexGuard<'_, HashMap<KernelKey, Vec<cl::Kernel>>> {
+impl Handles {
+    fn idle(&self) -> MutexGuard<'_, HashMap<TypeId, Vec<cl::Kernel>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Compiled {
-    /// A kernel that nobody uses, or a new one, whose arguments are `S`.
-    fn take<S: Signature>(&self, key: KernelKey) -> Result<cl::Kernel> {
-        if let Some(idle) = self.kernels.idle().get_mut(&key).and_then(Vec::pop) {
+    /// A handle that nobody uses, or a new one, whose arguments are `S`.
+    fn take<S: Signature>(&self, name: &'static str) -> Result<cl::Kernel> {
+        if let Some(idle) = self.handles.idle().get_mut(&TypeId::of::<S>()).and_then(Vec::pop) {
             return Ok(idle);
         }
-        arguments::compare(&self.arguments, key.0, &S::cl_types())?;
-        self.create(key.0)
+        arguments::compare(&self.takes.arguments, name, &S::cl_types())?;
+        self.create()
     }
 }
 
 /// A kernel whose argument list is the type `S`; returns to its program when dropped.
 pub(crate) struct Kernel<S> {
     raw: OnceCell<cl::Kernel>,
-    key: KernelKey,
+    /// What of `S` is left when it is dropped.
+    types: TypeId,
     home: Arc<Program>,
     signature: PhantomData<fn(S)>,
 }
 
 impl Device {
-    /// The kernel `name` of `source` compiled with `options`. Its program is asked for here, and waited for at the first launch.
+    /// The kernel `name` of `source` compiled with `options`. It is asked for here, and waited for at the first launch.
     pub(crate) fn kernel<S: Signature>(
         &self,
         source: Source,
         options: &Options,
         name: &'static str,
     ) -> Result<Kernel<S>> {
-        let home = self.inner.programs.get(&self.inner.compiler, source, options);
-        Ok(Kernel { raw: OnceCell::new(), key: (name, TypeId::of::<S>()), home, signature: PhantomData })
+        let kernel = self.rare_kernel(source, options, name)?;
+        self.inner.compiler.ask(&kernel.home);
+        Ok(kernel)
+    }
+
+    /// The same for a kernel that most products do not launch: asked for when it is launched.
+    pub(crate) fn rare_kernel<S: Signature>(
+        &self,
+        source: Source,
+        options: &Options,
+        name: &'static str,
+    ) -> Result<Kernel<S>> {
+        let home = self.inner.programs.get(Unit { source, options: options.clone(), kernel: name });
+        Ok(Kernel { raw: OnceCell::new(), types: TypeId::of::<S>(), home, signature: PhantomData })
     }
 }
 
@@ -207,7 +219,7 @@ impl<S: Signature> Kernel<S> {
         }
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
         work.count_kernel_wait(waited);
-        let raw = compiled?.take::<S>(self.key)?;
+        let raw = compiled?.take::<S>(self.home.unit.kernel)?;
         Ok(self.raw.get_or_init(|| raw))
     }
 
@@ -233,7 +245,7 @@ impl<S> Drop for Kernel<S> {
         if let Some(raw) = self.raw.take()
             && let Some(home) = self.home.if_made()
         {
-            home.kernels.idle().entry(self.key).or_default().push(raw);
+            home.handles.idle().entry(self.types).or_default().push(raw);
         }
     }
 }
@@ -281,7 +293,7 @@ mod tests {
         let wide = refusal::<(In<u32>, Out<u32>, u64)>(SUM, "sum");
         assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
         let none = refusal::<(In<u32>, u32)>(SUM, "product");
-        assert!(none.contains("product: its program has no such kernel"), "{none}");
+        assert!(none.contains("product: its source has no such kernel"), "{none}");
         let broken = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
         let log = refusal::<(In<u32>, u32)>(broken, "broken");
         assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");

@@ -77,7 +77,7 @@ struct Inner {
     pool: Arc<Pool>,
     queue: Queue,
     context: Arc<Context>,
-    /// Nanoseconds that threads waited for programs.
+    /// Nanoseconds that threads waited for kernels.
     kernel_wait: AtomicU64,
     commands: AtomicU64,
     launches: AtomicU64,
@@ -98,11 +98,11 @@ pub struct Counters {
     pub launches: u64,
     /// Blocking reads from the device.
     pub read_backs: u64,
-    /// Programs compiled from source.
-    pub programs_compiled: u64,
-    /// Programs loaded from the cache of kernels.
-    pub programs_loaded: u64,
-    /// Nanoseconds that callers waited for programs, compiled or loaded; of several threads that wait at once, each counts.
+    /// Kernels compiled from source.
+    pub kernels_compiled: u64,
+    /// Kernels loaded from the cache of kernels.
+    pub kernels_loaded: u64,
+    /// Nanoseconds that callers waited for kernels, compiled or loaded; of several threads that wait at once, each counts.
     pub kernel_wait_ns: u64,
 }
 
@@ -167,7 +167,7 @@ impl Device {
     pub fn counters(&self) -> Counters {
         let (buffers_created, buffers_taken) = self.inner.pool.counts();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (programs_compiled, programs_loaded) = self.inner.compiler.counts();
+        let (kernels_compiled, kernels_loaded) = self.inner.compiler.counts();
         let Inner { kernel_wait, commands, launches, read_backs, .. } = &*self.inner;
         Counters {
             buffers_created,
@@ -175,13 +175,13 @@ impl Device {
             commands: count(commands),
             launches: count(launches),
             read_backs: count(read_backs),
-            programs_compiled,
-            programs_loaded,
+            kernels_compiled,
+            kernels_loaded,
             kernel_wait_ns: count(kernel_wait),
         }
     }
 
-    /// Reports to `progress` how many programs are compiled, of how many asked for: only when there are some that the cache of kernels
+    /// Reports to `progress` how many kernels are compiled, of how many asked for: only when there are some that the cache of kernels
     /// ([`kernel_cache`]) does not have, as in the first run on a machine.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);

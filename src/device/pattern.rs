@@ -1,6 +1,6 @@
 //! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
 use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source};
-use crate::{BlockShape, Element, Error, Matrix, Pattern, Result};
+use crate::{BlockShape, DeviceKind, Element, Error, Matrix, Pattern, Result};
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: where its entries (blocks) are, and their shape. A handle; clones and the matrices made on it
@@ -172,14 +172,16 @@ impl PatternArrays {
             return Ok(*known);
         }
         let work = Work::new(&self.device, None);
-        let options = Options::group_size(GROUP_SIZE);
+        // A CPU's group is a loop: of one item it has no barrier.
+        let group_size = if self.device.info().kind == DeviceKind::Cpu { 1 } else { GROUP_SIZE };
+        let options = Options::group_size(group_size);
         let kernel: Kernel<Signature> =
             self.device.kernel(source!("device/fingerprint.cl"), &options, "fingerprint")?;
         let mut sums = work.buffer(2 * GROUPS)?;
         work.fill_zero(&mut sums)?;
         for (array, words) in [(0, &self.col_ptr), (1, &self.row_idx)] {
             let args = (words, &mut sums, words.len() as u32, array);
-            kernel.launch(&work, Grid::groups(GROUPS, GROUP_SIZE), args)?;
+            kernel.launch(&work, Grid::groups(GROUPS, group_size), args)?;
         }
         let sums: Vec<u64> = sums.download(&work)?;
         let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];

@@ -1,54 +1,49 @@
 //! Programs: asked for when a stage is set up, made by the [`Compiler`] when one of them is waited for.
-use super::{
-    Options, Source,
-    arguments::KernelArguments,
-    batch::{Part, renamed},
-    cl::check,
-    compiler::Compiler,
-    kernel::RawKernels,
-};
+use super::{arguments::KernelArguments, batch::Unit, cl::check, compiler::Compiler, kernel::Handles};
 use crate::{Error, Result};
 use opencl3::{kernel::Kernel, program::Program as ClProgram};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
-/// A program that is compiled, loaded, or on its way.
+/// A kernel's program that is compiled, loaded, or on its way.
 pub(super) struct Program {
-    pub(super) part: Part,
+    pub(super) unit: Unit,
+    asked: AtomicBool,
     made: OnceLock<Result<Compiled>>,
 }
 
-/// A compiled program, what its kernels take, and the kernels taken from it.
+/// A kernel compiled: its program, which others may share, what it takes, and the handles of it.
 pub(super) struct Compiled {
     program: Arc<ClProgram>,
-    /// Which part of it this one is.
-    part: usize,
-    pub(super) arguments: Vec<KernelArguments>,
-    pub(super) kernels: RawKernels,
+    pub(super) takes: KernelArguments,
+    pub(super) handles: Handles,
 }
 
 impl Compiled {
-    pub(super) fn new(program: Arc<ClProgram>, part: usize, arguments: Vec<KernelArguments>) -> Self {
-        Self { program, part, arguments, kernels: RawKernels::default() }
+    pub(super) fn new(program: Arc<ClProgram>, takes: KernelArguments) -> Self {
+        Self { program, takes, handles: Handles::default() }
     }
 
-    /// A new kernel.
-    pub(super) fn create(&self, name: &str) -> Result<Kernel> {
-        check("clCreateKernel", Kernel::create(&self.program, &renamed(name, self.part)))
+    /// A new handle.
+    pub(super) fn create(&self) -> Result<Kernel> {
+        check("clCreateKernel", Kernel::create(&self.program, &self.takes.name))
     }
 }
 
 impl Program {
-    fn new(part: Part) -> Self {
-        Self { part, made: OnceLock::new() }
+    fn new(unit: Unit) -> Self {
+        Self { unit, asked: AtomicBool::new(false), made: OnceLock::new() }
     }
 
-    /// Where its source is, for messages.
-    pub(super) fn path(&self) -> &'static str {
-        self.part.0.path
+    /// Whether nobody has asked for it: once.
+    pub(super) fn is_new(&self) -> bool {
+        !self.asked.swap(true, Relaxed)
     }
 
     /// Says what became of it; the first word counts.
@@ -56,12 +51,13 @@ impl Program {
         let _the_later = self.made.set(made);
     }
 
-    /// The program, when `compiler` has made it; and how long that was waited for.
-    pub(super) fn compiled(&self, compiler: &Compiler) -> (Result<&Compiled>, Duration) {
+    /// The kernel, when `compiler` has made it; and how long that was waited for.
+    pub(super) fn compiled(self: &Arc<Self>, compiler: &Compiler) -> (Result<&Compiled>, Duration) {
         let (made, waited) = match self.made.get() {
             Some(made) => (made, Duration::ZERO),
             None => {
                 let start = Instant::now();
+                compiler.ask(self);
                 compiler.start();
                 (self.made.wait(), start.elapsed())
             }
@@ -69,7 +65,7 @@ impl Program {
         (made.as_ref().map_err(again), waited)
     }
 
-    /// The program, if it is made.
+    /// The kernel, if it is made.
     pub(super) fn if_made(&self) -> Option<&Compiled> {
         self.made.get()?.as_ref().ok()
     }
@@ -86,7 +82,7 @@ fn again(error: &Error) -> Error {
     }
 }
 
-/// Programs by source and options; at most [`ProgramCache::BOUND`], the least recently used leaves first.
+/// Kernels' programs; at most [`ProgramCache::BOUND`], the least recently used leaves first.
 #[derive(Default)]
 pub(super) struct ProgramCache {
     state: Mutex<State>,
@@ -97,30 +93,28 @@ struct State {
     /// Counts the requests.
     clock: u64,
     /// When each was requested last, and the program.
-    programs: HashMap<Part, (u64, Arc<Program>)>,
+    programs: HashMap<Unit, (u64, Arc<Program>)>,
 }
 
 impl ProgramCache {
-    /// A product takes about ten programs; this keeps some twenty combinations of shape and type.
-    const BOUND: usize = 256;
+    /// A product takes about twenty kernels; this keeps some twenty combinations of shape and type.
+    const BOUND: usize = 512;
 
-    /// The program of `source` with `options`: asked of `compiler` if nobody did before.
-    pub(super) fn get(&self, compiler: &Compiler, source: Source, options: &Options) -> Arc<Program> {
+    /// The program of `unit`, a new one if it was not requested before.
+    pub(super) fn get(&self, unit: Unit) -> Arc<Program> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { clock, programs } = &mut *guard;
         *clock += 1;
-        let key = (source, options.clone());
-        if let Some((used, program)) = programs.get_mut(&key) {
+        if let Some((used, program)) = programs.get_mut(&unit) {
             *used = *clock;
             return program.clone();
         }
         if programs.len() >= Self::BOUND {
-            let oldest = programs.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
-            oldest.and_then(|key| programs.remove(&key));
+            let oldest = programs.iter().min_by_key(|(_, (used, _))| *used).map(|(unit, _)| unit.clone());
+            oldest.and_then(|unit| programs.remove(&unit));
         }
-        let program = Arc::new(Program::new(key.clone()));
-        compiler.ask(program.clone());
-        programs.insert(key, (*clock, program.clone()));
+        let program = Arc::new(Program::new(unit.clone()));
+        programs.insert(unit, (*clock, program.clone()));
         program
     }
 }

@@ -179,19 +179,19 @@ impl<T: Element> BlockSums<T> {
             }
             BlockKernel::Serial { runs } => {
                 let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
-                let pieces = device.kernel(source, &options, "sum_pieces")?;
+                let pieces = device.rare_kernel(source, &options, "sum_pieces")?;
                 Kernels::Serial { runs: device.kernel(source, &options, "sum_serial")?, each: runs, pieces }
             }
             BlockKernel::General => Kernels::Any {
                 runs: device.kernel(source, &options, "sum_any_blocks")?,
-                pieces: device.kernel(source, &options, "sum_any_pieces")?,
+                pieces: device.rare_kernel(source, &options, "sum_any_pieces")?,
             },
         };
         Ok(Self {
             a,
             b,
             kernels,
-            add_parts: device.kernel(source, &options, "add_parts")?,
+            add_parts: device.rare_kernel(source, &options, "add_parts")?,
             tuning,
             transposed,
             empty_runs,

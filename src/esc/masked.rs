@@ -105,7 +105,7 @@ impl<'a> Lines<'a> {
 impl Masked {
     fn new(device: &Device, tuning: &Tuning, (a, b): (&Side, &Side)) -> Result<Self> {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
-        let long_pieces = device.kernel(source!("esc/gather.cl"), &options, "long_pieces")?;
+        let long_pieces = device.rare_kernel(source!("esc/gather.cl"), &options, "long_pieces")?;
         let options = options.define("A_MOVED", u8::from(!a.transposed)).define("B_MOVED", u8::from(b.transposed));
         let masked = source!("esc/masked.cl");
         Ok(Self {

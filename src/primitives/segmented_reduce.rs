@@ -34,7 +34,7 @@ impl<T: Element> SegmentedReduce<T> {
         let options = Options::group_size(group_size).element::<T>().define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
             runs: device.kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_runs")?,
-            long_runs: device.kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_long_runs")?,
+            long_runs: device.rare_kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_long_runs")?,
             group_size,
         })
     }

@@ -101,8 +101,8 @@ impl<P: Word> SegmentedSort<P> {
         };
         Ok(Self {
             tiles: device.kernel(source, &options, "sort_tiles")?,
-            chunks: device.kernel(source, &options, "sort_chunks")?,
-            merge: device.kernel(source, &options, "merge_chunks")?,
+            chunks: device.rare_kernel(source, &options, "sort_chunks")?,
+            merge: device.rare_kernel(source, &options, "merge_chunks")?,
             tuning,
         })
     }

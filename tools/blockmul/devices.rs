@@ -38,9 +38,9 @@ fn clear_cache() -> Result<(), Failure> {
         return output::print("kernels are not kept: BLOCKMUL_CACHE is off");
     };
     let cleared = kernel_cache::clear().map_err(output::of_output)?;
-    let programs = if cleared.programs == 1 { "program" } else { "programs" };
+    let kernels = if cleared.kernels == 1 { "kernel" } else { "kernels" };
     let size = show_bytes(cleared.bytes);
-    output::print(&format!("{}: {} {programs} removed, {size}", folder.display(), cleared.programs))
+    output::print(&format!("{}: {} {kernels} removed, {size}", folder.display(), cleared.kernels))
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

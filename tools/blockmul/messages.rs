@@ -50,7 +50,7 @@ pub enum Unit {
     Entries,
     Columns,
     Runs,
-    Programs,
+    Kernels,
 }
 
 impl Unit {
@@ -59,7 +59,7 @@ impl Unit {
             Self::Bytes => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} [{elapsed}, {eta} left]",
             Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
             Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
-            Self::Programs => "{msg} {wide_bar} {pos}/{len} programs [{elapsed}]",
+            Self::Kernels => "{msg} {wide_bar} {pos}/{len} [{elapsed}]",
             Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
         }
     }
@@ -108,7 +108,7 @@ impl Messages {
             let mut before = before.lock().unwrap_or_else(PoisonError::into_inner);
             if done < total {
                 before.get_or_insert_with(|| bar.message());
-                bar.set_style(style(Unit::Programs.template()));
+                bar.set_style(style(Unit::Kernels.template()));
                 bar.set_message(text.clone());
                 bar.set_length(total);
                 bar.set_position(done);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn every_template_parses() {
         spinner();
-        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Programs] {
+        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels] {
             style(unit.template());
         }
     }

@@ -6,16 +6,15 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8] = b"blockmul kernels 1\n";
 const CHECKSUM: usize = 32;
 
-/// What is known of a program: the header of its file, which has nothing else.
+/// What is known of a kernel: the header of its file, which has nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct Known {
     /// What its file is named by.
     pub(super) key: String,
-    /// The binary that has it, and which part of that it is.
+    /// The binary that has it.
     pub(in crate::device) binary: String,
-    pub(in crate::device) part: usize,
-    /// What its kernels take.
-    pub(in crate::device) kernels: Vec<KernelArguments>,
+    /// Its name there, and what it takes.
+    pub(in crate::device) takes: KernelArguments,
 }
 
 /// The header of a file that has a binary behind it.

@@ -9,13 +9,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Ending of a file that says what is known of a program.
+/// Ending of a file that says what is known of a kernel.
 pub(super) const KNOWN: &str = "kernels";
 /// Ending of a file that holds a binary.
 pub(super) const BINARY: &str = "binary";
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Bytes of all files: some thousand programs of PoCL, of 50 to 150 KB.
+/// Bytes of all files: some hundred batches of PoCL's, of about 500 KB.
 const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of one file; a larger one is none of ours.
 const LARGEST: u64 = 64 << 20;
@@ -136,7 +136,7 @@ impl Folder {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(failed(&entry.path(), error)),
                 Ok(()) => {
-                    cleared.programs += u64::from(matches!(kind, Kind::Known));
+                    cleared.kernels += u64::from(matches!(kind, Kind::Known));
                     cleared.bytes += bytes;
                 }
             }

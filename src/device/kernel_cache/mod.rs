@@ -2,8 +2,8 @@
 //! tens to compile.
 //!
 //! A file is named by a hash of all that its contents depend on: source, options, device, driver, platform and the version of this
-//! crate. One kind holds binaries, as the driver gave them out. The other says of a program which binary has it and what its kernels
-//! take: names and types of arguments, since OpenCL promises those only for programs built from source.
+//! crate. One kind holds binaries, as the driver gave them out. The other says of a kernel which binary has it and what it takes: names
+//! and types of arguments, since OpenCL promises those only for programs built from source.
 //! Whatever is odd about a file or the folder means that programs are compiled from source, never a failure. Files are written beside
 //! their place and renamed; folder and files are their owner's alone, since drivers run what is in them.
 //!
@@ -11,7 +11,12 @@
 mod entry;
 mod folder;
 
-use super::{DeviceInfo, arguments::KernelArguments, batch::Part, source::COMMON};
+use super::{
+    DeviceInfo,
+    arguments::KernelArguments,
+    batch::{Batch, Unit},
+    source::COMMON,
+};
 use crate::Result;
 pub(super) use entry::Known;
 use entry::{Binary, seal, unseal};
@@ -26,8 +31,8 @@ const VARIABLE: &str = "BLOCKMUL_CACHE";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cleared {
-    /// Programs.
-    pub programs: u64,
+    /// Kernels.
+    pub kernels: u64,
     /// Bytes of their files.
     pub bytes: u64,
 }
@@ -69,13 +74,13 @@ impl Cache {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn key_of(&self, (source, options): &Part) -> String {
-        self.key(&[COMMON.text, source.path, source.text, &options.to_string()])
+    fn key_of(&self, Unit { source, options, kernel }: &Unit) -> String {
+        self.key(&[COMMON.text, source.path, source.text, &options.to_string(), kernel])
     }
 
-    /// What is known of a program.
-    pub(super) fn find(&self, part: &Part) -> Option<Known> {
-        let key = self.key_of(part);
+    /// What is known of a kernel.
+    pub(super) fn find(&self, unit: &Unit) -> Option<Known> {
+        let key = self.key_of(unit);
         let bytes = self.folder.read(&key, KNOWN)?;
         let (known, _) = unseal::<Known>(&bytes)?;
         (known.key == key).then_some(known)
@@ -88,15 +93,20 @@ impl Cache {
         (header.key == key && !binary.is_empty()).then(|| binary.to_vec())
     }
 
-    /// Keeps a binary with the programs that are its parts, and what their kernels take; if the folder can be written.
-    pub(super) fn store(&self, text: &str, options: &str, parts: &[(Part, Vec<KernelArguments>)], binary: &[u8]) {
-        let key = self.key(&[text, options]);
+    /// Keeps the binary of a batch with its kernels and what they take; if the folder can be written.
+    pub(super) fn store<'u>(
+        &self,
+        batch: &Batch,
+        kernels: impl IntoIterator<Item = (&'u Unit, &'u KernelArguments)>,
+        binary: &[u8],
+    ) {
+        let key = self.key(&[&batch.text, &batch.options]);
         let header = Binary { key: key.clone() };
         let mut kept = self.folder.write(&key, BINARY, &seal(&header, binary));
-        for (number, (part, kernels)) in parts.iter().enumerate() {
+        for (unit, takes) in kernels {
             kept = kept.and_then(|()| {
-                let own = self.key_of(part);
-                let known = Known { key: own.clone(), binary: key.clone(), part: number, kernels: kernels.clone() };
+                let own = self.key_of(unit);
+                let known = Known { key: own.clone(), binary: key.clone(), takes: takes.clone() };
                 self.folder.write(&own, KNOWN, &seal(&known, &[]))
             });
         }

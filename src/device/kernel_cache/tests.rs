@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::arguments::{Argument, KernelArguments};
+use crate::device::{Options, Source, arguments::Argument};
 use std::{fs, path::Path, time::Duration};
 
 const KEY: &str = "0123abcd";
@@ -7,8 +7,8 @@ const KEY: &str = "0123abcd";
 fn known() -> Known {
     let argument = |name: &str, cl_type: &str| Argument { name: name.into(), cl_type: cl_type.into() };
     let arguments = vec![argument("data", "double*"), argument("n", "uint")];
-    let kernels = vec![KernelArguments { kernel: "scan".into(), arguments }];
-    Known { key: KEY.into(), binary: "4567".into(), part: 3, kernels }
+    let takes = KernelArguments { name: "scan_3".into(), arguments };
+    Known { key: KEY.into(), binary: "4567".into(), takes }
 }
 
 #[test]
@@ -33,7 +33,11 @@ fn nothing_but_a_whole_file_is_taken() {
     assert!(unseal::<Known>(&seal(&Binary { key: KEY.into() }, b"")).is_none(), "another kind of header");
 }
 
-const SOURCE: crate::device::Source = crate::device::Source { path: "cl/one.cl", text: "kernel" };
+/// A kernel for work-groups of this size.
+fn unit(group_size: usize) -> Unit {
+    let source = Source { path: "cl/one.cl", text: "KERNEL scan(global double* data, uint n) {}" };
+    Unit { source, options: Options::group_size(group_size), kernel: "scan" }
+}
 
 #[test]
 fn programs_are_found_by_what_they_are_made_of() {
@@ -43,15 +47,15 @@ fn programs_are_found_by_what_they_are_made_of() {
         info.driver = driver.into();
         Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
     };
-    let part = |group_size| (SOURCE, crate::device::Options::group_size(group_size));
-    let both = [(part(1), known().kernels), (part(2), Vec::new())];
-    cache("1.0").store("whole", "options", &both, b"bytes");
-    let found = cache("1.0").find(&part(2)).unwrap();
-    assert_eq!((found.part, found.kernels), (1, Vec::new()));
+    let units = [unit(1), unit(2)];
+    let takes = ["scan_0", "scan_1"].map(|name| KernelArguments { name: name.into(), ..known().takes });
+    cache("1.0").store(&Batch::new(&units), units.iter().zip(&takes), b"bytes");
+    let found = cache("1.0").find(&unit(2)).unwrap();
+    assert_eq!(found.takes, takes[1]);
     assert_eq!(cache("1.0").binary(&found.binary).as_deref(), Some(b"bytes".as_slice()));
-    assert_eq!(cache("1.0").find(&part(1)).unwrap().kernels, known().kernels);
-    assert_eq!(cache("1.0").find(&part(3)), None);
-    assert_eq!(cache("1.1").find(&part(1)), None, "another driver");
+    assert_eq!(cache("1.0").find(&unit(1)).unwrap().takes, takes[0]);
+    assert_eq!(cache("1.0").find(&unit(3)), None);
+    assert_eq!(cache("1.1").find(&unit(1)), None, "another driver");
     // A file under another's name is not that other's.
     let files = names(place.path());
     let of = |ending: &str| {
@@ -60,7 +64,7 @@ fn programs_are_found_by_what_they_are_made_of() {
     let (known, binaries) = (of(".kernels"), of(".binary"));
     assert_eq!((known.len(), binaries.len()), (2, 1));
     fs::copy(&known[0], &known[1]).unwrap();
-    let left = [1, 2].map(|group_size| cache("1.0").find(&part(group_size)));
+    let left = [1, 2].map(|group_size| cache("1.0").find(&unit(group_size)));
     assert_eq!(left.iter().flatten().count(), 1);
     fs::copy(&known[0], &binaries[0]).unwrap();
     assert_eq!(cache("1.0").binary(&found.binary), None);
@@ -76,7 +80,7 @@ fn files_are_kept_read_and_cleared() {
     folder.write(KEY, KNOWN, b"second").unwrap();
     assert_eq!(folder.read(KEY, KNOWN).as_deref(), Some(b"second".as_slice()));
     fs::write(path.join("notes.txt"), "the user's").unwrap();
-    assert_eq!(folder.clear().unwrap(), Cleared { programs: 1, bytes: 6 });
+    assert_eq!(folder.clear().unwrap(), Cleared { kernels: 1, bytes: 6 });
     assert_eq!(names(&path), ["notes.txt"], "nothing else is removed, nothing unfinished is left");
     assert_eq!(Folder::new(place.path().join("none")).clear().unwrap(), Cleared::default());
 }
@@ -127,9 +131,8 @@ fn everything_that_a_binary_depends_on_is_in_its_key() {
         Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
     };
     let same: fn(&mut DeviceInfo) = |_| ();
-    let part = (SOURCE, crate::device::Options::group_size(4));
-    let one = cache(same).key_of(&part);
-    assert_eq!((one.len(), &one), (64, &cache(same).key_of(&part)));
+    let one = cache(same).key_of(&unit(4));
+    assert_eq!((one.len(), &one), (64, &cache(same).key_of(&unit(4))));
     let changes: [fn(&mut DeviceInfo); 6] = [
         |info| info.name.push('x'),
         |info| info.version.push('x'),
@@ -138,12 +141,13 @@ fn everything_that_a_binary_depends_on_is_in_its_key() {
         |info| info.platform_version.push('x'),
         |info| info.vendor.push('x'),
     ];
-    let mut others: Vec<_> = changes.map(|change| cache(change).key_of(&part)).into();
-    let (source, options) = part;
-    let other = crate::device::Source { text: "other", ..source };
-    others.push(cache(same).key_of(&(other, options.clone())));
-    others.push(cache(same).key_of(&(source, options.clone().define("N", 1))));
-    others.push(cache(same).key_of(&(source, crate::device::Options { flags: "-w".into(), ..options })));
+    let mut others: Vec<_> = changes.map(|change| cache(change).key_of(&unit(4))).into();
+    let Unit { source, options, kernel } = unit(4);
+    let mut add = |unit| others.push(cache(same).key_of(&unit));
+    add(Unit { source: Source { text: "other", ..source }, ..unit(4) });
+    add(Unit { options: options.clone().define("N", 1), ..unit(4) });
+    add(Unit { options: Options { flags: "-w".into(), ..options }, source, kernel });
+    add(Unit { kernel: "other", ..unit(4) });
     for other in others {
         assert_ne!(one, other);
     }
