@@ -18,13 +18,13 @@ const QUEUES: [u64; 3] =
     [0, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE];
 
 /// What an application has: a context, a queue of its own making, buffers.
-struct App {
+pub struct App {
     queue: CommandQueue,
     context: Context,
 }
 
 impl App {
-    fn new(properties: u64) -> Self {
+    pub fn new(properties: u64) -> Self {
         // The device the other tests run on, found by its place in the list (which is made first: PoCL's start is not for two threads).
         let index = device().info().index;
         let ids: Vec<_> = opencl3::platform::get_platforms()
@@ -43,7 +43,7 @@ impl App {
         unsafe { CommandQueue::create(context, context.default_device(), properties) }.unwrap()
     }
 
-    fn adopt(&self) -> Result<Device> {
+    pub fn adopt(&self) -> Result<Device> {
         unsafe { Device::adopt(self.context.get(), self.context.default_device(), self.queue.get()) }
     }
 
@@ -56,7 +56,7 @@ impl App {
         buffer
     }
 
-    fn buffers<M: Matrix>(&self, matrix: &M) -> (Buffer<u32>, Buffer<u32>, Buffer<M::Element>, RawMatrix) {
+    pub fn buffers<M: Matrix>(&self, matrix: &M) -> (Buffer<u32>, Buffer<u32>, Buffer<M::Element>, RawMatrix) {
         let cbc = matrix.as_cbc();
         let col_ptr: Vec<u32> = cbc.pattern.col_ptr().iter().map(|&p| p as u32).collect();
         let (p, i, x) = (self.buffer(&col_ptr), self.buffer(cbc.pattern.row_idx()), self.buffer(cbc.values));

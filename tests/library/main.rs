@@ -15,6 +15,7 @@ mod ocl;
 mod peers;
 mod plans;
 mod products;
+mod quick;
 mod real_data;
 mod real_problems;
 mod schur;

@@ -5,7 +5,7 @@ use ocl::{Buffer, Context, Event, Queue, core, flags::CommandQueueProperties};
 use std::time::Duration;
 
 /// A queue on the device that the other tests run on.
-fn queue(properties: Option<CommandQueueProperties>) -> Queue {
+pub fn queue(properties: Option<CommandQueueProperties>) -> Queue {
     let index = device().info().index;
     let all: Vec<(ocl::Platform, ocl::Device)> = ocl::Platform::list()
         .into_iter()

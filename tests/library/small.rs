@@ -16,15 +16,6 @@ fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
     Ok(())
 }
 
-fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
-    let (got, want) = (got.as_cbc(), want.as_cbc());
-    assert_eq!(got.pattern, want.pattern, "{what}: pattern");
-    for entry in 0..want.pattern.nnz() {
-        let bits = |block: &[M::Element]| bytemuck::cast_slice::<_, u8>(block).to_vec();
-        assert_eq!(bits(got.block(entry)), bits(want.block(entry)), "{what}: entry {entry}");
-    }
-}
-
 #[test]
 fn every_family_on_either_side() -> Result<()> {
     for family in FAMILIES {

@@ -1,6 +1,6 @@
 //! What the integration tests share: the device they run on, and matrix families with small integer values, so that sums are exact.
 #![allow(dead_code)] // each program uses its part
-use blockmul::{BlockShape, Cbc, Csc, Device, Element};
+use blockmul::{BlockShape, Cbc, Csc, Device, Element, Matrix};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use std::{path::PathBuf, sync::OnceLock};
@@ -34,6 +34,16 @@ pub fn python(package: &str, modules: &str) -> Option<String> {
         eprintln!("left out: {missing}");
     }
     found
+}
+
+/// The same pattern and the same bits in every block; how far blocks lie apart may differ.
+pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
+    let (got, want) = (got.as_cbc(), want.as_cbc());
+    assert_eq!(got.pattern, want.pattern, "{what}: pattern");
+    for entry in 0..want.pattern.nnz() {
+        let bits = |block: &[M::Element]| bytemuck::cast_slice::<_, u8>(block).to_vec();
+        assert_eq!(bits(got.block(entry)), bits(want.block(entry)), "{what}: entry {entry}");
+    }
 }
 
 /// A small generator: SplitMix64 (Steele, Lea, Flood 2014).
