@@ -209,10 +209,12 @@ fn structure() -> Result<()> {
         again.execute(&turned, &mut back)?;
         equal(&back.download()?, &a, "turned twice");
 
-        let (plan, map) = (ScalarPlan::<Cbc<T>>::full(&da.pattern())?, ScalarMap::full(&a)?);
+        let h = generate::pose_graph(20, 30, 2, Values::Integer, 3)?.cast::<T>();
+        let dh = device().upload(&h)?;
+        let (plan, map) = (ScalarPlan::<Cbc<T>>::full(&dh.pattern())?, ScalarMap::full(&h)?);
         let (mut values, mut want) = (plan.output()?, vec![T::from_f64(0.0); map.nnz()]);
-        plan.execute(&da, &mut values)?;
-        map.copy_values(&a, &mut want)?;
+        plan.execute(&dh, &mut values)?;
+        map.copy_values(&h, &mut want)?;
         assert_eq!(values.download()?, want, "scalars of {}", T::NAME);
         Ok(())
     }
