@@ -1,24 +1,38 @@
 //! The most memory that a piece of work holds at once, of all threads together.
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 
 struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+/// Off but for the time of [`most_held`]: the tests that share the program pay nothing.
+static COUNTS: AtomicBool = AtomicBool::new(false);
+/// Bytes held above those held when counting began; less than none if `work` gives back what was there before.
+static HELD: AtomicIsize = AtomicIsize::new(0);
+static MOST: AtomicIsize = AtomicIsize::new(0);
 
 /// Bytes that `work` held at its peak, above those held before. Nothing else may be under way.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.load(Relaxed);
-    MOST.store(before, Relaxed);
+    HELD.store(0, Relaxed);
+    MOST.store(0, Relaxed);
+    COUNTS.store(true, Relaxed);
     let done = work();
-    (done, MOST.load(Relaxed) - before)
+    COUNTS.store(false, Relaxed);
+    (done, MOST.load(Relaxed).unsigned_abs())
 }
 
 fn took(bytes: usize) {
-    MOST.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+    if COUNTS.load(Relaxed) {
+        let held = HELD.fetch_add(bytes.cast_signed(), Relaxed) + bytes.cast_signed();
+        MOST.fetch_max(held, Relaxed);
+    }
+}
+
+fn gave(bytes: usize) {
+    if COUNTS.load(Relaxed) {
+        HELD.fetch_sub(bytes.cast_signed(), Relaxed);
+    }
 }
 
 // SAFETY: the system's allocator does the work.
@@ -35,7 +49,15 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
+        gave(layout.size());
         unsafe { System.dealloc(place, layout) }
+    }
+
+    // The old place and the new one count together, as if the bytes were always copied.
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        took(bytes);
+        let moved = unsafe { System.realloc(place, layout, bytes) };
+        gave(layout.size());
+        moved
     }
 }

@@ -2,7 +2,7 @@
 #![cfg(feature = "cli")]
 mod bench;
 mod bench_tools;
-#[path = "../common/mod.rs"]
+#[path = "../library/common/mod.rs"]
 mod common;
 mod compare;
 mod drop;

@@ -1,4 +1,4 @@
-//! What is read, what is refused and how, and what comes back; archives of SciPy's own are in `tests/formats.rs`.
+//! What is read, what is refused and how, and what comes back; archives of SciPy's own are in `tests/library/formats.rs`.
 mod refusals;
 mod written;
 

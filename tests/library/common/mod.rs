@@ -1,0 +1,151 @@
+//! What the integration tests share: the device they run on, and matrix families with small integer values, so that sums are exact.
+#![allow(dead_code)] // each program uses its part
+use blockmul::{BlockShape, Cbc, Csc, Device, Element, Matrix};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+use std::{path::PathBuf, sync::OnceLock};
+
+/// The device named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
+pub fn device() -> Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
+    DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
+}
+
+/// A file below the folder named by `BLOCKMUL_DATA`, where it is there.
+pub fn data(path: &str) -> Option<PathBuf> {
+    let file = PathBuf::from(std::env::var_os("BLOCKMUL_DATA")?).join(path);
+    file.exists().then_some(file)
+}
+
+/// A Python with a package whose `modules` it imports: the one `BLOCKMUL_PYTHON` names, else whichever there is. Without one the tests say
+/// so and pass, but not where CI is set.
+pub fn python(package: &str, modules: &str) -> Option<String> {
+    let named = std::env::var("BLOCKMUL_PYTHON").ok();
+    let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
+    let imports = |python: &String| {
+        let output = std::process::Command::new(python).args(["-c", &format!("import {modules}")]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let found = candidates.into_iter().find(imports);
+    if found.is_none() {
+        let missing = format!("no Python with {package} (tools/setup installs it)");
+        assert!(std::env::var_os("CI").is_none(), "{missing}");
+        eprintln!("left out: {missing}");
+    }
+    found
+}
+
+/// The same pattern and the same bits in every block; how far blocks lie apart may differ.
+pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
+    let (got, want) = (got.as_cbc(), want.as_cbc());
+    assert_eq!(got.pattern, want.pattern, "{what}: pattern");
+    for entry in 0..want.pattern.nnz() {
+        let bits = |block: &[M::Element]| bytemuck::cast_slice::<_, u8>(block).to_vec();
+        assert_eq!(bits(got.block(entry)), bits(want.block(entry)), "{what}: entry {entry}");
+    }
+}
+
+/// A small generator: SplitMix64 (Steele, Lea, Flood 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Where the entries of a test matrix are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    Uniform,
+    PowerLawColumns,
+    Banded,
+    DenseColumn,
+    DenseRow,
+    EmptyLeading,
+    EmptyInner,
+    EmptyTrailing,
+    AllEmpty,
+    Arrow,
+}
+
+pub const FAMILIES: [Family; 10] = [
+    Family::Uniform,
+    Family::PowerLawColumns,
+    Family::Banded,
+    Family::DenseColumn,
+    Family::DenseRow,
+    Family::EmptyLeading,
+    Family::EmptyInner,
+    Family::EmptyTrailing,
+    Family::AllEmpty,
+    Family::Arrow,
+];
+
+/// The places of a family, about `per_col` in a column.
+pub fn places(family: Family, rows: usize, cols: usize, per_col: usize, random: &mut Random) -> Vec<(usize, usize)> {
+    let mut places = Vec::new();
+    for col in 0..cols {
+        let some = |n: usize, random: &mut Random| (0..n).map(|_| random.below(rows)).collect::<Vec<_>>();
+        let of_col = match family {
+            _ if rows == 0 => vec![],
+            Family::AllEmpty => vec![],
+            Family::Uniform => some(per_col, random),
+            Family::PowerLawColumns => some(per_col * cols / (col + 1) / 4, random),
+            Family::Banded => (0..per_col).map(|d| (col + d) % rows).collect(),
+            Family::DenseColumn if col == cols / 2 => (0..rows).collect(),
+            Family::DenseColumn | Family::DenseRow if col % 3 == 1 => some(1, random),
+            Family::DenseRow => [some(1, random), vec![rows / 3]].concat(),
+            Family::DenseColumn => vec![],
+            Family::EmptyLeading if col < cols / 2 => vec![],
+            Family::EmptyTrailing if col >= cols / 2 => vec![],
+            Family::EmptyInner if col % 4 != 0 => vec![],
+            Family::EmptyLeading | Family::EmptyTrailing | Family::EmptyInner => some(per_col, random),
+            Family::Arrow if col == 0 => (0..rows).collect(),
+            Family::Arrow => vec![0, col % rows],
+        };
+        places.extend(of_col.into_iter().map(|row| (row, col)));
+    }
+    places.sort_by_key(|&(row, col)| (col, row));
+    places.dedup();
+    places
+}
+
+/// A scalar matrix of a family; the values are 1 to 3, some of them negative.
+pub fn scalars<T: Element>(family: Family, rows: usize, cols: usize, per_col: usize, seed: u64) -> Csc<T> {
+    let mut random = Random(seed);
+    let places = places(family, rows, cols, per_col, &mut random);
+    Csc::from_triplets(rows, cols, places.into_iter().map(|(i, j)| (i, j, value(&mut random)))).unwrap()
+}
+
+/// A block matrix of a family.
+pub fn blocks<T: Element>(
+    family: Family,
+    rows: usize,
+    cols: usize,
+    per_col: usize,
+    shape: BlockShape,
+    seed: u64,
+) -> Cbc<T> {
+    let mut random = Random(seed);
+    let places = places(family, rows, cols, per_col, &mut random);
+    let block = |random: &mut Random| DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| value(random));
+    Cbc::from_triplets(rows, cols, shape, places.into_iter().map(|(i, j)| (i, j, block(&mut random)))).unwrap()
+}
+
+fn value<T: Element>(random: &mut Random) -> T {
+    T::from_f64([1.0, 2.0, 3.0, -1.0, -2.0][random.below(5)])
+}
+
+/// Any family.
+pub fn any_family() -> impl Strategy<Value = Family> {
+    (0..FAMILIES.len()).prop_map(|i| FAMILIES[i])
+}

@@ -1,0 +1,48 @@
+//! Every input that fuzzing found worth keeping, through the checks of the fuzz targets; see `fuzz/README.md`.
+#[path = "../../fuzz/readers.rs"]
+mod readers;
+
+use std::{path::Path, process::Command};
+
+/// Set in the process that replays the corpora.
+const ALONE: &str = "BLOCKMUL_TEST_ALONE";
+
+/// One test for all, in a process of its own, so that the memory counted is that of one reader: see `readers`.
+#[test]
+fn what_fuzzing_kept_is_read_or_refused() {
+    if std::env::var_os(ALONE).is_some() {
+        return replay();
+    }
+    let this = ["--exact", "fuzz_corpus::what_fuzzing_kept_is_read_or_refused", "--nocapture"];
+    let program = std::env::current_exe().unwrap();
+    let ran = Command::new(program).args(this).env(ALONE, "yes").output().unwrap();
+    let said = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+}
+
+fn replay() {
+    type Check = fn(&[u8]);
+    let targets: [(&str, Check); 9] = [
+        ("matrix_market", readers::matrix_market),
+        ("edge_list", readers::edge_list),
+        ("npz", readers::npz),
+        ("binary", readers::binary),
+        ("bla", readers::bla),
+        ("by_name", readers::by_name),
+        ("bal", readers::bal),
+        ("g2o", readers::g2o),
+        ("isam", readers::isam),
+    ];
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    for (target, check) in targets {
+        let files = std::fs::read_dir(corpus.join(target)).unwrap().map(|file| file.unwrap().path());
+        let mut read = 0;
+        for file in files {
+            let bytes = std::fs::read(&file).unwrap();
+            let outcome = std::panic::catch_unwind(|| check(&bytes));
+            assert!(outcome.is_ok(), "{}", file.display());
+            read += 1;
+        }
+        assert!(read > 0, "{target} has no corpus");
+    }
+}

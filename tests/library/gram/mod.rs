@@ -1,0 +1,200 @@
+//! JᵀJ, JᵀWJ and matrices of groups against serial references, to the bit, and against dense products of whole numbers.
+mod groups;
+mod refusals;
+mod weighted;
+
+use crate::common::{Random, device};
+use blockmul::{
+    BlockGroups, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceGroups, DeviceMatrix, Element, Error, GramParts, Group,
+    GroupsPlan, Matrix, Part, Plan, WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, reference,
+};
+use groups::{grid, residuals};
+use half::f16;
+use nalgebra::DMatrix;
+
+const PARTS: [Part; 3] = [Part::Full, Part::Lower, Part::Upper];
+
+fn shape(rows: usize, cols: usize) -> BlockShape {
+    BlockShape::new(rows, cols).unwrap()
+}
+
+/// Pattern, shape and the bytes of each block.
+type Bits = (blockmul::Pattern, BlockShape, Vec<Vec<u8>>);
+
+fn bits<M: Matrix>(m: &M) -> Bits {
+    let view = m.as_cbc();
+    let blocks = (0..view.pattern.nnz()).map(|e| bytemuck::cast_slice(view.block(e)).to_vec()).collect();
+    (view.pattern.clone(), view.shape, blocks)
+}
+
+fn group_bits<M: Matrix>(m: &BlockGroups<M>) -> Vec<Option<Bits>> {
+    let (rows, cols) = (m.row_groups().len(), m.col_groups().len());
+    (0..rows * cols).map(|i| m.get(i / cols, i % cols).map(bits)).collect()
+}
+
+fn numbers(n: usize, values: Values, seed: u64) -> Vec<f64> {
+    let mut random = Random(seed);
+    let one = |random: &mut Random| match values {
+        Values::Integer => random.below(9) as f64 - 4.0,
+        Values::Real => random.below(1 << 30) as f64 / (1 << 29) as f64 - 1.0,
+    };
+    (0..n).map(|_| one(&mut random)).collect()
+}
+
+fn cast<T: Element>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|&x| T::from_f64(x)).collect()
+}
+
+/// n blocks on the diagonal, not symmetric: what is asked is W, whatever it is.
+fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> {
+    let pattern = blockmul::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
+    Cbc::new(pattern, shape(side, side), numbers(n * side * side, values, seed)).unwrap()
+}
+
+/// Rows of 0 to many blocks.
+fn jacobian(rows: usize, cols: usize, block: BlockShape, values: Values, seed: u64) -> Cbc<f64> {
+    generate::uniform(rows, cols, 4.min(rows), block, values, seed).unwrap()
+}
+
+fn rows_of<T: Element>(m: &Cbc<T>) -> Bsr<T> {
+    Bsr::from_transpose(m.transpose())
+}
+
+fn row_lengths(j: &Cbc<f64>) -> Vec<u64> {
+    let mut lengths = vec![0; j.nrows()];
+    j.pattern().row_idx().iter().for_each(|&row| lengths[row as usize] += 1);
+    lengths
+}
+
+fn triangle(lengths: &[u64]) -> u64 {
+    lengths.iter().map(|k| k * (k + 1) / 2).sum()
+}
+
+#[test]
+fn a_triangle_takes_exactly_the_products_it_is_made_of() {
+    // A pose graph has rows of one and two blocks; with factors of three and seven poses and rows of none, all degrees mix.
+    let graph = generate::pose_graph_jacobian(60, 80, 3, Values::Real, 1).unwrap();
+    let mut random = Random(5);
+    let mut places: Vec<(usize, usize)> = graph.blocks().map(|(row, col, _)| (row, col)).collect();
+    for row in 0..40 {
+        let degree = [0, 1, 3, 7][row % 4];
+        places.extend((0..degree).map(|i| (graph.nrows() + row, (random.below(8) + i * 8) % 60)));
+    }
+    let block = DMatrix::from_fn(3, 3, |i, k| (i + 2 * k) as f64);
+    let mixed =
+        Cbc::from_triplets(graph.nrows() + 40, 60, shape(3, 3), places.into_iter().map(|(i, k)| (i, k, block.clone())));
+    for j in [graph, mixed.unwrap()] {
+        let lengths = row_lengths(&j);
+        let dj = device().upload(&j).unwrap();
+        let weighted = WeightedGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
+        let plan = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+        assert_eq!((plan.products(), weighted.products()), (triangle(&lengths), triangle(&lengths)));
+        assert_eq!(plan.flops(), 2 * 27 * triangle(&lengths));
+        let full = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
+        assert_eq!(full.products(), lengths.iter().map(|k| k * k).sum::<u64>());
+        let mut h = plan.output().unwrap();
+        plan.execute(&dj, &dj, &mut h).unwrap();
+        assert!(bits(&h.download().unwrap()) == bits(&reference::gram(&j, Part::Lower).unwrap()));
+    }
+}
+
+#[test]
+fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
+    let j = generate::bundle_adjustment_jacobian(10, 70, 3, 9, Values::Real, 2).unwrap();
+    // Priors on cameras: rows of one block beside those of two; and a third group, of four parameters in all rows.
+    let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
+    let rows = camera.nrows();
+    let shared = Cbc::new(
+        blockmul::Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect()).unwrap(),
+        shape(2, 4),
+        numbers(rows * 8, Values::Real, 3),
+    );
+    let three = BlockGroups::side_by_side([camera, point, shared.unwrap()]).unwrap();
+    for (j, degree) in [(j, 2), (three, 3)] {
+        let dj = device().upload_groups(&j).unwrap();
+        let lower = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+        assert_eq!(lower.products(), rows as u64 * degree * (degree + 1) / 2);
+        let full = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
+        assert_eq!(full.products(), rows as u64 * degree * degree);
+        let sides: Vec<u64> = j.col_groups().iter().map(|group| group.side as u64).collect();
+        let width: u64 = sides.iter().sum();
+        assert_eq!(full.flops(), 2 * rows as u64 * 2 * width * width);
+    }
+}
+
+#[test]
+fn executions_take_no_memory_and_read_nothing() {
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let j = residuals(Values::Real);
+    let dj = device.upload_groups(&j).unwrap();
+    let cell = dj.get(0, 0).unwrap();
+    let gram = WeightedGram::<Cbc<f64>>::new(&cell.pattern(), Part::Lower).unwrap();
+    let groups = WeightedGroupsGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
+    let (mut h, mut hs) = (gram.output().unwrap(), groups.output().unwrap());
+    let mut information = DeviceMatrix::zeros(gram.weights_pattern()).unwrap();
+    information.write_values(block_diagonal(60, 2, Values::Real, 5).values()).unwrap();
+    let vector = |n: usize| device.upload_vector(&numbers(n, Values::Real, 6)).unwrap();
+    let (losses, rows, blocks) = (vector(60), vector(13 * 6), vector(5));
+    let weights = [Weights::BlockRows(&losses), Weights::Rows(&rows), Weights::BlockRows(&blocks)];
+    let before = device.counters();
+    for _ in 0..20 {
+        gram.execute(cell, Weights::Scaled { information: &information, weights: &losses }, &mut h).unwrap();
+        groups.execute(&dj, &weights, &mut hs).unwrap();
+    }
+    device.finish().unwrap();
+    let after = device.counters();
+    let taken = |c: blockmul::Counters| (c.buffers_created, c.buffers_taken, c.read_backs);
+    assert_eq!(taken(after), taken(before));
+    assert!(after.commands > before.commands + 20 * 12);
+    assert!(gram.device_bytes() > 0 && groups.device_bytes() > groups.pattern().nnz() as u64 * 4);
+}
+
+#[test]
+fn two_threads_execute_one_plan() {
+    let j = residuals(Values::Real);
+    let dj = device().upload_groups(&j).unwrap();
+    let plan = WeightedGroupsGram::<Cbc<f64>>::new(&dj.pattern(), Part::Upper).unwrap();
+    std::thread::scope(|scope| {
+        for seed in [1, 2] {
+            let (plan, dj, j) = (&plan, &dj, &j);
+            scope.spawn(move || {
+                let of = [60 * 2, 13 * 6, 5].map(|n| numbers(n, Values::Real, seed));
+                let vectors = of.each_ref().map(|values| device().upload_vector(values).unwrap());
+                let want = of.each_ref().map(|values| Weights::Rows(&values[..]));
+                let want = reference::gram_groups_weighted(j, &want, Part::Upper).unwrap();
+                for _ in 0..10 {
+                    let mut h = plan.output().unwrap();
+                    plan.execute(dj, &vectors.each_ref().map(Weights::Rows), &mut h).unwrap();
+                    assert!(group_bits(&h.download().unwrap()) == group_bits(&want));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn nothing_is_planned_too() {
+    for (rows, cols) in [(0, 0), (0, 3), (3, 0), (3, 2)] {
+        let j = device().upload(&Csc::<f64>::from_triplets(rows, cols, []).unwrap()).unwrap();
+        let plan = WeightedGram::<Csc<f64>>::new(&j.pattern(), Part::Lower).unwrap();
+        let mut h = plan.output().unwrap();
+        let weights = device().zero_vector(rows).unwrap();
+        plan.execute(&j, Weights::Rows(&weights), &mut h).unwrap();
+        assert_eq!(h.download().unwrap(), Csc::from_triplets(cols, cols, []).unwrap());
+    }
+    // No groups at all; groups without cells; cells without blocks, of which two are added.
+    let none = BlockGroups::<Cbc<f64>>::new(vec![], vec![], vec![]).unwrap();
+    let group = |blocks, side| Group { blocks, side };
+    let no_cells = BlockGroups::<Cbc<f64>>::new(vec![group(4, 2)], vec![group(3, 1)], vec![None]).unwrap();
+    let empty = grid(&[(0, 2), (0, 3)], &[(3, 4)], &[], Values::Real, 1);
+    for j in [none, no_cells, empty] {
+        let dj = device().upload_groups(&j).unwrap();
+        let plan = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
+        let mut h = plan.output().unwrap();
+        plan.execute(&dj, &dj, &mut h).unwrap();
+        let h = h.download().unwrap();
+        assert_eq!((h.nnz(), h.row_groups(), h.col_groups()), (0, j.col_groups(), j.col_groups()));
+        assert_eq!((plan.products(), plan.flops()), (0, 0));
+        assert_eq!(h, reference::gram_groups(&j, Part::Full).unwrap());
+    }
+}

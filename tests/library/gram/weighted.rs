@@ -1,0 +1,142 @@
+//! JᵀWJ.
+use super::*;
+
+/// All weights there are, on J as `M`, against the reference.
+fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Element], per_row: &[M::Element]) {
+    let dj = device().upload(j).unwrap();
+    let dw = device().upload(information).unwrap();
+    let (blocks, rows) = (device().upload_vector(per_block).unwrap(), device().upload_vector(per_row).unwrap());
+    for part in PARTS {
+        let plan = WeightedGram::<M>::new(&dj.pattern(), part).unwrap();
+        let mut h = plan.output().unwrap();
+        let pairs = [
+            (Weights::Information(&dw), Weights::Information(information)),
+            (
+                Weights::Scaled { information: &dw, weights: &blocks },
+                Weights::Scaled { information, weights: per_block },
+            ),
+            (Weights::BlockRows(&blocks), Weights::BlockRows(per_block)),
+            (Weights::Rows(&rows), Weights::Rows(per_row)),
+        ];
+        for (on_device, on_host) in pairs {
+            plan.execute(&dj, on_device, &mut h).unwrap();
+            let want = reference::gram_weighted(j, on_host, part).unwrap();
+            let shape = j.as_cbc().shape;
+            assert!(bits(&h.download().unwrap()) == bits(&want), "{part:?} of {shape} with {on_device:?}");
+        }
+    }
+}
+
+fn every_type<T: Element>(values: Values) {
+    // Compiled kernels and the general one, tall, wide and square; one residual.
+    for (seed, (r, c)) in [(2, 9), (2, 3), (6, 6), (1, 1), (3, 5), (1, 7)].into_iter().enumerate() {
+        let (n, seed) = (40, seed as u64);
+        let j = jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
+        let w = block_diagonal(n, r, values, seed + 50).cast::<T>();
+        let (per_block, per_row) = (numbers(n, values, seed), numbers(n * r, values, seed + 9));
+        weighted_as_reference(&j, &w, &cast(&per_block), &cast(&per_row));
+        let (aligned_j, aligned_w) = (j.with_alignment(64).unwrap(), w.with_alignment(32).unwrap());
+        weighted_as_reference(&aligned_j, &aligned_w, &cast(&per_block), &cast(&per_row));
+    }
+}
+
+#[test]
+fn weighted_grams_have_the_bits_of_the_reference() {
+    every_type::<f64>(Values::Real);
+    every_type::<f32>(Values::Real);
+    every_type::<f16>(Values::Integer);
+}
+
+#[test]
+fn weighted_grams_of_scalars_and_of_rows() {
+    let (n, j) = (50, jacobian(50, 20, BlockShape::SCALAR, Values::Real, 3));
+    let weights = numbers(n, Values::Real, 1);
+    let w = block_diagonal(n, 1, Values::Real, 2);
+    let columns = Csc::new(j.pattern().clone(), j.values().to_vec()).unwrap();
+    let diagonal = Csc::new(w.pattern().clone(), w.values().to_vec()).unwrap();
+    weighted_as_reference(&columns, &diagonal, &weights, &weights);
+    let rows = Csr::from_transpose(Csc::new(j.transpose().pattern().clone(), j.transpose().values().to_vec()).unwrap());
+    weighted_as_reference(&rows, &Csr::from_transpose(diagonal), &weights, &weights);
+    for (r, c) in [(2, 9), (3, 5)] {
+        let (j, w) = (jacobian(n, 12, shape(r, c), Values::Real, 4), block_diagonal(n, r, Values::Real, 5));
+        weighted_as_reference(&rows_of(&j), &rows_of(&w), &weights, &numbers(n * r, Values::Real, 6));
+    }
+}
+
+/// The order of operations, spelled out with products alone, and the values, by dense matrices.
+#[test]
+fn the_reference_of_weighted_grams_is_what_it_says() {
+    let (n, r, c) = (30, 3, 4);
+    let j = jacobian(n, 10, shape(r, c), Values::Real, 1);
+    let w = block_diagonal(n, r, Values::Real, 2);
+    let t = reference::multiply(&w, &j).unwrap();
+    let want = reference::multiply(&j.transpose(), &t).unwrap();
+    let found = reference::gram_weighted(&j, Weights::Information(&w), Part::Full).unwrap();
+    assert!(bits(&found) == bits(&want));
+
+    let j = jacobian(n, 10, shape(r, c), Values::Integer, 3);
+    let w = block_diagonal(n, r, Values::Integer, 4);
+    let (blocks, rows) = (numbers(n, Values::Integer, 5), numbers(n * r, Values::Integer, 6));
+    let (dense, dense_w) = (j.to_dense(), w.to_dense());
+    let diagonal = |of: &dyn Fn(usize) -> f64| DMatrix::from_fn(n * r, n * r, |i, k| if i == k { of(i) } else { 0.0 });
+    let by_block = diagonal(&|i| blocks[i / r]);
+    for (weights, dense_w) in [
+        (Weights::Information(&w), dense_w.clone()),
+        (Weights::Scaled { information: &w, weights: &blocks[..] }, &by_block * &dense_w),
+        (Weights::BlockRows(&blocks[..]), by_block.clone()),
+        (Weights::Rows(&rows[..]), diagonal(&|i| rows[i])),
+    ] {
+        let full = dense.transpose() * dense_w * &dense;
+        for part in PARTS {
+            let h = reference::gram_weighted(&j, weights, part).unwrap();
+            for (row, col, block) in h.blocks() {
+                assert_eq!(block, full.view((row * c, col * c), (c, c)), "{part:?} ({row}, {col})");
+            }
+            let in_part = |row: usize, col: usize| match part {
+                Part::Lower => row >= col,
+                Part::Upper => row <= col,
+                _ => true,
+            };
+            // What is not stored is zero, or is not asked for.
+            let stored = h.to_dense();
+            for (i, k) in
+                (0..10 * c).flat_map(|i| (0..10 * c).map(move |k| (i, k))).filter(|&(i, k)| in_part(i / c, k / c))
+            {
+                assert_eq!(stored[(i, k)], full[(i, k)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_of_one_change_no_bit() {
+    let j = jacobian(60, 20, shape(2, 9), Values::Real, 8);
+    let dj = device().upload(&j).unwrap();
+    let ones = device().upload_vector(&vec![1.0; 120]).unwrap();
+    let plain = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+    let weighted = WeightedGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
+    let (mut h, mut hw) = (plain.output().unwrap(), weighted.output().unwrap());
+    plain.execute(&dj, &dj, &mut h).unwrap();
+    weighted.execute(&dj, Weights::Rows(&ones), &mut hw).unwrap();
+    assert!(bits(&h.download().unwrap()) == bits(&hw.download().unwrap()));
+    assert!(bits(&h.download().unwrap()) == bits(&reference::gram(&j, Part::Lower).unwrap()));
+    let flops = plain.flops() + 2 * 9 * j.nnz() as u64;
+    assert_eq!(weighted.flops(&Weights::<(), _>::Rows(())), flops);
+    assert_eq!(weighted.flops(&Weights::<_, ()>::Information(())), plain.flops() + 4 * 2 * 9 * j.nnz() as u64);
+}
+
+/// S = U - Eᵀ·V⁻¹·E, a Schur complement, from a weighted gram.
+#[test]
+fn a_schur_complement_is_a_weighted_gram_subtracted() {
+    let e = jacobian(80, 12, shape(3, 6), Values::Real, 1); // points by cameras
+    let inverse = block_diagonal(80, 3, Values::Real, 2);
+    let (de, dv) = (device().upload(&e).unwrap(), device().upload(&inverse).unwrap());
+    let plan = WeightedGram::<Cbc<f64>>::new(&de.pattern(), Part::Lower).unwrap();
+    let product = reference::gram_weighted(&e, Weights::Information(&inverse), Part::Lower).unwrap();
+    let mut s = plan.output().unwrap();
+    let u = numbers(product.values().len(), Values::Real, 3);
+    s.write_values(&u).unwrap();
+    plan.execute_scaled(-1.0, &de, Weights::Information(&dv), 1.0, &mut s).unwrap();
+    let want: Vec<f64> = product.values().iter().zip(&u).map(|(p, u)| -p + u).collect();
+    assert!(s.download().unwrap().values() == want);
+}

@@ -1,0 +1,144 @@
+//! The solvers of `examples/least_squares` on problems whose truth is known, and on real ones.
+mod gradients;
+mod graphs;
+mod real;
+#[allow(dead_code)] // what the command uses beside
+#[path = "../../../examples/least_squares/mod.rs"]
+mod solver;
+
+use crate::common::{data, device};
+use blockmul::{
+    Error,
+    generate::problem::{Scene, Walk, bundle_adjustment, pose_graph},
+    problem::{
+        self, BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph,
+        Problem, Space,
+    },
+};
+use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+use std::path::PathBuf;
+
+use solver::{
+    Method, Options, Solution, Stop,
+    conjugate::Limits,
+    linear::Linear,
+    minimize,
+    normal::Normal,
+    start::{chordal, weighable},
+};
+
+fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
+    minimize(problem, problem.start(), &device(), options, |_| {}).unwrap()
+}
+
+fn options() -> Options {
+    Options { tolerance: 1e-9, ..Options::default() }
+}
+
+fn scene() -> Scene {
+    Scene { cameras: 12, points: 300, views: 4, noise: 0.5, error: 0.05, seed: 3 }
+}
+
+fn bundle(scene: &Scene, loss: Loss) -> BundleProblem {
+    BundleProblem::new(bundle_adjustment(scene).unwrap(), loss).unwrap()
+}
+
+fn in_plane(walk: &Walk) -> PoseGraph<Plane> {
+    match pose_graph(&Walk { space: false, ..*walk }).unwrap() {
+        Graph::Plane(graph) => graph,
+        _ => unreachable!("asked for in the plane"),
+    }
+}
+
+fn in_space(walk: &Walk) -> PoseGraph<Space> {
+    match pose_graph(&Walk { space: true, ..*walk }).unwrap() {
+        Graph::Space(graph) => graph,
+        _ => unreachable!("asked for in space"),
+    }
+}
+
+fn walk(landmarks: usize) -> Walk {
+    Walk { poses: 120, closures: 60, landmarks, noise: 0.05, seed: 4, ..Walk::default() }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |done: Result<(), Error>| assert!(matches!(done, Err(Error::Argument(_) | Error::Length { .. })));
+    let mut graph = in_plane(&walk(5));
+    graph.steps[3].to = 99_999;
+    refused(GraphProblem::new(graph, Loss::Squared).map(drop));
+    let mut graph = in_plane(&walk(5));
+    graph.sightings[0].landmark = 5;
+    refused(GraphProblem::new(graph, Loss::Squared).map(drop));
+    refused(GraphProblem::new(in_plane(&walk(5)), Loss::Cauchy(1e-200)).map(drop));
+    let mut adjustment = bundle_adjustment(&scene()).unwrap();
+    adjustment.observations[7].camera = 12;
+    refused(BundleProblem::new(adjustment, Loss::Squared).map(drop));
+    let problem = bundle(&scene(), Loss::Squared);
+    refused(problem.moved(&problem.start(), &[vec![0.0; 9]]).map(drop));
+    let mut other = bundle(&Scene { points: 299, ..scene() }, Loss::Squared).prepare(&device()).unwrap();
+    refused(problem.linearize(&problem.start(), &mut other).map(drop));
+}
+
+#[test]
+fn a_bundle_adjustment_is_solved_better_than_the_truth_fits() {
+    let problem = bundle(&scene(), Loss::Squared);
+    let truth = bundle(&Scene { error: 0.0, ..scene() }, Loss::Squared);
+    let solution = solve(&problem, &options());
+    let at_truth = truth.cost(&truth.start());
+    assert!(solution.initial_cost > 10.0 * at_truth && solution.cost < at_truth, "{} {at_truth}", solution.cost);
+    assert_eq!(solution.stop, Stop::Converged);
+    assert_eq!(solution.cost.to_bits(), problem.cost(&solution.state).to_bits());
+    // The same bits in another run.
+    let again = solve(&problem, &options());
+    let costs = |of: &Solution<_>| of.iterations.iter().map(|it| it.cost_after.to_bits()).collect::<Vec<_>>();
+    assert_eq!(costs(&again), costs(&solution));
+    assert_eq!(again.state, solution.state);
+}
+
+#[test]
+fn conjugate_gradients_come_to_the_same_cost() {
+    let problem = bundle(&scene(), Loss::Squared);
+    let exact = solve(&problem, &options());
+    let linear = Linear::ConjugateGradients(Limits { tolerance: 1e-8, ..Limits::default() });
+    let solution = solve(&problem, &Options { linear, ..options() });
+    assert!((solution.cost - exact.cost).abs() < 1e-6 * exact.cost, "{} {}", solution.cost, exact.cost);
+    assert!(solution.iterations.iter().all(|it| it.conjugate_steps.is_some_and(|steps| steps > 0)));
+    let graph = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
+    let refused = minimize(&graph, graph.start(), &device(), &Options { linear, ..options() }, |_| {});
+    assert!(matches!(refused, Err(Error::Argument(_))));
+}
+
+/// Without damping the gauge of a bundle adjustment is free: damping begins with the first step that cannot be made.
+#[test]
+fn damping_begins_from_nothing_where_it_must() {
+    let problem = bundle(&scene(), Loss::Squared);
+    let solution = solve(&problem, &Options { lambda: 0.0, ..options() });
+    assert_eq!(solution.stop, Stop::Converged);
+    let usual = solve(&problem, &options());
+    assert!((solution.cost - usual.cost).abs() < 1e-5 * usual.cost, "{} {}", solution.cost, usual.cost);
+}
+
+#[test]
+fn a_system_that_is_singular_however_damped_is_a_failure() {
+    let mut graph = in_plane(&walk(0));
+    graph.steps.iter_mut().for_each(|step| step.information[(2, 2)] = 0.0);
+    let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
+    for method in [Method::GaussNewton, Method::LevenbergMarquardt] {
+        let solution = solve(&problem, &Options { method, ..options() });
+        assert_eq!(solution.stop, Stop::Failed, "{method:?}");
+        assert!(solution.iterations.iter().all(|iteration| !iteration.taken) && !solution.iterations.is_empty());
+    }
+}
+
+#[test]
+fn a_start_that_is_no_number_fails_and_says_so() {
+    let mut adjustment = bundle_adjustment(&scene()).unwrap();
+    let seen = adjustment.observations[0];
+    // In the plane of the camera.
+    adjustment.cameras[seen.camera as usize][..6].fill(0.0);
+    adjustment.points[seen.point as usize] = [1.0, 2.0, 0.0];
+    let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();
+    let solution = solve(&problem, &options());
+    assert_eq!((solution.stop, solution.iterations.len()), (Stop::Failed, 0));
+}

@@ -1,0 +1,25 @@
+//! The library as an application meets it, in one program: its files are its modules, and `cargo test --test library NAME::` runs one.
+mod common;
+mod foreign;
+mod formats;
+mod fuzz_corpus;
+mod gram;
+mod handover;
+#[cfg(feature = "faer")]
+mod least_squares;
+mod masked;
+mod matrix_market;
+#[cfg(feature = "ocl")]
+mod ocl;
+#[cfg(feature = "faer")]
+mod peers;
+mod plans;
+mod products;
+mod quick;
+mod real_data;
+mod real_problems;
+mod schur;
+mod small;
+mod spy;
+mod structure;
+mod vectors;

@@ -1,0 +1,238 @@
+//! Plans against the reference: every execution has the bits of a product in one shot, and costs no memory and no read.
+
+use crate::common::device;
+use blockmul::{
+    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, generate, generate::Values,
+    reference,
+};
+use half::f16;
+
+fn shape(rows: usize, cols: usize) -> BlockShape {
+    BlockShape::new(rows, cols).unwrap()
+}
+
+fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::Pattern, &[u8]) {
+    (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
+}
+
+/// Uniform blocks of whole numbers, small enough for sums in `f16`.
+fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
+    generate::uniform(rows, cols, 4.min(rows), block, Values::Integer, seed).unwrap().cast()
+}
+
+fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
+    let mut c = plan.output().unwrap();
+    plan.execute(a, b, &mut c).unwrap();
+    c.download().unwrap()
+}
+
+/// Shapes of all kernels: compiled ones, square and not, scalars, the general one, 32 in each place.
+const SHAPES: [(usize, usize, usize); 9] =
+    [(1, 1, 1), (2, 3, 6), (6, 3, 6), (3, 3, 3), (9, 2, 3), (8, 8, 8), (5, 1, 4), (1, 32, 2), (32, 2, 10)];
+
+fn every_shape<T: Element>() {
+    for (seed, (r, k, c)) in SHAPES.into_iter().enumerate() {
+        let seed = seed as u64;
+        let (a, b) = (uniform::<T>(30, 25, shape(r, k), seed), uniform::<T>(25, 40, shape(k, c), seed + 99));
+        let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
+        let want = reference::multiply(&a, &b).unwrap();
+        let plan = Plan::<Cbc<T>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{r}x{k} by {k}x{c}");
+        assert_eq!(plan.flops(), 2 * reference::products(&a, &b) * (r * k * c) as u64);
+
+        // The same product of stored transposes: (Aᵀ)ᵀ·B.
+        let dat = device().upload(&a.transpose()).unwrap();
+        let plan = Plan::<Cbc<T>>::multiply_transposed(&dat.pattern(), &db.pattern()).unwrap();
+        assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "transposed {r}x{k} by {k}x{c}");
+    }
+}
+
+#[test]
+fn every_shape_and_type_has_the_bits_of_the_reference() {
+    every_shape::<f64>();
+    every_shape::<f32>();
+    every_shape::<f16>();
+}
+
+#[test]
+fn new_values_on_the_same_pattern() {
+    let a = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
+    let mut da = device().upload(&a).unwrap();
+    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let mut c = plan.output().unwrap();
+    for step in 0..3 {
+        let values: Vec<f64> = a.values().iter().map(|x| x * (step as f64 + 0.1)).collect();
+        let now = Cbc::new(a.pattern().clone(), a.shape(), values).unwrap();
+        da.write_values(now.values()).unwrap();
+        plan.execute(&da, &da, &mut c).unwrap();
+        assert_eq!(bits(&c.download().unwrap()), bits(&reference::multiply(&now, &now).unwrap()));
+    }
+    assert!(matches!(da.write_values(&[1.0]), Err(Error::Length { found: 1, .. })));
+}
+
+/// The entries of a matrix that `keep` takes.
+fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
+    let blocks =
+        of.blocks().filter(|&(row, col, _)| keep(row, col)).map(|(row, col, block)| (row, col, block.into_owned()));
+    Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
+}
+
+#[test]
+fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work() {
+    // Rows with 1 to many blocks, an empty one; wide and narrow blocks; scalars.
+    for (r, c) in [(2, 9), (2, 3), (1, 1), (3, 6), (5, 5)] {
+        let j = uniform::<f64>(60, 20, shape(r, c), 7);
+        let full = reference::multiply(&j.transpose(), &j).unwrap();
+        let dj = device().upload(&j).unwrap();
+        let mut in_row = vec![0u64; j.nrows()];
+        j.pattern().row_idx().iter().for_each(|&row| in_row[row as usize] += 1);
+        let triangle = in_row.iter().map(|k| k * (k + 1) / 2).sum::<u64>();
+        let whole = in_row.iter().map(|k| k * k).sum::<u64>();
+        for (which, want, products) in [
+            (Part::Full, full.clone(), whole),
+            (Part::Lower, part(&full, |row, col| row >= col), triangle),
+            (Part::Upper, part(&full, |row, col| row <= col), triangle),
+        ] {
+            let plan = Plan::<Cbc<f64>>::gram(&dj.pattern(), which).unwrap();
+            assert_eq!(bits(&executed(&plan, &dj, &dj)), bits(&want), "{which:?} of {r}x{c}");
+            assert_eq!(plan.products(), products, "{which:?} of {r}x{c}");
+        }
+    }
+}
+
+/// The same matrix by rows.
+fn rows_of(matrix: &Cbc<f64>) -> Bsr<f64> {
+    Bsr::from_transpose(matrix.transpose())
+}
+
+#[test]
+fn row_major_matrices_swap_operands_and_triangles() {
+    let j = uniform::<f64>(40, 15, shape(2, 3), 3);
+    let a = uniform::<f64>(12, 40, shape(4, 2), 4);
+    let full = reference::multiply(&j.transpose(), &j).unwrap();
+    let (rows, a_rows) = (rows_of(&j), rows_of(&a));
+    let (dj, da) = (device().upload(&rows).unwrap(), device().upload(&a_rows).unwrap());
+
+    let plan = Plan::<Bsr<f64>>::multiply(&da.pattern(), &dj.pattern()).unwrap();
+    assert_eq!((plan.pattern().nrows(), plan.pattern().shape()), (12, shape(4, 3)));
+    assert_eq!(executed(&plan, &da, &dj), rows_of(&reference::multiply(&a, &j).unwrap()));
+
+    for (which, want) in [
+        (Part::Full, full.clone()),
+        (Part::Lower, part(&full, |row, col| row >= col)),
+        (Part::Upper, part(&full, |row, col| row <= col)),
+    ] {
+        let plan = Plan::<Bsr<f64>>::gram(&dj.pattern(), which).unwrap();
+        assert_eq!(executed(&plan, &dj, &dj), rows_of(&want), "{which:?}");
+    }
+}
+
+#[test]
+fn alpha_and_beta() {
+    let a = generate::uniform(50, 50, 5, shape(3, 3), Values::Real, 5).unwrap();
+    let da = device().upload(&a).unwrap();
+    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let product = reference::multiply(&a, &a).unwrap();
+    let mut c = plan.output().unwrap();
+    let start: Vec<f64> = (0..product.values().len()).map(|i| i as f64 * 0.3 - 7.0).collect();
+    for (alpha, beta) in [(1.0, 0.0), (-0.5, 0.0), (2.0, 1.0), (0.0, -3.0), (0.3, 0.7)] {
+        c.write_values(&start).unwrap();
+        plan.execute_scaled(alpha, &da, &da, beta, &mut c).unwrap();
+        let one = |(&sum, &before): (&f64, &f64)| if beta == 0.0 { alpha * sum } else { alpha * sum + beta * before };
+        let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
+        assert!(c.download().unwrap().values() == want, "{alpha} {beta}");
+    }
+    // What is not read may be anything.
+    c.write_values(&vec![f64::NAN; start.len()]).unwrap();
+    plan.execute(&da, &da, &mut c).unwrap();
+    assert_eq!(bits(&c.download().unwrap()), bits(&product));
+}
+
+#[test]
+fn long_runs_are_cut_where_the_reference_cuts_them() {
+    // A row of 2500 by a column of as many: one run; and one of 1024, one of 1025.
+    for length in [1024, 1025, 2500] {
+        let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
+        let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
+        let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
+        let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
+    }
+}
+
+#[test]
+fn empty_products_are_planned_too() {
+    for (m, k, n) in [(0, 0, 0), (0, 3, 2), (3, 0, 2), (2, 3, 0), (2, 2, 2)] {
+        let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
+        let (a, b) = (empty(m, k), empty(k, n));
+        let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
+        let plan = Plan::<Csc<f64>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        assert_eq!(executed(&plan, &da, &db), empty(m, n));
+        assert_eq!(plan.flops(), 0);
+    }
+}
+
+#[test]
+fn another_pattern_is_refused_and_an_equal_one_is_not() {
+    let of = |seed| device().upload(&uniform::<f64>(30, 30, shape(2, 2), seed)).unwrap();
+    let (a, other, again) = (of(1), of(2), of(1));
+    assert_eq!(a.nnz(), other.nnz(), "sizes alone do not tell them apart");
+    let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &a.pattern()).unwrap();
+    let mut c = plan.output().unwrap();
+    plan.execute(&again, &a, &mut c).unwrap();
+    for (x, y, name) in [(&other, &a, "A"), (&a, &other, "B")] {
+        let message = plan.execute(x, y, &mut c).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
+    }
+    let message = plan.execute(&a, &a, &mut of(1)).unwrap_err().to_string();
+    assert!(message.starts_with("C has not the pattern of the plan"), "{message}");
+    // The same entries in blocks of another shape.
+    let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
+    assert!(plan.execute(&wide, &a, &mut c).is_err());
+    assert!(Plan::<Cbc<f64>>::multiply(&a.pattern(), &wide.pattern()).is_ok());
+    assert!(matches!(Plan::<Cbc<f64>>::multiply(&wide.pattern(), &a.pattern()), Err(Error::Dimensions { .. })));
+    // A matrix of another type has no business on the pattern.
+    assert!(DeviceMatrix::<Csc<f64>>::zeros(&a.pattern()).is_err());
+    assert!(DeviceMatrix::<Bsr<f64>>::zeros(&a.pattern()).is_err());
+}
+
+#[test]
+fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let j = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
+    let dj = device.upload(&j).unwrap();
+    let multiply = Plan::<Cbc<f64>>::multiply(&dj.pattern(), &dj.pattern()).unwrap();
+    let gram = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+    let (mut c, mut h) = (multiply.output().unwrap(), gram.output().unwrap());
+    let want = executed(&multiply, &dj, &dj);
+    let before = device.counters();
+    for _ in 0..1000 {
+        multiply.execute(&dj, &dj, &mut c).unwrap();
+        gram.execute(&dj, &dj, &mut h).unwrap();
+    }
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    assert!(after.commands >= before.commands + 2000);
+    assert_eq!(bits(&c.download().unwrap()), bits(&want));
+}
+
+#[test]
+fn two_threads_execute_one_plan() {
+    let a = generate::uniform(200, 200, 6, shape(3, 3), Values::Real, 8).unwrap();
+    let da = device().upload(&a).unwrap();
+    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let want = reference::multiply(&a, &a).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(bits(&executed(&plan, &da, &da)), bits(&want));
+                }
+            });
+        }
+    });
+}

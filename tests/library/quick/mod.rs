@@ -1,0 +1,247 @@
+//! The inner loop's check of a device: one small product of each kind in each element type, and one on each way to a device, with the
+//! reference's bits. `tools/test quick` runs these beside the units; the other modules are the thorough ones.
+mod paths;
+
+use crate::common::{device, equal};
+use blockmul::{
+    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms,
+    Part, PermutePlan, Plan, Real, Result, ScalarMap, ScalarPlan, Schur, Spgemm, Threshold, TransposePlan, Triple,
+    WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, matrix, reference,
+};
+use half::f16;
+
+/// Whole numbers, so small that sums in `f16` are exact; up to 4 blocks in a column.
+fn uniform<T: Element>(rows: usize, cols: usize, shape: (usize, usize), seed: u64) -> Cbc<T> {
+    let shape = BlockShape::new(shape.0, shape.1).unwrap();
+    generate::uniform(rows, cols, 4, shape, Values::Integer, seed).unwrap().cast()
+}
+
+fn whole_numbers<T: Element>(n: usize) -> Vec<T> {
+    (0..n).map(|i| T::from_f64((i % 7) as f64 - 3.0)).collect()
+}
+
+fn multiplied<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
+    let c = blockmul::multiply(&device().upload(a)?, &device().upload(b)?)?;
+    equal(&c.download()?, &reference::multiply(a, b)?, &format!("{what} of {}", M::Element::NAME));
+    Ok(())
+}
+
+/// A check in each element type.
+macro_rules! every_type {
+    ($check:ident) => {{
+        $check::<f64>()?;
+        $check::<f32>()?;
+        $check::<f16>()
+    }};
+}
+
+#[test]
+fn scalars() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let (a, b) = (uniform::<T>(30, 20, (1, 1), 1).to_scalars(), uniform(20, 40, (1, 1), 2).to_scalars());
+        multiplied(&a, &b, "scalars by columns")?;
+        multiplied(&Csr::from_transpose(a.transpose()), &Csr::from_transpose(b.transpose()), "scalars by rows")
+    }
+    every_type!(check)
+}
+
+#[test]
+fn blocks() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        // Compiled for their sides, and general.
+        for (r, k, c) in [(6, 3, 6), (5, 11, 2)] {
+            let (a, b) = (uniform::<T>(15, 10, (r, k), 1), uniform::<T>(10, 20, (k, c), 2));
+            multiplied(&a, &b, "blocks by columns")?;
+            multiplied(&Bsr::from_transpose(a.transpose()), &Bsr::from_transpose(b.transpose()), "blocks by rows")?;
+            // Padded: every block begins on 64 bytes.
+            let (a, b) = (a.with_alignment(64)?, b.with_alignment(64)?);
+            let (c, _) = Spgemm::new().alignment(64).multiply_host(&device(), &a, &b)?;
+            assert_eq!(c.stride() * size_of::<T>() % 64, 0);
+            equal(&c, &reference::multiply(&a, &b)?, "aligned blocks");
+        }
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn stored_transposes() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let (a, b) = (uniform::<T>(15, 10, (2, 3), 1), uniform::<T>(10, 20, (3, 4), 2));
+        let (da, db) = (device().upload(&a)?, device().upload(&b)?);
+        let plan = TransposePlan::<Cbc<T>>::new(&da.pattern())?;
+        let mut dat = plan.output()?;
+        plan.execute(&da, &mut dat)?;
+        equal(&dat.download()?, &a.transpose(), "Aᵀ");
+        let plan = Plan::<Cbc<T>>::multiply_transposed(&dat.pattern(), &db.pattern())?;
+        let mut c = plan.output()?;
+        plan.execute(&dat, &db, &mut c)?;
+        equal(&c.download()?, &reference::multiply(&a, &b)?, "(Aᵀ)ᵀ·B");
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn grams() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let j = uniform::<T>(30, 12, (2, 3), 1);
+        let dj = device().upload(&j)?;
+        let plan = Plan::<Cbc<T>>::gram(&dj.pattern(), Part::Lower)?;
+        let mut h = plan.output()?;
+        plan.execute(&dj, &dj, &mut h)?;
+        equal(&h.download()?, &reference::gram(&j, Part::Lower)?, "JᵀJ");
+
+        let weights = whole_numbers::<T>(60);
+        let plan = WeightedGram::<Cbc<T>>::new(&dj.pattern(), Part::Lower)?;
+        let mut h = plan.output()?;
+        plan.execute(&dj, Weights::Rows(&device().upload_vector(&weights)?), &mut h)?;
+        equal(&h.download()?, &reference::gram_weighted(&j, Weights::Rows(&weights), Part::Lower)?, "JᵀWJ");
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn masks_and_small_entries() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let (a, b) = (uniform::<T>(30, 20, (3, 2), 1), uniform::<T>(20, 30, (2, 3), 2));
+        let (da, db, mask) = (device().upload(&a)?, device().upload(&b)?, uniform::<T>(30, 30, (1, 1), 3));
+        let whole = reference::multiply(&a, &b)?;
+        let c = Spgemm::new().multiply_masked(&da, &db, &device().upload(&mask)?.pattern())?.download()?;
+        assert_eq!(c.pattern(), mask.pattern());
+        for (row, col, block) in c.blocks() {
+            match whole.blocks().find(|&(i, j, _)| (i, j) == (row, col)) {
+                Some((.., of_whole)) => assert_eq!(block, of_whole, "({row}, {col}) of {}", T::NAME),
+                None => assert!(block.iter().all(|x| x.to_f64() == 0.0), "({row}, {col}) has no products"),
+            }
+        }
+        let threshold = Threshold::absolute(20.0);
+        let c = Spgemm::new().drop_below(threshold).multiply(&da, &db)?;
+        assert!(c.nnz() < whole.nnz());
+        equal(&c.download()?, &matrix::drop_below(&whole, threshold)?, "without small entries");
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn groups() -> Result<()> {
+    fn same<T: Element>(got: &BlockGroups<Cbc<T>>, want: &BlockGroups<Cbc<T>>) {
+        for (row, col) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            assert_eq!(got.get(row, col).is_some(), want.get(row, col).is_some());
+            if let (Some(got), Some(want)) = (got.get(row, col), want.get(row, col)) {
+                equal(got, want, &format!("cell ({row}, {col}) of {}", T::NAME));
+            }
+        }
+    }
+    fn check<T: Element>() -> Result<()> {
+        let j = generate::bundle_adjustment_jacobian(5, 30, 3, 9, Values::Integer, 2)?;
+        let j = BlockGroups::side_by_side([0, 1].map(|group| j.get(0, group).unwrap().cast::<T>()))?;
+        let (dj, djt) = (device().upload_groups(&j)?, device().upload_groups(&j.transpose())?);
+        same(&djt.multiply(&dj)?.download()?, &reference::multiply_groups(&j.transpose(), &j)?);
+
+        let weights = whole_numbers::<T>(90);
+        let plan = WeightedGroupsGram::<Cbc<T>>::new(&dj.pattern(), Part::Lower)?;
+        let mut h = plan.output()?;
+        plan.execute(&dj, &[Weights::BlockRows(&device().upload_vector(&weights)?)], &mut h)?;
+        let want = reference::gram_groups_weighted(&j, &[Weights::BlockRows(&weights[..])], Part::Lower)?;
+        same(&h.download()?, &want);
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn triples() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let (a, r) = (uniform::<T>(20, 20, (3, 3), 1), uniform::<T>(20, 6, (3, 2), 2));
+        let (da, dr) = (device().upload(&a)?, device().upload(&r)?);
+        let plan = Triple::<Cbc<T>>::galerkin(&dr.pattern(), &da.pattern())?;
+        let mut c = plan.output()?;
+        plan.execute(&dr, &da, &dr, &mut c)?;
+        let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &r)?)?;
+        equal(&c.download()?, &want, &format!("RᵀAR of {}", T::NAME));
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn vectors() -> Result<()> {
+    fn check<T: Element>() -> Result<()> {
+        let a = uniform::<T>(20, 20, (3, 3), 1);
+        let (x, mut want) = (whole_numbers::<T>(60), whole_numbers::<T>(60));
+        let (da, dx, mut y) = (device().upload(&a)?, device().upload_vector(&x)?, device().upload_vector(&want)?);
+        MatVec::<Cbc<T>>::multiply(&da.pattern())?.execute_scaled(2.0, &da, &dx, 1.0, &mut y)?;
+        reference::multiply_vector(2.0, &a, &x, 1.0, &mut want)?;
+        assert_eq!(y.download()?, want, "A·x of {}", T::NAME);
+        MatVec::<Cbc<T>>::multiply_transposed(&da.pattern())?.execute(&da, &dx, &mut y)?;
+        reference::multiply_vector_transposed(1.0, &a, &x, 0.0, &mut want)?;
+        assert_eq!(y.download()?, want, "Aᵀ·x of {}", T::NAME);
+        assert_eq!(dx.dot(&y)?, reference::dot(&x, &want)?);
+        Norms::<Cbc<T>>::columns(&da.pattern())?.execute(&da, &mut y)?;
+        assert_eq!(y.download()?, reference::column_norms(&a), "norms of {}", T::NAME);
+        let plan = Diagonal::<Cbc<T>>::new(&da.pattern())?;
+        let mut diagonal = plan.output()?;
+        plan.execute(&da, &mut diagonal)?;
+        equal(&diagonal.download()?, &reference::diagonal(&a)?, "the diagonal");
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn structure() -> Result<()> {
+    fn check<T: Element<Arithmetic: From<f32>>>() -> Result<()> {
+        let (a, b) = (uniform::<T>(20, 20, (2, 2), 1), uniform::<T>(20, 20, (2, 2), 2));
+        let (da, db) = (device().upload(&a)?, device().upload(&b)?);
+        let plan = AddPlan::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
+        let mut c = plan.output()?;
+        plan.execute(2.0, &da, -1.0, &db, &mut c)?;
+        equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, "2A - B");
+
+        let backwards: Vec<usize> = (0..20).rev().collect();
+        let there = PermutePlan::<Cbc<T>>::new(&da.pattern(), &backwards, &backwards)?;
+        let again = PermutePlan::<Cbc<T>>::new(there.pattern(), &backwards, &backwards)?;
+        let (mut turned, mut back) = (there.output()?, again.output()?);
+        there.execute(&da, &mut turned)?;
+        again.execute(&turned, &mut back)?;
+        equal(&back.download()?, &a, "turned twice");
+
+        let h = generate::pose_graph(20, 30, 2, Values::Integer, 3)?.cast::<T>();
+        let dh = device().upload(&h)?;
+        let (plan, map) = (ScalarPlan::<Cbc<T>>::full(&dh.pattern())?, ScalarMap::full(&h)?);
+        let (mut values, mut want) = (plan.output()?, vec![T::from_f64(0.0); map.nnz()]);
+        plan.execute(&dh, &mut values)?;
+        map.copy_values(&h, &mut want)?;
+        assert_eq!(values.download()?, want, "scalars of {}", T::NAME);
+        Ok(())
+    }
+    every_type!(check)
+}
+
+#[test]
+fn schur_complements() -> Result<()> {
+    fn check<T: Real>() -> Result<()> {
+        let w = uniform::<T>(5, 30, (6, 3), 1);
+        let diagonal = |n: usize, side: usize| {
+            let entry = |i| (i, i, nalgebra::DMatrix::identity(side, side) * <T as Element>::from_f64(500.0));
+            Cbc::from_triplets(n, n, BlockShape::new(side, side)?, (0..n).map(entry))
+        };
+        let (u, v, b_c, b_p) = (diagonal(5, 6)?, diagonal(30, 3)?, whole_numbers::<T>(30), whole_numbers::<T>(90));
+        let want = reference::schur(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
+        let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
+        let (b_c, b_p) = (device().upload_vector(&b_c)?, device().upload_vector(&b_p)?);
+        let mut formed = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        formed.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
+        equal(&formed.s()?.download()?, &want.s, &format!("S of {}", <T as Element>::NAME));
+        assert_eq!(formed.rhs()?.download()?, want.rhs);
+        let mut implicit = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        implicit.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
+        equal(&implicit.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
+        Ok(())
+    }
+    check::<f64>()?;
+    check::<f32>()
+}

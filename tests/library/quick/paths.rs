@@ -1,0 +1,77 @@
+//! One product on each way to a device and back: an own context and an application's, from the host in bands, device to device, by plan.
+use super::*;
+use crate::{
+    common::{Family, scalars},
+    foreign::App,
+};
+use blockmul::{Device, DeviceMatrix};
+
+fn graph() -> Cbc<f64> {
+    generate::pose_graph(300, 500, 3, Values::Real, 1).unwrap()
+}
+
+#[test]
+fn from_the_host_in_one_band_and_in_several() -> Result<()> {
+    let a = scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3);
+    let want = reference::multiply(&a, &a)?;
+    let (c, whole) = Spgemm::new().multiply_host(&device(), &a, &a)?;
+    equal(&c, &want, "one band");
+    let half = Spgemm::new().estimate(device().info(), &a, &a)?.peak_device_bytes / 2;
+    let (c, cut) = Spgemm::new().memory_limit(half).multiply_host(&device(), &a, &a)?;
+    equal(&c, &want, "bands");
+    assert!(whole.bands == 1 && cut.bands > 1, "{} and {} bands", whole.bands, cut.bands);
+    Ok(())
+}
+
+#[test]
+fn on_the_device_and_multiplied_again_there() -> Result<()> {
+    let a = graph();
+    let da = device().upload(&a)?;
+    let cube = blockmul::multiply(&blockmul::multiply(&da, &da)?, &da)?;
+    equal(&cube.download()?, &reference::multiply(&reference::multiply(&a, &a)?, &a)?, "A·A·A");
+    Ok(())
+}
+
+#[test]
+fn on_a_device_opened_by_itself() -> Result<()> {
+    let (device, a) = (Device::open(device().info())?, graph());
+    let da = device.upload(&a)?;
+    equal(&blockmul::multiply(&da, &da)?.download()?, &reference::multiply(&a, &a)?, "another context");
+    Ok(())
+}
+
+#[test]
+fn by_a_plan_with_new_values() -> Result<()> {
+    let a = graph();
+    let mut da = device().upload(&a)?;
+    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern())?;
+    let mut c = plan.output()?;
+    for factor in [1.0, -0.3] {
+        let now = Cbc::new(a.pattern().clone(), a.shape(), a.values().iter().map(|x| factor * x).collect())?;
+        da.write_values(now.values())?;
+        plan.execute(&da, &da, &mut c)?;
+        equal(&c.download()?, &reference::multiply(&now, &now)?, &format!("times {factor}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn in_an_application_s_context_on_its_buffers() -> Result<()> {
+    let (app, a) = (App::new(0), graph());
+    let device = app.adopt()?;
+    let (_col_ptr, _row_idx, _values, raw) = app.buffers(&a);
+    let da: DeviceMatrix<Cbc<f64>> = unsafe { DeviceMatrix::adopt(&device, &raw)? };
+    equal(&blockmul::multiply(&da, &da)?.download()?, &reference::multiply(&a, &a)?, "adopted");
+    Ok(())
+}
+
+/// By the `ocl` crate, whose loader of OpenCL is another.
+#[cfg(feature = "ocl")]
+#[test]
+fn in_a_context_of_the_ocl_crate() -> Result<()> {
+    let (queue, a) = (crate::ocl::queue(None), graph());
+    let device = Device::from_ocl(&queue)?;
+    let da = device.upload(&a)?;
+    equal(&blockmul::multiply(&da, &da)?.download()?, &reference::multiply(&a, &a)?, "ocl's context");
+    Ok(())
+}

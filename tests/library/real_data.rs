@@ -1,0 +1,118 @@
+//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass.
+use crate::common::{data, device};
+use blockmul::{
+    BlockShape, Cbc, Csc, Matrix, Result, Spgemm,
+    error::ErrorKind,
+    io::{ReadOptions, read},
+    reference,
+    verify::verify,
+};
+use std::path::PathBuf;
+
+/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not square, as the collections list them.
+#[rustfmt::skip]
+const MATRICES: [(&str, usize, usize, usize, u64); 27] = [
+    ("Dubcova1.mtx.gz", 16129, 16129, 253009, 4507129),
+    ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),
+    ("Groebner_id2003_aug.mtx.gz", 4967, 2456, 173670, 15134702),
+    ("LFAT5.mtx", 14, 14, 46, 166),
+    ("Tina_AskCal.mtx", 11, 11, 29, 65),
+    ("ash219.mtx", 219, 85, 438, 2424),
+    ("astro-ph.mtx.gz", 16706, 16706, 242502, 10893416),
+    ("b1_ss.mtx", 7, 7, 15, 33),
+    ("bayer10.mtx.gz", 13436, 13436, 94926, 663922),
+    ("bcsstk01.mtx", 48, 48, 400, 3460),
+    ("bcsstk09.mtx", 1083, 1083, 18437, 331973),
+    ("bcsstk16.mtx.gz", 4884, 4884, 290378, 18728606),
+    ("bcsstm05.mtx", 153, 153, 153, 153),
+    ("ca-CondMat.mtx.gz", 23133, 23133, 186936, 4127524),
+    ("cnr-2000.mtx.gz", 325557, 325557, 3216152, 96065788),
+    ("email-Enron.mtx.gz", 36692, 36692, 367662, 51501448),
+    ("ia-wikiquote-user-edits.mtx.gz", 21607, 94756, 238714, 3967592),
+    ("lp_afiro.mtx", 27, 51, 102, 264),
+    ("p2p-Gnutella31.mtx.gz", 62586, 62586, 147892, 538318),
+    ("pele_isooctane_blockdiag72.mtx.gz", 10368, 10368, 441720, 24157872),
+    ("plskz362_rb.mtx", 362, 362, 1760, 9112),
+    ("pyamg_bar.mtx.gz", 600, 600, 23402, 962310),
+    ("rajat19.mtx", 1157, 1157, 5399, 172261),
+    ("west0479.mtx", 479, 479, 1910, 7587),
+    ("wiki-Vote.mtx.gz", 8297, 8297, 103689, 4542805),
+    ("wing.mtx.gz", 62032, 62032, 243088, 957396),
+    ("zenios.mtx", 2873, 2873, 27191, 596993),
+];
+
+/// The paper's Table 1: multiplications and additions of A·A.
+const FLOPS_OF_THE_PAPER: [(&str, u64); 4] = [
+    ("email-Enron.mtx.gz", 72_510_742),
+    ("ca-CondMat.mtx.gz", 5_899_611),
+    ("p2p-Gnutella31.mtx.gz", 539_035),
+    ("wiki-Vote.mtx.gz", 7_254_498),
+];
+
+fn file(path: &str) -> Option<PathBuf> {
+    let found = data(path);
+    if found.is_none() {
+        eprintln!("left out: {path} is not below BLOCKMUL_DATA");
+    }
+    found
+}
+
+fn matrix(name: &str) -> Option<Csc<f64>> {
+    file(&format!("matrix/{name}")).map(|path| read(&path, &ReadOptions::default()).unwrap().matrix)
+}
+
+fn same_bits<M: Matrix>(got: &M, want: &M) -> bool {
+    let (got, want) = (got.as_cbc(), want.as_cbc());
+    got.pattern == want.pattern
+        && bytemuck::cast_slice::<_, u8>(got.values) == bytemuck::cast_slice::<_, u8>(want.values)
+}
+
+#[test]
+fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
+    for (name, rows, cols, entries, products) in MATRICES {
+        let Some(a) = matrix(name) else { continue };
+        assert_eq!((a.nrows(), a.ncols(), a.nnz()), (rows, cols, entries), "{name}");
+        let transposed = (rows != cols).then(|| a.transpose());
+        let b = transposed.as_ref().unwrap_or(&a);
+        let want = reference::multiply(&a, b)?;
+        let (c, report) = Spgemm::new().multiply_host(&device(), &a, b)?;
+        assert_eq!(report.products, products, "{name}");
+        assert!(same_bits(&c, &want), "{name}");
+        if let Some((_, flops)) = FLOPS_OF_THE_PAPER.iter().find(|(of, _)| *of == name) {
+            assert_eq!(2 * products - report.c_nnz, *flops, "{name}: the paper's count");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
+    let cases = [
+        ("bcsstk16.mtx.gz", (3, 3), (3, 3)),
+        ("bcsstk16.mtx.gz", (2, 3), (3, 2)),
+        ("bcsstk16.mtx.gz", (6, 6), (6, 6)),
+        ("pele_isooctane_blockdiag72.mtx.gz", (8, 8), (8, 8)),
+        ("pele_isooctane_blockdiag72.mtx.gz", (24, 24), (24, 24)),
+    ];
+    for (name, (r, k), (l, c)) in cases {
+        let Some(scalars) = matrix(name) else { continue };
+        let (a, b): (Cbc<f64>, _) =
+            (scalars.to_blocks(BlockShape::new(r, k)?)?, scalars.to_blocks(BlockShape::new(l, c)?)?);
+        let (product, _) = Spgemm::new().multiply_host(&device(), &a, &b)?;
+        let verification = verify(&a, &b, &product)?;
+        assert!(verification.passed && verification.bits_equal, "{name} in blocks of {r}x{k}: {verification:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
+    // 46500 x 46500 entries, every one of them there: 26 GB.
+    let Some(a) = matrix("arrow.mtx.gz") else { return };
+    let start = std::time::Instant::now();
+    // The limit asks the same of a device with more memory than the host.
+    let refused = Spgemm::new().memory_limit(1 << 26).multiply_host(&device(), &a, &a);
+    let error = refused.map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Memory, "{error}");
+    assert!(error.to_string().contains("bytes needed") && start.elapsed().as_secs() < 10, "{error}");
+}

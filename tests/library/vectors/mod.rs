@@ -1,0 +1,31 @@
+//! Matrices with vectors against the reference: the same bits for every matrix type, block shape and direction; nothing allocated or read
+//! in an execution.
+mod arithmetic;
+mod diagonals;
+mod plans;
+mod sums;
+
+use crate::common::Random;
+use blockmul::{BlockShape, Element, Matrix};
+
+fn shape(rows: usize, cols: usize) -> BlockShape {
+    BlockShape::new(rows, cols).unwrap()
+}
+
+fn bits<T: Element>(values: &[T]) -> &[u8] {
+    bytemuck::cast_slice(values)
+}
+
+/// Numbers of many magnitudes, so that another order of summation gives other bits.
+fn reals<T: Element>(n: usize, seed: u64) -> Vec<T> {
+    let mut random = Random(seed);
+    let real =
+        |random: &mut Random| (random.below(2001) as f64 - 1000.0) * 0.001 * 2f64.powi(random.below(13) as i32 - 8);
+    (0..n).map(|_| T::from_f64(real(&mut random))).collect()
+}
+
+fn scalar_sides<M: Matrix>(a: &M) -> (usize, usize) {
+    let a = a.as_cbc();
+    let (rows, cols) = (a.pattern.nrows() * a.shape.rows(), a.pattern.ncols() * a.shape.cols());
+    if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
+}

@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# Sourced, from the root, by tools/test, tools/oclgrind and .ci/run: the features that all of them build with, and steps with the
+# seconds that each takes.
+
+# One set of features, so that nothing is compiled twice: all, where what they link with can be had. Sets `features`.
+choose_features() {
+    if tools/setup headers; then
+        features=(--all-features)
+    elif [ -n "${CI:-}" ]; then
+        echo "$program: without libOpenCL and libGL to link with, the features ocl and gl go untested" >&2
+        exit 1
+    else
+        echo "$program: left out: the features ocl and gl" >&2
+        # shellcheck disable=SC2034 # for the program that sources this
+        features=(--features "faer nalgebra-sparse")
+    fi
+}
+
+# Seconds on two cores, with nothing installed, compiled or cached before. A step above its own is marked; a program above its
+# total fails where CI is set. docs/testing.md has what they were when they were last measured.
+budgets='
+tools/test: total              900
+  setup                         90
+  build                        330
+  units                         90
+  library                      150
+  command                      120
+  documentation                 60
+  kernels under Oclgrind        60
+tools/test quick: total        120
+  quick build                   60
+  quick units                   40
+  quick products                20
+.ci/run: total                1500
+  formatting                    10
+  lints                        180
+  rustdoc                       60
+  demo                         240
+  installation                  40
+  examples                      60
+'
+
+# The seconds of a line above.
+budget() {
+    local line
+    line=$(grep -E "^ *$1 +[0-9]+\$" <<<"$budgets") || { echo "$program: no budget for $1" >&2; return 1; }
+    echo "${line##* }"
+}
+
+# begin PROGRAM MESSAGE: from here on to the end is timed. However it ends, the table of steps is printed and the folder `work` removed;
+# MESSAGE is printed if it ends well.
+begin() {
+    program=$1 message=$2 running='' since=0
+    work=$(mktemp -d)
+    steps=$work/steps
+    : >"$steps"
+    SECONDS=0
+    trap report EXIT
+}
+
+# step NAME COMMAND...
+step() {
+    running=$1 since=$SECONDS
+    shift
+    echo "== $running"
+    "$@"
+    printf '%s\t%d\n' "$running" $((SECONDS - since)) >>"$steps"
+    running=
+}
+
+report() {
+    local status=$? total=$SECONDS name seconds mark of_step of_all
+    [ -z "$running" ] || printf '%s, failed\t%d\n' "$running" $((total - since)) >>"$steps"
+    printf '\n%-36s %7s %7s\n' step seconds budget
+    while IFS=$'\t' read -r name seconds; do
+        of_step=$(budget "${name%, failed}")
+        mark=
+        [ "$seconds" -le "$of_step" ] || mark=' over'
+        printf '%-36s %7d %7d%s\n' "$name" "$seconds" "$of_step" "$mark"
+    done <"$steps"
+    of_all=$(budget "$program: total")
+    printf '%-36s %7d %7d\n' "$program: total" "$total" "$of_all"
+    # The program that runs this one shows these steps among its own.
+    [ -z "${STEPS_INTO:-}" ] || cat "$steps" >>"$STEPS_INTO"
+    rm -rf "$work"
+    if [ "$status" = 0 ] && [ "$total" -gt "$of_all" ] && [ -n "${CI:-}" ]; then
+        echo "$program: $total seconds are more than the budget of $of_all" >&2
+        status=1
+    fi
+    [ "$status" != 0 ] || echo "$message"
+    exit "$status"
+}
