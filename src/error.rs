@@ -1,4 +1,7 @@
 //! The one error type: the caller's data, the device's limits, or a fault of ours, each with its numbers.
+mod mismatch;
+
+pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
 use std::path::PathBuf;
 
 /// `Result` with blockmul's [`Error`].
@@ -33,6 +36,9 @@ pub enum Error {
     /// The matrix on the device is not of the kind asked for (other device, other element type).
     #[error("the operands live on different devices: {a} and {b}")]
     DeviceMismatch { a: String, b: String },
+    /// A matrix has another pattern than the plan was made for.
+    #[error("{0}")]
+    PlanPattern(Box<PatternMismatch>),
     /// A Cholesky factorization met a block that has none; the first such block of the matrix named, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },

@@ -166,7 +166,8 @@ impl<M: Matrix> Plan<M> {
     /// pattern is told by a fingerprint, which is computed once (one small read-back).
     ///
     /// # Errors
-    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
+    /// [`Error::OpenCl`].
     pub fn execute(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.execute_scaled(1.0, a, b, 0.0, c)
     }

@@ -145,8 +145,9 @@ impl<T: Real> Schur<T> {
     /// definite, [`Schur::check`] tells; after an error S, r and the rest are undefined.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix of another pattern or block shape, a λ that is negative or not finite;
-    /// [`Error::Length`] for a vector of another length; [`Error::DeviceMismatch`]; [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] for a matrix of another pattern or block shape, [`Error::Argument`]
+    /// for a λ that is negative or not finite; [`Error::Length`] for a vector of another length;
+    /// [`Error::DeviceMismatch`]; [`Error::OpenCl`].
     pub fn execute(
         &mut self,
         u: &DeviceMatrix<Cbc<T>>,
