@@ -61,9 +61,9 @@ pub enum Error {
          pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
     )]
     NoOpenCl { reason: String },
-    /// No device answers to that index or name.
-    #[error("no OpenCL device matches \"{wanted}\"; there are: {available}")]
-    NoSuchDevice { wanted: String, available: String },
+    /// No device answers to that index or name, which may come from an environment variable.
+    #[error("no OpenCL device matches \"{wanted}\"{}; there are: {available}", from_variable(*variable))]
+    NoSuchDevice { wanted: String, variable: Option<&'static str>, available: String },
     /// The device cannot do what the element type or a feature needs.
     #[error("{device} has no {feature}: {hint}")]
     Unsupported { device: String, feature: &'static str, hint: String },
@@ -158,6 +158,10 @@ impl Dimensions {
         let Self { nrows, ncols, block_rows, block_cols } = self;
         Self { nrows: ncols, ncols: nrows, block_rows: block_cols, block_cols: block_rows }
     }
+}
+
+fn from_variable(variable: Option<&str>) -> String {
+    variable.map_or(String::new(), |name| format!(", the value of {name}"))
 }
 
 fn fits_hint(fits: &[usize]) -> String {

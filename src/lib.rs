@@ -8,7 +8,7 @@
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
 //!
 //! # fn main() -> blockmul::Result<()> {
-//! let device = Device::auto()?; // a GPU, else a CPU
+//! let device = Device::auto()?; // that of BLOCKMUL_DEVICE, else a GPU, else a CPU
 //! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
 //! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
 //! let wt = w.transpose();

@@ -39,9 +39,7 @@ pub use vector::DeviceVector;
 pub use work::StageTime;
 pub(crate) use work::Work;
 
-#[cfg(doc)]
-use crate::Error;
-use crate::{Element, Matrix, Result};
+use crate::{Element, Error, Matrix, Result};
 use cl::check;
 use opencl3::{command_queue as clq, context::Context};
 use pool::Pool;
@@ -98,8 +96,13 @@ impl Device {
         info::list()
     }
 
-    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`, `cpu`, an index of
-    /// [`Device::list`], or a part of a device's or platform's name in any case.
+    /// The environment variable that names the device of [`Device::auto`] and of every command
+    /// without `--device`: what [`Device::select`] takes. An empty one counts as unset.
+    pub const VARIABLE: &'static str = "BLOCKMUL_DEVICE";
+
+    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`,
+    /// `cpu`, an index of [`Device::list`], or a part of a device's or platform's name in any case.
+    /// A choice made here stands: `auto`, too, does not ask [`Device::VARIABLE`].
     ///
     /// # Errors
     /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming what there is, [`Error::OpenCl`].
@@ -107,12 +110,23 @@ impl Device {
         Self::open(info::choose(&Self::list()?, wanted)?)
     }
 
-    /// A GPU if there is one, else a CPU, else any other device.
+    /// The device that the environment variable [`BLOCKMUL_DEVICE`](Device::VARIABLE) names;
+    /// without one a GPU, else a CPU, else any other device. So the user of a program decides where
+    /// its author has not.
     ///
     /// # Errors
-    /// As [`Device::select`].
+    /// As [`Device::select`]; [`Error::NoSuchDevice`] names the variable if the name came from
+    /// there.
     pub fn auto() -> Result<Self> {
-        Self::select("auto")
+        let Some(wanted) = std::env::var_os(Self::VARIABLE).filter(|name| !name.is_empty()) else {
+            return Self::select("auto");
+        };
+        Self::select(&wanted.to_string_lossy()).map_err(|error| match error {
+            Error::NoSuchDevice { wanted, available, .. } => {
+                Error::NoSuchDevice { wanted, variable: Some(Self::VARIABLE), available }
+            }
+            error => error,
+        })
     }
 
     /// Opens a device found by [`Device::list`], with a context and a profiling queue of its own.

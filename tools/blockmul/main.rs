@@ -49,6 +49,7 @@ Examples:
   blockmul compare C.mtx D.mtx --tolerance 1e-12
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
+BLOCKMUL_DEVICE names the device of commands without --device.
 Files are Matrix Market files, plain, gzip or bzip2, unless their names say otherwise. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no step; 2 wrong usage, or an input
 that cannot be read; 3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]

@@ -32,9 +32,10 @@ pub struct Args {
     /// What the matrices hold: f16 is stored in 16 bits and computed in f32.
     #[arg(long, value_enum, default_value = "f64")]
     element: ElementName,
-    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a name from `blockmul devices`.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    device: String,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a name from `blockmul devices`
+    /// [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// How to multiply.
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
@@ -108,7 +109,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let target = Target::choose::<T>(&args.device, args.method, &messages)?;
+    let target = Target::choose::<T>(args.device.as_deref(), args.method, &messages)?;
     let operands = args.operands.read::<T>(&messages)?;
     let job = Job { args, target, messages };
     match (operands.a_shape, operands.b_shape) {

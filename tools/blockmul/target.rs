@@ -26,16 +26,19 @@ pub struct Run {
 }
 
 impl Target {
-    /// The device `wanted` names, for elements of type `T`; says on stderr what `auto` takes.
-    pub fn choose<T: Element>(wanted: &str, method: Method, messages: &Messages) -> Result<Self, Failure> {
-        match wanted.to_lowercase().as_str() {
+    /// The device of `--device`, else of [`Device::VARIABLE`], else `auto`, for elements of type `T`; says on stderr what `auto` takes.
+    pub fn choose<T: Element>(wanted: Option<&str>, method: Method, messages: &Messages) -> Result<Self, Failure> {
+        let variable = std::env::var_os(Device::VARIABLE).unwrap_or_default();
+        let variable = variable.to_string_lossy();
+        let by_default = if variable.is_empty() { "auto" } else { &variable };
+        match wanted.unwrap_or(by_default).to_lowercase().as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(
                 "--method {} needs an OpenCL device; the reference has one way only",
                 method.name()
             ))),
             REFERENCE => Ok(Self::Reference),
             "auto" => Self::auto::<T>(method, messages),
-            _ => Ok(Self::Device(Device::select(wanted)?)),
+            _ => Ok(Self::Device(select(wanted)?)),
         }
     }
 
@@ -145,6 +148,11 @@ fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), F
     let products = reference::products(a, b);
     let (bands, peak_device_bytes, launches, stages) = (1, 0, 0, Vec::new());
     Ok((c, Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms }))
+}
+
+/// The device of `--device`, else of [`Device::VARIABLE`], else any.
+pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
+    wanted.map_or_else(Device::auto, Device::select)
 }
 
 /// A GPU, else a CPU, else whatever there is, that can compute with `T`.

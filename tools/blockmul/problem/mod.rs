@@ -28,9 +28,10 @@ pub struct ProblemArgs {
     /// Where a graph starts: from its file's guess, or by chordal relaxation [default: the file's, unless all its poses are the same].
     #[arg(long, value_enum)]
     start: Option<Start>,
-    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    pub device: String,
+    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices` [env:
+    /// BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
@@ -93,7 +94,7 @@ impl ProblemArgs {
     pub fn open(&self, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         let problem = problem::read(&self.file)?;
-        let device = Device::select(&self.device)?;
+        let device = crate::target::select(self.device.as_deref())?;
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
         let (subject, taken) = match problem {
             Problem::BundleAdjustment(problem) => {
