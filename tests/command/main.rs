@@ -10,6 +10,7 @@ mod environment;
 mod failures;
 mod files;
 mod info;
+mod mask;
 mod multiply;
 mod problems;
 mod readme;

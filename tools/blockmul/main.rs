@@ -14,6 +14,7 @@ mod interrupt;
 #[path = "../../examples/least_squares/mod.rs"]
 mod least_squares;
 mod manual;
+mod mask;
 mod messages;
 mod multiply;
 mod operands;
