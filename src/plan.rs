@@ -13,6 +13,7 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
     device::{DeviceCbc, Work},
     esc::{Part, PlannedProduct, Room, STAGES, Scaling, Side},
+    events::ms,
     spgemm::Method,
 };
 use std::{sync::Mutex, sync::PoisonError, time::Instant};
@@ -137,7 +138,10 @@ impl<M: Matrix> Plan<M> {
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
+        let start = Instant::now();
         let product = prepare(&Work::new(device, None), &first, &second)?;
+        let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
+        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
         let c = DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR };
         Ok(Self {
             device: device.clone(),

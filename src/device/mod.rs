@@ -39,16 +39,19 @@ pub use vector::DeviceVector;
 pub use work::StageTime;
 pub(crate) use work::Work;
 
-use crate::{Element, Error, Matrix, Result};
+use crate::{Element, Error, Matrix, Result, events::ms};
 use cl::check;
 use opencl3::{command_queue as clq, context::Context};
 use pool::Pool;
 
 use program::ProgramCache;
 use queue::Queue;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
@@ -134,13 +137,16 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] when the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        let id = info.id.raw();
+        let (start, id) = (Instant::now(), info.id.raw());
         let context = check("clCreateContext", Context::from_device(&opencl3::device::Device::new(id)))?;
         // SAFETY: `id` is the device the context was just made from. The call of OpenCL 1.x is the one every platform has.
         #[allow(deprecated)]
         let queue = check("clCreateCommandQueue", unsafe {
             clq::CommandQueue::create(&context, id, clq::CL_QUEUE_PROFILING_ENABLE)
         })?;
+        let DeviceInfo { index, name, platform, driver, .. } = info;
+        let (name, platform, driver) = (name.as_str(), platform.as_str(), driver.as_str());
+        tracing::info!(target: "blockmul::device", index, name, platform, driver, ms = ms(start), "opened");
         Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue)))
     }
 

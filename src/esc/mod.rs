@@ -183,11 +183,16 @@ impl<T: Element> Esc<T> {
         let limits = || Limits::now(work, &self.tuning, entries);
         let mut done = Done { products: counted.sizes.products, ..Done::default() };
         while let Some(band) = bands.next(limits, || self.setup.column_products(work, &mut counted))? {
+            let (number, columns, products) = (done.bands, band.columns.len(), band.sizes.products);
+            let free_bytes = work.limit().saturating_sub(work.used_bytes());
+            tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
             let longest = multiply(&mut counted, &band).map_err(|error| band.explain(error))?;
             done.longest_run = done.longest_run.max(longest);
             done.bands += 1;
             done.merged += self.expansion.leaves_to_merge(band.sizes);
         }
+        let Done { products, bands, longest_run, .. } = done;
+        tracing::debug!(target: "blockmul::esc", products, bands, longest_run, peak_bytes = work.peak_bytes(), "product");
         Ok(done)
     }
 }
