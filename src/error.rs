@@ -1,4 +1,7 @@
 //! The one error type: the caller's data, the device's limits, or a fault of ours, each with its numbers.
+mod mismatch;
+
+pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
 use std::path::PathBuf;
 
 /// `Result` with blockmul's [`Error`].
@@ -33,6 +36,9 @@ pub enum Error {
     /// The matrix on the device is not of the kind asked for (other device, other element type).
     #[error("the operands live on different devices: {a} and {b}")]
     DeviceMismatch { a: String, b: String },
+    /// A matrix has another pattern than the plan was made for.
+    #[error("{0}")]
+    PlanPattern(Box<PatternMismatch>),
     /// A Cholesky factorization met a block that has none; the first such block of the matrix named, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
@@ -55,9 +61,9 @@ pub enum Error {
          pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
     )]
     NoOpenCl { reason: String },
-    /// No device answers to that index or name.
-    #[error("no OpenCL device matches \"{wanted}\"; there are: {available}")]
-    NoSuchDevice { wanted: String, available: String },
+    /// No device answers to that index or name, which may come from an environment variable.
+    #[error("no OpenCL device matches \"{wanted}\"{}; there are: {available}", from_variable(*variable))]
+    NoSuchDevice { wanted: String, variable: Option<&'static str>, available: String },
     /// The device cannot do what the element type or a feature needs.
     #[error("{device} has no {feature}: {hint}")]
     Unsupported { device: String, feature: &'static str, hint: String },
@@ -152,6 +158,10 @@ impl Dimensions {
         let Self { nrows, ncols, block_rows, block_cols } = self;
         Self { nrows: ncols, ncols: nrows, block_rows: block_cols, block_cols: block_rows }
     }
+}
+
+fn from_variable(variable: Option<&str>) -> String {
+    variable.map_or(String::new(), |name| format!(", the value of {name}"))
 }
 
 fn fits_hint(fits: &[usize]) -> String {

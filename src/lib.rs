@@ -8,7 +8,7 @@
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
 //!
 //! # fn main() -> blockmul::Result<()> {
-//! let device = Device::auto()?; // a GPU, else a CPU
+//! let device = Device::auto()?; // that of BLOCKMUL_DEVICE, else a GPU, else a CPU
 //! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
 //! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
 //! let wt = w.transpose();
@@ -72,6 +72,14 @@
 //! limit given to [`Spgemm::memory_limit`], is cut into bands of columns. What cannot be done is an [`Error`] with its numbers; nothing here
 //! panics on input or prints.
 //!
+//! # Events
+//!
+//! The library emits `tracing` events for the application's subscriber, if it has one: devices
+//! opened, files read and written (at level info), plans, products and their bands (debug), buffers
+//! (trace), under the targets `blockmul::device`, `blockmul::io`, `blockmul::plan`,
+//! `blockmul::esc`, `blockmul::pool`. The command prints them where `BLOCKMUL_LOG` or `RUST_LOG`
+//! asks for them.
+//!
 //! # Features
 //!
 //! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
@@ -84,6 +92,7 @@ mod device;
 mod element;
 pub mod error;
 mod esc;
+mod events;
 pub mod generate;
 mod groups;
 mod host_memory;

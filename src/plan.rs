@@ -13,9 +13,13 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
     device::{DeviceCbc, Work},
     esc::{Part, PlannedProduct, Room, STAGES, Scaling, Side},
+    events::ms,
     spgemm::Method,
 };
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
 
 mod masked;
 pub(crate) use masked::check_mask;
@@ -137,7 +141,10 @@ impl<M: Matrix> Plan<M> {
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
+        let start = Instant::now();
         let product = prepare(&Work::new(device, None), &first, &second)?;
+        let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
+        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
         let c = DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR };
         Ok(Self {
             device: device.clone(),
@@ -166,7 +173,8 @@ impl<M: Matrix> Plan<M> {
     /// pattern is told by a fingerprint, which is computed once (one small read-back).
     ///
     /// # Errors
-    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
+    /// [`Error::OpenCl`].
     pub fn execute(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.execute_scaled(1.0, a, b, 0.0, c)
     }

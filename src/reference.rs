@@ -4,10 +4,12 @@
 //! each column of C, the second fills them in place. Sums are formed in the kernels' order, so results are equal to the bit: the terms of
 //! an entry in ascending k, within a block product over the inner index, multiplication rounded before addition, pieces of 1024 products.
 mod gram;
+pub(crate) mod masked;
 mod vectors;
 
 pub use crate::schur::reference::{Reduced, schur};
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
+pub use masked::{multiply_masked, products_masked};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_transposed,
     row_norms, scale_columns, scale_rows,

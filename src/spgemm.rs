@@ -256,7 +256,7 @@ impl Spgemm {
         }
         let shape = a.shape.product(b.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-        Ok(Operands { a, b, c_stride, taker_bytes: self.taker_bytes::<T>(c_stride) })
+        Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
     }
 
     fn report(&self, work: &Work, clock: &Clock<'_>, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {

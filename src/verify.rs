@@ -1,9 +1,10 @@
 //! Comparing a product with the reference.
 use crate::{
-    Cbc, Element, Matrix, Result, Threshold,
+    Cbc, Element, Matrix, Pattern, Result, Threshold,
     matrix::{CbcView, kept_entries, pattern_of},
-    reference,
+    reference::{self, masked},
 };
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -52,12 +53,37 @@ pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
 /// # Errors
 /// As [`verify`].
 pub fn verify_dropped<M: Matrix>(a: &M, b: &M, c: &M, threshold: Option<Threshold>) -> Result<Verification> {
+    let r = reference::multiply(a, b)?;
+    let kept = threshold.map(|threshold| kept_entries(r.as_cbc(), threshold));
+    let whole = r.as_cbc().pattern;
+    let pattern = kept.as_ref().map_or(Cow::Borrowed(whole), |kept| Cow::Owned(pattern_of(whole, kept)));
+    compare((a, b), c, &r, &pattern, |entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
+}
+
+/// The same for a masked product: its pattern must be the mask's, and an entry that no product
+/// falls on must be 0.
+///
+/// # Errors
+/// As [`reference::multiply_masked`].
+pub fn verify_masked<M: Matrix, K: Matrix>(a: &M, b: &M, c: &M, mask: &K) -> Result<Verification> {
+    let r = reference::multiply(a, b)?;
+    let mask = masked::pattern_of_mask::<M, K>(mask, r.as_cbc().pattern)?;
+    let entries: Vec<_> = masked::entries_at(mask, r.as_cbc().pattern).collect();
+    compare((a, b), c, &r, mask, |entry| entries[entry])
+}
+
+/// C, which is to have `pattern`, with the entries of the reference that `of_reference` names for
+/// each of its own; none is a sum of nothing.
+fn compare<M: Matrix>(
+    (a, b): (&M, &M),
+    c: &M,
+    reference: &M,
+    pattern: &Pattern,
+    of_reference: impl Fn(usize) -> Option<usize> + Sync,
+) -> Result<Verification> {
     let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
-    let (c, r) = (c.as_cbc(), reference::multiply(a, b)?);
-    let r = r.as_cbc();
-    let kept = threshold.map(|threshold| kept_entries(r, threshold));
-    let pattern = kept.as_ref().map_or(Cow::Borrowed(r.pattern), |kept| Cow::Owned(pattern_of(r.pattern, kept)));
-    if c.pattern != &*pattern || c.shape != r.shape {
+    let (c, r) = (c.as_cbc(), reference.as_cbc());
+    if c.pattern != pattern || c.shape != r.shape {
         let infinite = f64::INFINITY;
         let (max_abs_error, max_rel_error) = (infinite, infinite);
         return Ok(Verification {
@@ -73,7 +99,10 @@ pub fn verify_dropped<M: Matrix>(a: &M, b: &M, c: &M, threshold: Option<Threshol
     let inner = x.shape.cols() as f64;
 
     let entry = |e: usize| {
-        let whole = kept.as_ref().map_or(e, |kept| kept[e]);
+        let Some(whole) = of_reference(e) else {
+            let zero = M::Element::zeroed();
+            return c.block(e).iter().fold(Errors::NONE, |errors, &c| errors.and(Errors::of(c, zero, 0.0, 0.0)));
+        };
         let n = terms.values()[whole] * inner;
         let bound = 2.0 * n * M::Element::ARITHMETIC_ROUNDOFF;
         let elements = c.block(e).iter().zip(r.block(whole)).zip(magnitude.as_cbc().block(whole));
@@ -172,6 +201,19 @@ mod tests {
         let extra = Csc::from_triplets(2, 2, [(0, 0, f64::NAN), (1, 0, 0.0), (1, 1, f64::INFINITY)])?;
         let verification = verify(&a, &a, &extra)?;
         assert!(!verification.passed && !verification.pattern_equal);
+        Ok(())
+    }
+
+    #[test]
+    fn a_masked_product_is_the_reference_on_its_places_and_zero_elsewhere() -> Result<()> {
+        let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
+        let mask = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0)])?;
+        let c = |corner: f64| Csc::from_triplets(2, 2, [(0, 0, 4.0), (0, 1, corner), (1, 1, 25.0)]);
+        let good = verify_masked(&a, &a, &c(0.0)?, &mask)?;
+        assert!(good.passed && good.bits_equal && good.pattern_equal);
+        let bad = verify_masked(&a, &a, &c(1e-300)?, &mask)?;
+        assert!(!bad.passed && bad.pattern_equal && bad.max_abs_error == 1e-300);
+        assert!(!verify_masked(&a, &a, &reference::multiply(&a, &a)?, &mask)?.pattern_equal);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use super::{
     kernel_cache::{Cache, Known},
     program::{Compiled, Program},
 };
-use crate::{Error, Progress, Result};
+use crate::{Error, Progress, Result, events::ms};
 use opencl3::{context::Context, program::Program as ClProgram};
 use std::{
     any::Any,
@@ -379,8 +379,4 @@ fn binary_of(program: &ClProgram) -> Option<Vec<u8>> {
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {
     panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
-}
-
-fn ms(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
 }

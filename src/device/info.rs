@@ -165,6 +165,7 @@ pub(super) fn choose<'a>(devices: &'a [DeviceInfo], wanted: &str) -> Result<&'a 
     };
     found.ok_or_else(|| Error::NoSuchDevice {
         wanted: wanted.to_owned(),
+        variable: None,
         available: devices
             .iter()
             .map(|d| format!("{}: {} ({})", d.index, d.name, d.platform))

@@ -44,9 +44,7 @@ pub use vector::DeviceVector;
 pub use work::StageTime;
 pub(crate) use work::{Clock, Work};
 
-#[cfg(doc)]
-use crate::Error;
-use crate::{Element, Matrix, Progress, Result};
+use crate::{Element, Error, Matrix, Progress, Result, events::ms};
 use cl::check;
 use compiler::Compiler;
 use opencl3::{command_queue as clq, context::Context};
@@ -58,7 +56,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
@@ -115,8 +113,13 @@ impl Device {
         info::list()
     }
 
-    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`, `cpu`, an index of
-    /// [`Device::list`], or a part of a device's or platform's name in any case.
+    /// The environment variable that names the device of [`Device::auto`] and of every command
+    /// without `--device`: what [`Device::select`] takes. An empty one counts as unset.
+    pub const VARIABLE: &'static str = "BLOCKMUL_DEVICE";
+
+    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`,
+    /// `cpu`, an index of [`Device::list`], or a part of a device's or platform's name in any case.
+    /// A choice made here stands: `auto`, too, does not ask [`Device::VARIABLE`].
     ///
     /// # Errors
     /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming what there is, [`Error::OpenCl`].
@@ -124,12 +127,23 @@ impl Device {
         Self::open(info::choose(&Self::list()?, wanted)?)
     }
 
-    /// A GPU if there is one, else a CPU, else any other device.
+    /// The device that the environment variable [`BLOCKMUL_DEVICE`](Device::VARIABLE) names;
+    /// without one a GPU, else a CPU, else any other device. So the user of a program decides where
+    /// its author has not.
     ///
     /// # Errors
-    /// As [`Device::select`].
+    /// As [`Device::select`]; [`Error::NoSuchDevice`] names the variable if the name came from
+    /// there.
     pub fn auto() -> Result<Self> {
-        Self::select("auto")
+        let Some(wanted) = std::env::var_os(Self::VARIABLE).filter(|name| !name.is_empty()) else {
+            return Self::select("auto");
+        };
+        Self::select(&wanted.to_string_lossy()).map_err(|error| match error {
+            Error::NoSuchDevice { wanted, available, .. } => {
+                Error::NoSuchDevice { wanted, variable: Some(Self::VARIABLE), available }
+            }
+            error => error,
+        })
     }
 
     /// Opens a device found by [`Device::list`], with a context and a profiling queue of its own.
@@ -137,13 +151,16 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] when the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        let id = info.id.raw();
+        let (start, id) = (Instant::now(), info.id.raw());
         let context = check("clCreateContext", Context::from_device(&opencl3::device::Device::new(id)))?;
         // SAFETY: `id` is the device the context was just made from. The call of OpenCL 1.x is the one every platform has.
         #[allow(deprecated)]
         let queue = check("clCreateCommandQueue", unsafe {
             clq::CommandQueue::create(&context, id, clq::CL_QUEUE_PROFILING_ENABLE)
         })?;
+        let DeviceInfo { index, name, platform, driver, .. } = info;
+        let (name, platform, driver) = (name.as_str(), platform.as_str(), driver.as_str());
+        tracing::info!(target: "blockmul::device", index, name, platform, driver, ms = ms(start), "opened");
         Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue)))
     }
 

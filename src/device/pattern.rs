@@ -1,6 +1,11 @@
 //! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
+mod difference;
+
 use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source};
-use crate::{BlockShape, DeviceKind, Element, Error, Matrix, Pattern, Result};
+use crate::{
+    BlockShape, DeviceKind, Element, Error, Matrix, Pattern, Result,
+    error::{PatternDifference, PatternMismatch, PatternSize},
+};
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: where its entries (blocks) are, and their shape. A handle; clones and the matrices made on it
@@ -57,23 +62,38 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix that has another pattern.
+    /// Refuses a matrix, called `name`, that has another pattern: every plan asks here.
     pub(crate) fn check<T: Element>(&self, name: &str, matrix: &DeviceCbc<T>) -> Result<()> {
-        if matrix.device.same_as(self.device())
-            && matrix.shape == self.array_shape
-            && self.arrays.same_as(&matrix.pattern)?
-        {
+        let same_device = matrix.device.same_as(self.device());
+        if same_device && matrix.shape == self.array_shape && self.arrays.same_as(&matrix.pattern)? {
             return Ok(());
         }
-        let found = |nnz, shape: BlockShape| {
-            format!("{nnz} entries of {}", if self.row_major { shape.transpose() } else { shape })
+        let other = Self { arrays: matrix.pattern.clone(), array_shape: matrix.shape, row_major: self.row_major };
+        let difference = match same_device {
+            true => self.difference(&other)?,
+            false => PatternDifference::Device {
+                found: matrix.device.info().name.clone(),
+                expected: self.device().info().name.clone(),
+            },
         };
-        Err(Error::Argument(format!(
-            "{name} has not the pattern of the plan: {} in place of {}, on {}",
-            found(matrix.nnz(), matrix.shape),
-            found(self.nnz(), self.array_shape),
-            matrix.device.info().name
-        )))
+        Err(Error::PlanPattern(Box::new(PatternMismatch { matrix: name.into(), difference })))
+    }
+
+    /// What `other`, which is not the same, has otherwise; places are read back to be compared.
+    fn difference(&self, other: &Self) -> Result<PatternDifference> {
+        let (found, expected) = (other.size(), self.size());
+        if found == expected {
+            let work = Work::new(self.device(), None);
+            if let Some(place) = difference::first_difference(&work, &other.arrays, &self.arrays)? {
+                let (row, col) = if self.row_major { (place.col, place.row) } else { (place.row, place.col) };
+                return Ok(PatternDifference::Entry { size: found, row, col, found: place.in_first });
+            }
+        }
+        Ok(PatternDifference::Size { found, expected })
+    }
+
+    fn size(&self) -> PatternSize {
+        PatternSize { nrows: self.nrows(), ncols: self.ncols(), shape: self.shape(), nnz: self.nnz() }
     }
 }
 

@@ -81,7 +81,9 @@ impl Pool {
             available: self.max_alloc.min(self.capacity.saturating_sub(used)),
             place: format!("device, {} of {} bytes in use, largest buffer {}", used, self.capacity, self.max_alloc),
         };
-        let raw = match state.free.get_mut(&size).and_then(Vec::pop) {
+        let pooled = state.free.get_mut(&size).and_then(Vec::pop);
+        let reused = pooled.is_some();
+        let raw = match pooled {
             Some(raw) => {
                 state.free_bytes -= size;
                 raw
@@ -103,6 +105,9 @@ impl Pool {
         };
         state.used_bytes += size;
         state.taken += 1;
+        let in_use = state.used_bytes;
+        drop(state);
+        tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, "buffer");
         let meter = meter.cloned();
         if let Some(meter) = &meter {
             meter.add(size);

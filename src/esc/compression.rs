@@ -10,7 +10,7 @@ use super::{
 use crate::{
     BlockShape, Element, Result,
     device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
-    primitives::segmented_reduce::SegmentedReduce,
+    primitives::{drop_entries::DropMemory, segmented_reduce::SegmentedReduce},
 };
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub(crate) struct Operands<'a, T> {
     pub b: &'a DeviceCbc<T>,
     /// Elements from one block of C to the next.
     pub c_stride: usize,
-    /// Bytes that whoever takes a band of C allocates for each of its entries while it has the band.
-    pub taker_bytes: usize,
+    /// Device memory that the consumer of a band needs while it holds that band.
+    pub consumer: Option<DropMemory>,
 }
 
 impl<T: Element> Operands<'_, T> {

@@ -1,14 +1,17 @@
 //! What a product will take, foretold on the host: the same tuning, limits and bands, with sizes counted from the operands' patterns.
 use super::{
     Tuning,
-    bands::{Bands, Limits},
+    bands::Bands,
+    limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     setup::Sizes,
 };
 use crate::{
     DeviceInfo, Element, Error, Result,
     device::{PatternArrays, pool_bytes},
     matrix::CbcView,
+    primitives::drop_entries::DropMemory,
 };
+use std::cell::Cell;
 
 /// What a product will take of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -24,14 +27,14 @@ pub struct Estimate {
     pub operand_bytes: u64,
 }
 
-/// A·B in column order, C leaving the device band by band, an entry of it taking `entry_bytes`; `b` is `None` where it is A. `limit`: bytes that may be
-/// used.
+/// A·B in column order, C leaving the device band by band, an entry of it taking `entry_bytes`, and
+/// what `consumer` says; `b` is `None` where it is A. `limit`: bytes that may be used.
 pub(crate) fn estimate<T: Element>(
     info: &DeviceInfo,
     limit: u64,
     a: CbcView<'_, T>,
     b: Option<CbcView<'_, T>>,
-    entry_bytes: usize,
+    (entry_bytes, consumer): (usize, Option<DropMemory>),
 ) -> Result<Estimate> {
     let right = b.unwrap_or(a);
     for operand in [a, right] {
@@ -40,41 +43,36 @@ pub(crate) fn estimate<T: Element>(
     let tuning = Tuning::new(info, a.shape, right.shape);
     let (cols, nnz) = (right.pattern.ncols() as u64, right.pattern.nnz() as u64);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
-    // Of setup, what lives as long as the product, and what is given back when one band does not do.
-    let entries = pool_bytes(8 * (nnz + 1));
-    let whole = 2 * pool_bytes(4 * (cols + 1));
-    let kept = operand_bytes + entries;
-    if kept + whole > limit {
+    let (setup, entries) = setup_bytes(&tuning, cols, nnz);
+    if operand_bytes + setup > limit {
         let what = "the operands and what setup counts of them".into();
-        return Err(Error::Memory { what, needed: kept + whole, available: limit, place: "device".into() });
+        return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
     }
-    let limits = |used: u64| Limits {
-        free_bytes: limit.saturating_sub(used),
-        max_alloc_bytes: info.max_alloc_bytes,
-        payload_bytes: tuning.payload.bytes::<T>(),
-        entry_bytes: entry_bytes as u64,
-        long_run: tuning.long_run() as u64,
-        part_bytes: (a.shape.product(right.shape).area() * size_of::<T::Arithmetic>()) as u64,
-        rows: a.pattern.nrows() as u64,
-        short_max: tuning.sort.short_max as u64,
-        chunk: tuning.sort.chunk as u64,
-    };
+    let area = a.shape.product(right.shape).area();
+    let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(&tuning, a.pattern.nrows(), entry_bytes, area) };
+    let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), &tuning, entry_memory);
 
-    let column_products = || {
-        let of_column =
-            |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64).sum::<u64>();
-        (0..right.pattern.ncols()).map(of_column)
-    };
+    let products_of =
+        |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64).sum::<u64>();
+    let column_products = || (0..right.pattern.ncols()).map(products_of);
     let mut sizes = Sizes::default();
-    column_products().for_each(|products| sizes.add(products, &limits(0)));
-    let (mut bands, mut used) = (Bands::new(right.pattern.ncols(), sizes), kept + whole);
-    let mut told = Estimate { products: sizes.products, bands: 0, peak_device_bytes: used, operand_bytes };
-    let narrow = || Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect());
-    while let Some(band) = bands.next(&limits(used), narrow)? {
-        let (peak, _) = limits(used).peak(band.columns.len() as u64, band.sizes.products);
+    column_products().for_each(|products| sizes.add(products, &tuning.sort));
+    // The segments of all columns are given back when one band does not do.
+    let (kept, held) = (operand_bytes + entries, Cell::new(segment_bytes(cols)));
+    let mut bands = Bands::new(right.pattern.ncols(), sizes);
+    let mut told =
+        Estimate { products: sizes.products, bands: 0, peak_device_bytes: operand_bytes + setup, operand_bytes };
+    let narrow = || {
+        held.set(0);
+        Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
+    };
+    while let Some(band) = bands.next(|| limits(kept + held.get()), narrow)? {
+        let columns = band.columns.start as usize..band.columns.end as usize;
+        let most = columns.map(|col| limits(0).most_entries(products_of(col))).sum();
+        let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
         told.bands += 1;
-        told.peak_device_bytes = told.peak_device_bytes.max(used + peak);
-        used = kept;
+        // One column may be tried that fits only if C has few entries in it.
+        told.peak_device_bytes = told.peak_device_bytes.max((kept + need.bytes).min(limit));
     }
     Ok(told)
 }

@@ -34,6 +34,11 @@ impl Gathered {
     pub fn runs(&self) -> Runs<'_> {
         Runs { end: &self.run_end, pieces: &self.pieces }
     }
+
+    /// Columns and rows of C; the rest is given back.
+    pub fn into_pattern(self) -> (Buffer<u32>, Buffer<u32>) {
+        (self.col_ptr, self.row_idx)
+    }
 }
 
 impl Gather {

@@ -11,6 +11,7 @@ mod expansion;
 mod floors;
 mod gather;
 mod join;
+mod limits;
 mod masked;
 mod onto;
 mod plan;
@@ -24,17 +25,18 @@ use crate::{
     BlockShape, Element, Result,
     device::{Device, DeviceCbc, Options, Work},
 };
-use bands::{Band, Bands, Limits};
+use bands::{Band, Bands};
 pub(crate) use block_sums::Scaling;
 use block_sums::Transposed;
 use compression::Compression;
 pub(crate) use compression::Operands;
 pub use estimate::Estimate;
 pub(crate) use estimate::estimate;
-use expansion::{Expanded, Expansion, Factors};
+use expansion::{Expansion, Factors, Payload};
 pub(crate) use floors::Extent;
 use gather::{Gather, Gathered};
 pub(crate) use join::{join, join_patterns};
+use limits::{EntryMemory, Limits};
 pub(crate) use masked::multiply_masked;
 pub(crate) use plan::{PlannedProduct, Room, Side};
 use segmented_sort::SortStage;
@@ -134,52 +136,63 @@ impl<T: Element> Esc<T> {
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Done> {
         let area = operands.a.shape.product(operands.b.shape).area();
-        let entry_bytes = operands.c_stride * size_of::<T>() + operands.taker_bytes;
-        self.in_bands(work, operands.factors(), (entry_bytes, area), |counted, band| {
+        let entry_bytes = operands.c_stride * size_of::<T>();
+        let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
+        let entries = EntryMemory { consumer: operands.consumer, ..entries };
+        self.in_bands(work, operands.factors(), entries, |counted, band| {
             if band.sizes.products == 0 {
                 return place(operands.empty_product(work, band.columns.len())?).map(|()| 0);
             }
-            let (sorted, gathered, longest) = self.find_runs(work, operands.factors(), counted, band)?;
-            let values = self.compression.sums(work, operands, &sorted.payload, &gathered)?;
-            place(operands.product(gathered.col_ptr, gathered.row_idx, values))?;
+            let (payload, gathered, longest) = self.find_runs(work, operands.factors(), counted, band)?;
+            let values = self.compression.sums(work, operands, &payload, &gathered)?;
+            drop(payload);
+            let (col_ptr, row_idx) = gathered.into_pattern();
+            place(operands.product(col_ptr, row_idx, values))?;
             Ok(longest)
         })
     }
 
-    /// Stages 2 to 6 but for the sums: the runs of a band, and its longest.
+    /// Stages 2 to 6 but for the sums: the sorted payloads of a band, its runs, and the longest of
+    /// them.
     fn find_runs(
         &self,
         work: &Work,
         factors: Factors<'_, T>,
         counted: &mut Counted,
         band: &Band,
-    ) -> Result<(Expanded<T>, Gathered, u32)> {
+    ) -> Result<(Payload<T>, Gathered, u32)> {
         let segments = self.setup.segments(work, factors.b, counted, band)?;
         let expanded = self.expansion.run(work, factors, &counted.entries, &segments, band)?;
         let sorted = self.sort.run(work, &segments, expanded)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?; // round trip 2
         let longest = tails.longest;
         let gathered = self.gather.run(work, &sorted.rows, &segments, tails)?;
-        Ok((sorted, gathered, longest))
+        Ok((sorted.payload, gathered, longest))
     }
 
-    /// Stage 1, and `multiply` for each band, which tells its longest run. Of an entry of C: bytes to keep for it, elements.
+    /// Stage 1, and `multiply` for each band, which tells its longest run.
     fn in_bands(
         &self,
         work: &Work,
         factors: Factors<'_, T>,
-        (entry_bytes, area): (usize, usize),
+        entries: EntryMemory,
         mut multiply: impl FnMut(&mut Counted, &Band) -> Result<u32>,
     ) -> Result<Done> {
         let mut counted = self.setup.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, counted.sizes);
-        let limits = || Limits::new::<T>(work, &self.tuning, factors.a.nrows, entry_bytes, area);
+        let limits = || Limits::now(work, &self.tuning, entries);
         let mut done = Done { products: counted.sizes.products, ..Done::default() };
-        while let Some(band) = bands.next(&limits(), || self.setup.column_products(work, &mut counted))? {
-            done.longest_run = done.longest_run.max(multiply(&mut counted, &band)?);
+        while let Some(band) = bands.next(limits, || self.setup.column_products(work, &mut counted))? {
+            let (number, columns, products) = (done.bands, band.columns.len(), band.sizes.products);
+            let free_bytes = work.limit().saturating_sub(work.used_bytes());
+            tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
+            let longest = multiply(&mut counted, &band).map_err(|error| band.explain(error))?;
+            done.longest_run = done.longest_run.max(longest);
             done.bands += 1;
             done.merged += self.expansion.leaves_to_merge(band.sizes);
         }
+        let Done { products, bands, longest_run, .. } = done;
+        tracing::debug!(target: "blockmul::esc", products, bands, longest_run, peak_bytes = work.peak_bytes(), "product");
         Ok(done)
     }
 }

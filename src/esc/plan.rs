@@ -6,6 +6,7 @@ use super::{
     expansion::{Factors, Payload},
     gather::Gathered,
     join::join_patterns,
+    limits::EntryMemory,
     onto::Onto,
     row_bits,
 };
@@ -124,15 +125,16 @@ impl<T: Element> PlannedProduct<T> {
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // An entry of C costs where its run ends, beside its row.
         let area = a_shape.product(b_shape).area();
-        let done = esc.in_bands(work, factors, (size_of::<u32>(), area), |counted, band| {
+        let entries = EntryMemory::new::<T>(&esc.tuning, factors.a.nrows, size_of::<u32>(), area);
+        let done = esc.in_bands(work, factors, entries, |counted, band| {
             if band.sizes.products == 0 {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;
                 patterns.push((col_ptr, work.buffer(0)?));
                 return Ok(0);
             }
-            let (sorted, gathered, longest) = esc.find_runs(work, factors, counted, band)?;
-            let Payload::Pairs(pairs) = sorted.payload else { unreachable!("a plan keeps pairs") };
+            let (payload, gathered, longest) = esc.find_runs(work, factors, counted, band)?;
+            let Payload::Pairs(pairs) = payload else { unreachable!("a plan keeps pairs") };
             let Gathered { col_ptr, row_idx, run_end, pieces, parts } = gathered;
             let parts = sums.parts(work, parts)?;
             patterns.push((col_ptr, row_idx));

@@ -60,7 +60,7 @@ impl Case {
     }
 
     pub fn operands(&self) -> Operands<'_, f64> {
-        Operands { a: &self.a, b: &self.b, c_stride: 1, taker_bytes: 0 }
+        Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: None }
     }
 
     /// Whether a run ends at each product of the sorted expansion.
@@ -117,7 +117,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     poison(&work)?;
     let esc = Esc::tuned(&device, da.shape, db.shape, tuning, Kind::default())?;
     let c_stride = da.shape.product(db.shape).area();
-    let operands = Operands { a: &da, b: &db, c_stride, taker_bytes: 0 };
+    let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();
     esc.multiply(&work, &operands, |band| {
         bands.push(band);

@@ -17,6 +17,7 @@ mod assemble;
 pub mod binary;
 pub mod bla;
 pub mod edge_list;
+mod events;
 mod format;
 pub mod matrix_market;
 pub mod npz;
@@ -128,14 +129,14 @@ pub struct WriteOptions {
 /// anything the format does not allow; [`Error::Memory`] when the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
-    match Format::of(path) {
+    events::reading(path, || match Format::of(path) {
         Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         Format::Npz => npz::read(path, options),
         Format::Binary if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::Binary => binary::read(path, options),
         Format::EdgeList if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::EdgeList => edge_list::read(path, options),
-    }
+    })
 }
 
 /// Writes `matrix` to the file at `path`, in the format its name tells, in place of what was there once it is whole.
@@ -145,12 +146,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// then as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
-    match Format::of(path) {
+    events::writing(path, matrix, || match Format::of(path) {
         Format::MatrixMarket => matrix_market::write(path, matrix, options),
         Format::Npz => npz::write(path, matrix, options),
         Format::Binary => binary::write(path, matrix),
         Format::EdgeList => edge_list::write(path, matrix, options),
-    }
+    })
 }
 
 fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {

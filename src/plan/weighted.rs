@@ -115,8 +115,9 @@ impl<M: Matrix> WeightedGram<M> {
     /// Returns when it is enqueued, as [`Plan::execute`] does: allocates nothing and reads nothing back.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) when a matrix has another pattern or block shape than the plan;
-    /// [`Error::Length`](crate::Error::Length) for too few or too many weights; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) when a matrix has another pattern or block
+    /// shape than the plan; [`Error::Length`](crate::Error::Length) for too few or too many
+    /// weights; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn execute(
         &self,

@@ -2,8 +2,11 @@
 //! many stay. Kernels: `cl/primitives/drop_entries.cl`; the rule is [`Threshold`]'s, the model [`crate::matrix::drop_below`].
 use super::scan::{Scan, ScanTuning};
 use crate::{
-    DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, source},
+    DeviceInfo, DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
+    device::{
+        Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, pool_bytes,
+        source,
+    },
 };
 
 type SizesSignature<T, V> = (In<T>, Out<V>, u32, u32, u32);
@@ -25,13 +28,53 @@ pub(crate) struct DropEntries<T: Element> {
     lanes: usize,
 }
 
+/// The memory that it allocates, as the planner of bands counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DropMemory {
+    /// Bytes of an entry, from one to the next, and of its magnitude.
+    entry_bytes: u64,
+    size_bytes: u64,
+    relative: bool,
+    scan: ScanTuning,
+}
+
+impl DropMemory {
+    /// For entries `stride` elements apart.
+    pub fn new<T: Element>(info: &DeviceInfo, stride: usize, threshold: Threshold) -> Self {
+        Self {
+            entry_bytes: (stride * size_of::<T>()) as u64,
+            size_bytes: size_of::<T::Arithmetic>() as u64,
+            relative: threshold.relative,
+            scan: scan_tuning(info, group_size(info)),
+        }
+    }
+
+    /// Most bytes at once for `nnz` entries in `columns` columns, size classes included: all stay
+    /// at most.
+    pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
+        let places = pool_bytes(4 * (nnz + 1));
+        let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });
+        let finding = pool_bytes(self.size_bytes * nnz) + norms + self.scan.scratch_bytes(4, nnz + 1);
+        let kept = pool_bytes(self.entry_bytes * nnz) + pool_bytes(4 * nnz) + pool_bytes(4 * (columns + 1));
+        places + finding.max(kept)
+    }
+}
+
+fn group_size(info: &DeviceInfo) -> usize {
+    if info.kind == DeviceKind::Cpu { 64 } else { 256 }.min(1 << info.max_group_size.ilog2())
+}
+
+fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
+    let items = if info.kind == DeviceKind::Cpu { 256 } else { 8 };
+    ScanTuning { group_size, items, direct_tiles: 64 }
+}
+
 impl<T: Element> DropEntries<T> {
     /// For entries of `area` elements.
     pub fn new(device: &Device, area: usize, threshold: Threshold) -> Result<Self> {
         threshold.check()?;
         let info = device.info();
-        let cpu = info.kind == DeviceKind::Cpu;
-        let group_size = if cpu { 64 } else { 256 }.min(1 << info.max_group_size.ilog2());
+        let (cpu, group_size) = (info.kind == DeviceKind::Cpu, group_size(info));
         let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
         Self::tuned(device, threshold, group_size, lanes)
     }
@@ -42,23 +85,17 @@ impl<T: Element> DropEntries<T> {
             .define("LANES", lanes)
             .define("WIDE", u8::from(size_of::<T::Arithmetic>() == 8));
         let source = source!("primitives/drop_entries.cl");
-        let items = if device.info().kind == DeviceKind::Cpu { 256 } else { 8 };
         Ok(Self {
             sizes: device.kernel(source, &options, "entry_sizes")?,
             norms: device.kernel(source, &options, "column_norms")?,
             keep: device.kernel(source, &options, "keep_entries")?,
             entries: device.kernel(source, &options, "move_entries")?,
             columns: device.kernel(source, &options, "move_columns")?,
-            scan: Scan::new(device, ScanTuning { group_size, items, direct_tiles: 64 })?,
+            scan: Scan::new(device, scan_tuning(device.info(), group_size))?,
             threshold,
             group_size,
             lanes,
         })
-    }
-
-    /// Most bytes it allocates for an entry of C, for entries `stride` elements apart: its copy, its size, its place.
-    pub fn entry_bytes(stride: usize) -> usize {
-        4 + stride * size_of::<T>() + size_of::<T::Arithmetic>() + 4
     }
 
     /// What stays of `matrix`, the columns from `first_col` on of a larger one; `None` where that is all.

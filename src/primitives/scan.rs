@@ -4,7 +4,7 @@
 //! tiles before it. Beyond, those are scanned first, in the same way.
 use crate::{
     DeviceInfo, DeviceKind, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, pool_bytes, source},
 };
 
 /// Numbers the scan is compiled with.
@@ -29,6 +29,13 @@ impl ScanTuning {
     /// Values of a tile.
     pub fn tile(&self) -> usize {
         self.group_size * self.items
+    }
+
+    /// Bytes that a scan of `count` values of `word` bytes allocates, size classes included.
+    pub fn scratch_bytes(&self, word: u64, count: u64) -> u64 {
+        let partials = count.div_ceil(self.tile() as u64);
+        let further = if partials > self.direct_tiles as u64 { self.scratch_bytes(word, partials) } else { 0 };
+        pool_bytes(word * partials) + further
     }
 }
 
@@ -108,6 +115,19 @@ mod tests {
             let mut want: Vec<u32> = model(&data).iter().map(|&x| x as u32).collect();
             want[n - n / 3..].iter_mut().zip(&data[n - n / 3..]).for_each(|(want, &x)| *want = x as u32);
             assert_eq!(buffer.download(&work)?, want, "u32, {n} values but the last third");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn scratch_is_what_is_foretold() -> Result<()> {
+        let device = test_device();
+        for n in LENGTHS {
+            let work = Work::new(&device, None);
+            let mut buffer = work.upload(&vec![1u64; n])?;
+            let before = work.used_bytes();
+            Scan::<u64>::new(&device, TUNING)?.run(&work, &mut buffer)?;
+            assert_eq!(work.peak_bytes() - before, TUNING.scratch_bytes(8, n as u64), "{n} values");
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Files of which only the contents tell what they are.
 use super::{BundleAdjustment, Graph, bal, g2o, isam, numbers::Numbers};
-use crate::Result;
-use std::path::Path;
+use crate::{Result, events::ms};
+use std::{path::Path, time::Instant};
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,10 +29,16 @@ pub enum Problem {
 /// # Errors
 /// As [`bal::read`], [`isam::read`] and [`g2o::read`].
 pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
-    let mut text = Numbers::open(path.as_ref())?;
-    match text.first_word()? {
-        word if word.first().is_some_and(u8::is_ascii_digit) => bal::parse(text).map(Problem::BundleAdjustment),
-        word if isam::is_keyword(&word) => isam::parse(text).map(Problem::Graph),
-        _ => g2o::parse(text).map(Problem::Graph),
-    }
+    let (start, path) = (Instant::now(), path.as_ref());
+    let mut text = Numbers::open(path)?;
+    let (format, problem) = match text.first_word()? {
+        word if word.first().is_some_and(u8::is_ascii_digit) => {
+            ("BAL", bal::parse(text).map(Problem::BundleAdjustment))
+        }
+        word if isam::is_keyword(&word) => ("iSAM", isam::parse(text).map(Problem::Graph)),
+        _ => ("g2o", g2o::parse(text).map(Problem::Graph)),
+    };
+    let problem = problem?;
+    tracing::info!(target: "blockmul::io", file = %path.display(), format, ms = ms(start), "read");
+    Ok(problem)
 }

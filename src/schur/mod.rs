@@ -15,10 +15,12 @@ use crate::{
     device::Work,
     error::Dimensions,
     esc::{Part, PlannedProduct, Scaling, Side},
+    events::ms,
 };
 use base::Base;
 use elimination::Elimination;
 pub use implicit::ImplicitSchur;
+use std::time::Instant;
 use structure::Structure;
 
 /// What is added to the diagonal of the Hessian, so that a step is defined and not too long.
@@ -123,11 +125,13 @@ impl<T: Real> Schur<T> {
     /// [`Error::Argument`] when sizes do not meet, V's pattern is not the diagonal or a pattern is row-major; [`Error::DeviceMismatch`];
     /// [`Error::Unsupported`]; [`Error::Memory`] when Z, S or the pairs of blocks to multiply do not fit the device; [`Error::TooLarge`].
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let work = &Work::new(u.device(), None);
+        let (start, work) = (Instant::now(), &Work::new(u.device(), None));
         elimination::check_patterns::<T>(work, [u, w, v])?;
         let mut product = PlannedProduct::new(work, &side(w, false), &side(w, true), Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.onto(work, &places, pattern.clone())?;
+        let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());
+        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "Schur complement planned");
         let pattern = DevicePattern { arrays: pattern, array_shape: u.array_shape, row_major: false };
         Ok(Self {
             elimination: Elimination::new(work, [u, w, v])?,
@@ -145,8 +149,9 @@ impl<T: Real> Schur<T> {
     /// definite, [`Schur::check`] tells; after an error S, r and the rest are undefined.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix of another pattern or block shape, a λ that is negative or not finite;
-    /// [`Error::Length`] for a vector of another length; [`Error::DeviceMismatch`]; [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] for a matrix of another pattern or block shape, [`Error::Argument`]
+    /// for a λ that is negative or not finite; [`Error::Length`] for a vector of another length;
+    /// [`Error::DeviceMismatch`]; [`Error::OpenCl`].
     pub fn execute(
         &mut self,
         u: &DeviceMatrix<Cbc<T>>,

@@ -1,10 +1,10 @@
 //! [`Spgemm::drop_below`].
 use super::Spgemm;
 use crate::{
-    Device, Element, Result, Threshold,
+    Device, DeviceInfo, Element, Result, Threshold,
     device::{DeviceCbc, Work},
     esc::Operands,
-    primitives::drop_entries::DropEntries,
+    primitives::drop_entries::{DropEntries, DropMemory},
 };
 
 /// Bands of C on their way, without their small entries.
@@ -45,9 +45,9 @@ impl Spgemm {
         self.threshold
     }
 
-    /// Bytes for an entry of C that thinning takes.
-    pub(super) fn taker_bytes<T: Element>(&self, c_stride: usize) -> usize {
-        self.threshold.map_or(0, |_| DropEntries::<T>::entry_bytes(c_stride))
+    /// Device memory that thinning takes of entries `c_stride` elements apart.
+    pub(super) fn drop_memory<T: Element>(&self, info: &DeviceInfo, c_stride: usize) -> Option<DropMemory> {
+        self.threshold.map(|threshold| DropMemory::new::<T>(info, c_stride, threshold))
     }
 
     pub(super) fn thinning<T: Element>(&self, device: &Device, operands: &Operands<'_, T>) -> Result<Thinning<T>> {

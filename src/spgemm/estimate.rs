@@ -32,15 +32,16 @@ impl Spgemm {
         let shape = x.shape.product(y.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
         let limit = self.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
-        let entry_bytes = c_stride * size_of::<M::Element>() + self.taker_bytes::<M::Element>(c_stride);
-        esc::estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry_bytes)
+        let entry = (c_stride * size_of::<M::Element>(), self.drop_memory::<M::Element>(device, c_stride));
+        esc::estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Cbc, device::test_device, generate};
+    use crate::{BlockShape, Cbc, Threshold, device::test_device, generate};
+    use proptest::prelude::*;
 
     /// Cut as foretold, within the bytes foretold, and nearly as few bytes as that allows for.
     fn check<M: Matrix>(a: &M, b: &M) -> Result<()> {
@@ -80,5 +81,89 @@ mod tests {
         let odd = Spgemm::new().estimate(test_device().info(), &a, &other);
         assert!(matches!(odd, Err(Error::Dimensions { .. })));
         Ok(())
+    }
+
+    /// Every product is an entry of C, so that the upper bound is what is allocated.
+    #[test]
+    fn an_estimate_is_exact_if_no_products_meet() -> Result<()> {
+        let device = test_device();
+        let info = device.info();
+        for (rows, cols, shape) in [(2000, 3000, (1, 1)), (3, 5, (1, 1)), (400, 200, (6, 3)), (70, 9000, (2, 2))] {
+            let shape = BlockShape::new(shape.0, shape.1)?;
+            let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
+            let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
+            let told = Spgemm::new().estimate(info, &a, &b)?;
+            let (_, report) = Spgemm::new().multiply_host(&device, &a, &b)?;
+            assert_eq!((report.products, report.bands), (report.c_nnz, 1));
+            assert_eq!(report.peak_device_bytes, told.peak_device_bytes, "{rows}x{cols} of {shape}");
+        }
+        Ok(())
+    }
+
+    /// A limit of 1 MiB under which two bands do was refused for 65 products of one column; at 2
+    /// MiB there were 27 bands.
+    #[test]
+    fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
+        let a = generate::uniform(2207, 2207, 10, BlockShape::SCALAR, Default::default(), 1)?.to_scalars();
+        let want = crate::reference::multiply(&a, &a)?;
+        assert_eq!(a.nnz(), 22_070);
+        for (limit, bands) in [(1 << 20, 40), (2 << 20, 8)] {
+            let (c, report) = Spgemm::new().memory_limit(limit).multiply_host(&test_device(), &a, &a)?;
+            assert!(c == want && (2..=bands).contains(&report.bands), "{report:?}");
+            assert!(report.peak_device_bytes <= limit && report.peak_device_bytes > limit / 10 * 8, "{report:?}");
+        }
+        Ok(())
+    }
+
+    /// What was enough once is enough again, whatever it is cut into.
+    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, spgemm: &Spgemm) -> Result<()> {
+        let device = test_device();
+        let (want, report) = spgemm.multiply_host(&device, a, b)?;
+        let within = |limit: u64| -> Result<u64> {
+            let (c, report) = spgemm.clone().memory_limit(limit).multiply_host(&device, a, b)?;
+            let told = spgemm.clone().memory_limit(limit).estimate(device.info(), a, b)?;
+            assert!(c == want && report.bands == told.bands, "{report:?}, {told:?}");
+            assert!(
+                report.peak_device_bytes <= told.peak_device_bytes && told.peak_device_bytes <= limit,
+                "{report:?}"
+            );
+            Ok(report.peak_device_bytes)
+        };
+        let mut peak = report.peak_device_bytes;
+        for _ in 0..8 {
+            let again = within(peak)?;
+            assert!(again <= peak);
+            match within(again - again / 6) {
+                Ok(less) => peak = less,
+                Err(Error::Memory { needed, available, .. }) => {
+                    assert!(needed > available);
+                    return Ok(());
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_limit_that_was_enough_is_kept(
+            (rows, inner, cols) in (1usize..2000, 12usize..1200, 1usize..1500), per_column in 1usize..12, nodes in 3u32..10,
+            shape in 0usize..3, drop: bool, relative: bool, seed: u64,
+        ) {
+            let (r, k, c) = [(1, 1, 1), (3, 2, 3), (6, 6, 6)][shape];
+            let (left, right, real) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?, Default::default());
+            let threshold = if relative { Threshold::relative(0.5) } else { Threshold::absolute(0.5) };
+            let spgemm = if drop { Spgemm::new().drop_below(threshold) } else { Spgemm::new() };
+            let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
+            let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
+            check_limits(&a, &b, &spgemm)?;
+            // A few long columns beside many short ones.
+            let nodes = 1 << nodes;
+            let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
+            check_limits(&p, &p, &spgemm)?;
+        }
     }
 }

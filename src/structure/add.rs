@@ -97,7 +97,8 @@ impl<M: Matrix> AddPlan<M> {
     /// an entry of one matrix only is its product. The numbers are rounded to that type first.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
+    /// [`Error::OpenCl`].
     pub fn execute(
         &self,
         alpha: f64,

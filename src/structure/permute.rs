@@ -123,7 +123,8 @@ impl<M: Matrix> PermutePlan<M> {
     /// Moves the blocks of A to their places in C. Returns when it is enqueued; allocates nothing and reads nothing back.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a matrix has another pattern or block shape than the plan, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
+    /// [`Error::OpenCl`].
     pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.c.check("C", &c.cbc)?;

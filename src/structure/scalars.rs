@@ -102,8 +102,9 @@ impl<M: Matrix> ScalarPlan<M> {
     /// The values of `h` in the order of the map's pattern. Returns when it is enqueued; allocates nothing and reads nothing back.
     ///
     /// # Errors
-    /// [`Error::Argument`] when `h` has another pattern or block shape than the plan, or `values` lives on another device;
-    /// [`Error::Length`] when `values` has not as many elements as the map; [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when `h` has another pattern or block shape than the plan,
+    /// [`Error::DeviceMismatch`] when `values` lives on another device; [`Error::Length`] when
+    /// `values` has not as many elements as the map; [`Error::OpenCl`].
     pub fn execute(&self, h: &DeviceMatrix<M>, values: &mut DeviceVector<M::Element>) -> Result<()> {
         self.h.check("H", &h.cbc)?;
         if !values.device.same_as(&self.device) {

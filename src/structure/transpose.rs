@@ -70,8 +70,8 @@ impl<M: Matrix> TransposePlan<M> {
     /// C = Aᵀ. Returns when it is enqueued; allocates nothing and reads nothing back.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) when a matrix has another pattern or block shape than the plan,
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) when a matrix has another pattern or block
+    /// shape than the plan, [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.c.check("C", &c.cbc)?;

@@ -100,7 +100,8 @@ impl<M: Matrix> Diagonal<M> {
     /// Returns when it is enqueued; allocates nothing and reads nothing back; see [`MatVec::execute`](crate::MatVec::execute).
     ///
     /// # Errors
-    /// [`Error::Argument`] when `a` or `diagonal` has another pattern or block shape, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] when `a` or `diagonal` has another pattern or block shape,
+    /// [`Error::OpenCl`].
     pub fn execute(&self, a: &DeviceMatrix<M>, diagonal: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.pattern.check("the diagonal", &diagonal.cbc)?;

@@ -101,8 +101,10 @@ impl<M: Matrix> MatVec<M> {
     /// planned for is told by a fingerprint, which is computed once (one small read-back).
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) when A has another pattern or block shape, [`Error::Length`](crate::Error::Length) when
-    /// x or y do, [`Error::DeviceMismatch`](crate::Error::DeviceMismatch), [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) when A has another pattern or block shape,
+    /// [`Error::Length`](crate::Error::Length) when x or y do,
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn execute(
         &self,
         a: &DeviceMatrix<M>,

@@ -103,6 +103,17 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     assert!(std::fs::read(desk.path("whole.mtx")).unwrap() == std::fs::read(desk.path("banded.mtx")).unwrap());
 }
 
+/// Refused once, for a bound far above what a band takes.
+#[test]
+fn a_limit_under_which_bands_fit_is_obeyed() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 2207 --per-column 10 --seed 1 -q -o u.mtx");
+    let report = desk.report("u.mtx --memory-limit 1MiB --verify");
+    assert_eq!(report["a"]["nnz"], 22_070);
+    assert!(report["bands"].as_u64() > Some(1) && report["peak_device_bytes"].as_u64() <= Some(1 << 20), "{report}");
+    assert_eq!(report["verified"]["max_abs_error"], 0.0);
+}
+
 #[test]
 fn a_place_that_cannot_be_written_is_status_5() {
     let desk = Desk::new();

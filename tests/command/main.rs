@@ -6,9 +6,11 @@ mod bench_tools;
 mod common;
 mod compare;
 mod drop;
+mod environment;
 mod failures;
 mod files;
 mod info;
+mod mask;
 mod multiply;
 mod problems;
 mod readme;
@@ -50,6 +52,9 @@ impl Desk {
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));
         command.args(line.split_whitespace()).current_dir(self.0.path());
+        ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG"].iter().for_each(|variable| {
+            command.env_remove(variable);
+        });
         command
     }
 

@@ -2,8 +2,8 @@
 
 use crate::common::device;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, generate, generate::Values,
-    reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, TransposePlan, generate,
+    generate::Values, reference,
 };
 use half::f16;
 
@@ -194,6 +194,46 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     // A matrix of another type has no business on the pattern.
     assert!(DeviceMatrix::<Csc<f64>>::zeros(&a.pattern()).is_err());
     assert!(DeviceMatrix::<Bsr<f64>>::zeros(&a.pattern()).is_err());
+}
+
+#[test]
+fn a_refusal_says_what_differs() {
+    use blockmul::error::{PatternDifference as Difference, PatternMismatch};
+    fn refused<M: Matrix>(plan: &M, other: &M) -> PatternMismatch {
+        let (a, other) = (device().upload(plan).unwrap(), device().upload(other).unwrap());
+        let plan = TransposePlan::<M>::new(&a.pattern()).unwrap();
+        match plan.execute(&other, &mut plan.output().unwrap()).unwrap_err() {
+            Error::PlanPattern(mismatch) => *mismatch,
+            other => panic!("{other:?}"),
+        }
+    }
+    let places =
+        |places: &[(usize, usize)]| Csc::from_triplets(4, 3, places.iter().map(|&(i, j)| (i, j, 1.0))).unwrap();
+    let a = places(&[(0, 0), (2, 1), (3, 2)]);
+
+    let smaller = refused(&a, &places(&[(0, 0), (2, 1)]));
+    let Difference::Size { found, expected } = smaller.difference else { panic!("{smaller}") };
+    assert_eq!((found.nrows, found.ncols, found.nnz, expected.nnz), (4, 3, 2, 3));
+    let says = "A has not the pattern of the plan: it is 4x3 with 2 entries, the plan's is 4x3 with 3 entries";
+    assert_eq!(smaller.to_string(), says);
+    let wider = refused(&a, &Csc::from_triplets(4, 5, [(0, 0, 1.0), (2, 1, 1.0), (3, 2, 1.0)]).unwrap());
+    assert!(wider.to_string().ends_with("it is 4x5 with 3 entries, the plan's is 4x3 with 3 entries"), "{wider}");
+
+    let moved = refused(&a, &places(&[(0, 0), (3, 1), (3, 2)]));
+    let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };
+    assert_eq!((row, col, found), (2, 1, false));
+    assert!(moved.to_string().contains("only the plan's has an entry at row 2, column 1"), "{moved}");
+    // Row by row for matrices by rows: (2, 1) and (3, 1) come after (1, 2).
+    let by_rows = |places: &Csc<f64>| Csr::from_transpose(places.transpose());
+    let moved = refused(&by_rows(&a), &by_rows(&places(&[(0, 0), (1, 2), (3, 1)])));
+    let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };
+    assert_eq!((row, col, found), (1, 2, true));
+
+    let elsewhere = Device::open(device().info()).unwrap();
+    let (here, there) = (device().upload(&a).unwrap(), elsewhere.upload(&a).unwrap());
+    let plan = Plan::<Csc<f64>>::gram(&here.pattern(), Part::Full).unwrap();
+    let message = plan.execute(&there, &there, &mut plan.output().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("it lives on") && message.contains("the plan on"), "{message}");
 }
 
 #[test]

@@ -40,13 +40,34 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
     if run.stages.is_empty() {
         lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
     } else if run.bands > 1 {
-        lines.push(format!(
-            "in {} bands of columns, each of all six stages, for device memory ({} used)",
-            run.bands,
-            show_bytes(run.peak_device_bytes)
-        ));
+        lines.push(in_bands(run, "columns, each of all six stages"));
     }
     lines.join("\n")
+}
+
+/// The same for a masked product.
+pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
+    let (of_c, all) = (c.as_cbc(), blockmul::reference::products(a, b));
+    let (nnz, places) = (of_c.pattern.nnz(), of_c.pattern.nrows() * of_c.pattern.ncols());
+    let mut lines = vec![
+        format!("mask           {nnz} of {places} places of C are wanted"),
+        "setup          for each, the shorter of its row of A and column of B".into(),
+        format!("expansion      that looked up in the other: {} products of the {all} of A·B", run.products),
+        format!(
+            "compression    added up in ascending k, 0 where there are none; C takes {}",
+            show_bytes(c_bytes(&of_c))
+        ),
+    ];
+    if run.stages.is_empty() {
+        lines.insert(0, "the reference made all of A·B and took the places; on a device it would be:".into());
+    } else if run.bands > 1 {
+        lines.push(in_bands(run, "places"));
+    }
+    lines.join("\n")
+}
+
+fn in_bands(run: &Run, of: &str) -> String {
+    format!("in {} bands of {of}, for device memory ({} used)", run.bands, show_bytes(run.peak_device_bytes))
 }
 
 fn c_bytes<T: Element>(c: &blockmul::matrix::CbcView<'_, T>) -> u64 {

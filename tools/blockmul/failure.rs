@@ -64,7 +64,7 @@ impl Failure {
         Some(match error {
             Error::NoOpenCl { .. } => "`multiply --device reference` computes on the CPU without OpenCL".into(),
             Error::NoSuchDevice { .. } => {
-                "--device takes an index or a part of a name; `blockmul devices` lists them".into()
+                "--device and BLOCKMUL_DEVICE take an index or a part of a name; `blockmul devices` lists them".into()
             }
             Error::Unsupported { .. } => {
                 "--element f32 computes in single precision; --device reference computes f64 on the CPU".into()

@@ -13,7 +13,9 @@ mod input;
 mod interrupt;
 #[path = "../../examples/least_squares/mod.rs"]
 mod least_squares;
+mod logging;
 mod manual;
+mod mask;
 mod messages;
 mod multiply;
 mod operands;
@@ -49,6 +51,8 @@ Examples:
   blockmul compare C.mtx D.mtx --tolerance 1e-12
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
+BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, else RUST_LOG, has what is done in detail logged on stderr:
+info, blockmul=debug, blockmul::esc=debug.
 Files are Matrix Market files, plain, gzip or bzip2, unless their names say otherwise. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no step; 2 wrong usage, or an input
 that cannot be read; 3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
@@ -80,7 +84,9 @@ enum Command {
 fn main() -> ExitCode {
     failure::exit_on_panic();
     interrupt::leave_nothing_half_written();
-    let done = match Cli::parse().command {
+    let command = Cli::parse().command;
+    logging::start();
+    let done = match command {
         Command::Multiply(args) => multiply::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),

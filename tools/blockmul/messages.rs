@@ -1,7 +1,7 @@
 //! What the person who watches is told, on stderr: messages, and on a terminal a bar or a spinner. Colours only where they are wanted.
 use blockmul::{Device, Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
@@ -43,6 +43,18 @@ fn line(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
+/// The bar on the terminal, for those who write there without [`Messages`].
+static BAR: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+
+/// Does something that writes to the terminal while the bar, if there is one, is away.
+pub fn above_any_bar(write: impl FnOnce()) {
+    let bar = BAR.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakProgressBar::upgrade);
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
 /// What a bar counts.
 #[derive(Clone, Copy)]
 pub enum Unit {
@@ -76,6 +88,7 @@ impl Messages {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         bar.set_style(spinner());
         bar.enable_steady_tick(Duration::from_millis(100));
+        *BAR.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.downgrade());
         Self { quiet, bar }
     }
 

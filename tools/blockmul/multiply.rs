@@ -1,15 +1,19 @@
 //! `blockmul multiply`: files in, their product, what it took.
-use crate::explain::explain;
+use crate::explain;
 use crate::failure::Failure;
 use crate::input::ElementName;
+use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, Size};
 use crate::target::{Run, Target, joined};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
 use half::f16;
-use std::{num::NonZero, path::PathBuf};
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -19,6 +23,7 @@ Examples:
   blockmul multiply W.mtx.gz --block 6x3 --verify      W·Wᵀ in blocks of 6x3 and 3x6, checked against the reference
   blockmul multiply A.mtx --transpose-a -o -           Aᵀ·A, written to stdout
   blockmul multiply A.mtx --drop 1e-6 --drop-relative -o C.mtx   without what is small beside the largest of its column
+  blockmul multiply A.mtx --mask A.mtx -o C.mtx        A·A on the places of A alone: triangles through the edges of a graph
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
 
 Without --report - and -o -, stdout shows the sizes and the time of each stage.
@@ -32,9 +37,10 @@ pub struct Args {
     /// What the matrices hold: f16 is stored in 16 bits and computed in f32.
     #[arg(long, value_enum, default_value = "f64")]
     element: ElementName,
-    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a name from `blockmul devices`.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    device: String,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
+    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// How to multiply.
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
@@ -47,6 +53,10 @@ pub struct Args {
     /// With --drop: keep the entries (blocks) on the diagonal whatever their size.
     #[arg(long, requires = "drop")]
     keep_diagonal: bool,
+    /// C only where FILE has entries, in its pattern: a masked product. With blocks, in every block
+    /// that has one; - for Matrix Market on stdin.
+    #[arg(long, value_name = "FILE", conflicts_with = "drop")]
+    mask: Option<PathBuf>,
     /// Check C against the reference; exit status 1, and no output file, if it is not the product.
     #[arg(long)]
     verify: bool,
@@ -81,6 +91,21 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl Args {
+    /// The files that are read; the mask is the last.
+    fn inputs(&self) -> Vec<&Path> {
+        let operands = [Some(&self.operands.a), self.operands.b.as_ref()];
+        operands.into_iter().chain([self.mask.as_ref()]).flatten().map(PathBuf::as_path).collect()
+    }
+
+    fn read_mask(&self, messages: &Messages) -> Result<Option<MaskFile>, Failure> {
+        match self.inputs().split_last() {
+            Some((mask, operands)) if self.mask.is_some() => {
+                MaskFile::read(mask, operands, self.operands.sum_duplicates, messages).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn threshold(&self) -> Option<Threshold> {
         let of = |tolerance| match self.drop_relative {
             true => Threshold::relative(tolerance),
@@ -109,11 +134,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     // The device is opened while the files are read.
-    let (operands, target) = std::thread::scope(|scope| {
-        let opening = scope.spawn(|| Target::open::<T>(&args.device, args.method));
-        args.operands.read::<T, _>(&messages, || Ok(joined(opening)?.announce(&messages)))
+    let (operands, (target, mask)) = std::thread::scope(|scope| {
+        let opening = scope.spawn(|| Target::open::<T>(args.device.as_deref(), args.method));
+        let mask = args.read_mask(&messages)?;
+        args.operands.read::<T, _>(&messages, || Ok((joined(opening)?.announce(&messages), mask)))
     })?;
-    let job = Job { args, target, messages };
+    let job = Job { args, target, mask, messages };
     match (operands.a_shape, operands.b_shape) {
         (BlockShape::SCALAR, BlockShape::SCALAR) => job.finish::<Csc<T>>(operands),
         _ => job.finish::<Cbc<T>>(operands),
@@ -123,6 +149,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
 struct Job<'a> {
     args: &'a Args,
     target: Target,
+    mask: Option<MaskFile>,
     messages: Messages,
 }
 
@@ -138,18 +165,26 @@ impl Job<'_> {
         let a = M::cut(a, a_shape)?;
         let b = b.as_ref().unwrap_or(&a);
 
-        let (c, run, runs_ms) = self.multiply(&a, b)?;
+        let (size, shape) = mask::size_of_product(&a, b)?;
+        let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
+        let mask = mask.as_ref();
+        let (c, run, runs_ms) = self.multiply((&a, b), mask)?;
         let verification = match self.args.verify {
             true => {
                 self.messages.step("verifying");
-                Some(verify::verify_dropped(&a, b, &c, self.args.threshold())?)
+                Some(match mask {
+                    Some(mask) => verify::verify_masked(&a, b, &c, mask)?,
+                    None => verify::verify_dropped(&a, b, &c, self.args.threshold())?,
+                })
             }
             false => None,
         };
         if self.args.explain {
+            let explain = if mask.is_some() { explain::explain_masked } else { explain::explain };
             self.messages.say(&explain(&a, b, &c, &run));
         }
-        self.tell(&Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification))?;
+        let mask = mask.map(|mask| Size::in_blocks(mask, shape));
+        self.tell(&Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification))?;
         match verification {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
                 "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
@@ -162,7 +197,11 @@ impl Job<'_> {
     }
 
     /// The product; with `--repeat`, what the run of median time took, and every time.
-    fn multiply<M: Matrix>(&self, a: &M, b: &M) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
+    fn multiply<M: Matrix>(
+        &self,
+        operands: (&M, &M),
+        mask: Option<&Mask>,
+    ) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
         let mut options = Spgemm::new().method(self.args.method);
         if let Some(bytes) = self.args.memory_limit {
             options = options.memory_limit(bytes);
@@ -172,12 +211,12 @@ impl Job<'_> {
         }
         let Some(repeat) = self.args.repeat else {
             let options = options.progress(self.messages.measured("multiplying", Unit::Columns));
-            let (c, run) = self.target.multiply(&options, a, b)?;
+            let (c, run) = self.target.multiply(&options, operands, mask)?;
             return Ok((c, run, None));
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
-        let (c, runs) = self.target.multiply_repeatedly(&options, (a, b), repeat, step)?;
+        let (c, runs) = self.target.multiply_repeatedly(&options, operands, mask, (repeat, step))?;
         let runs_ms = runs.iter().map(|run| run.total_ms).collect();
         Ok((c, median(runs), Some(runs_ms)))
     }

@@ -1,7 +1,7 @@
 //! What a product took: the JSON object of `--report` and the table for people.
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{DeviceMatrix, Element, Matrix, verify::Verification};
+use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -19,14 +19,18 @@ pub struct Report {
     a: Size,
     b: Size,
     c: Size,
+    /// The places wanted of C, in its blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mask: Option<Size>,
     products: u64,
     /// Entries (blocks) left out of C by --drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<u64>,
     /// 2 x products x block_rows x inner x block_cols, as other libraries count.
     flops: u64,
-    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to anything.
-    flops_paper: u64,
+    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to
+    /// anything. Of a masked product, some of whose sums have no terms, it is not known.
+    flops_paper: Option<u64>,
     expansion_factor: Option<f64>,
     bands: usize,
     peak_device_bytes: u64,
@@ -71,6 +75,13 @@ impl Size {
         Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
     }
 
+    /// Of a matrix of places, each a block.
+    pub fn in_blocks<M: Matrix>(places: &M, shape: BlockShape) -> Self {
+        let pattern = places.as_cbc().pattern;
+        let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
+        Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
+    }
+
     pub fn of<M: Matrix>(matrix: &M) -> Self {
         let view = matrix.as_cbc();
         let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
@@ -83,6 +94,7 @@ impl Report {
     pub fn new<M: Matrix>(
         target: &Target,
         (a, b, c): (&M, &M, &M),
+        mask: Option<Size>,
         run: &Run,
         runs_ms: Option<Vec<f64>>,
         verification: Option<Verification>,
@@ -104,7 +116,8 @@ impl Report {
             products: run.products,
             dropped: run.dropped,
             flops,
-            flops_paper: flops - c_nnz * c_area,
+            flops_paper: mask.is_none().then(|| flops - c_nnz * c_area),
+            mask,
             expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
             bands: run.bands,
             peak_device_bytes: run.peak_device_bytes,
@@ -124,11 +137,13 @@ impl Report {
 
     /// The sizes, the stages with their times, the total, for a person.
     pub fn table(&self) -> String {
+        let c = if self.mask.is_some() { "C = A·B where M has entries," } else { "C = A·B" };
         let mut lines = vec![match self.stages.is_empty() {
-            true => format!("C = A·B in {} by the reference, on the CPU", self.element),
-            false => format!("C = A·B in {} by {} on {}", self.element, self.method, self.device.name),
+            true => format!("{c} in {} by the reference, on the CPU", self.element),
+            false => format!("{c} in {} by {} on {}", self.element, self.method, self.device.name),
         }];
-        for (name, size) in [("A", &self.a), ("B", &self.b), ("C", &self.c)] {
+        let sizes = [("A", Some(&self.a)), ("B", Some(&self.b)), ("M", self.mask.as_ref()), ("C", Some(&self.c))];
+        for (name, size) in sizes.into_iter().filter_map(|(name, size)| size.map(|size| (name, size))) {
             let entries = match size.block {
                 [1, 1] => "entries".into(),
                 [rows, cols] => format!("blocks of {rows}x{cols}"),

@@ -144,6 +144,8 @@ impl Run<'_> {
                 print(report::HEAD);
             }
             print(&report::line(iteration));
+            let report::Iteration { iteration: number, cost, cost_after, lambda, taken, .. } = *iteration;
+            tracing::debug!(target: "blockmul::solver", number, cost, cost_after, lambda, taken, "iteration");
             messages.step(format!("iteration {}", iteration.iteration + 1));
         })?;
         print(&summary::<P>(&solution));

@@ -55,9 +55,10 @@ pub struct Args {
     /// Most columns in the terminal [default: as many as it has, 80 elsewhere].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=2048))]
     width: Option<u32>,
-    /// auto (a GPU, else a CPU, else the host), reference (the host), gpu, cpu, an index or part of a name from `blockmul devices`.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    device: String,
+    /// auto (a GPU, else a CPU, else the host), reference (the host), gpu, cpu, an index or part of
+    /// a name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// Add up entries that stand twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
@@ -72,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_output(path, in_terminal)?;
     }
     let messages = Messages::new(args.quiet);
-    let target = Target::choose::<f64>(&args.device, Method::Auto, &messages)?;
+    let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
     let subject = Subject::read(args, &target, &messages)?;
     messages.step("drawing");
     if let Some(path) = &args.output {

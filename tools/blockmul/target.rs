@@ -1,7 +1,11 @@
 //! What computes the product: an OpenCL device, or the reference on the CPU.
 use crate::failure::Failure;
+use crate::mask::Mask;
 use crate::messages::Messages;
-use blockmul::{Device, DeviceInfo, DeviceKind, Element, Error, Matrix, Method, Spgemm, matrix, reference};
+use blockmul::{
+    Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Spgemm, matrix,
+    reference,
+};
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
 /// `--device reference`, and what `auto` falls back to.
@@ -55,22 +59,26 @@ pub struct Run {
 }
 
 impl Target {
-    /// The device `wanted` names, for elements of type `T`; says on stderr what `auto` takes.
-    pub fn choose<T: Element>(wanted: &str, method: Method, messages: &Messages) -> Result<Self, Failure> {
+    /// The device of `--device`, else of [`Device::VARIABLE`], else `auto`, for elements of type
+    /// `T`; says on stderr what `auto` takes.
+    pub fn choose<T: Element>(wanted: Option<&str>, method: Method, messages: &Messages) -> Result<Self, Failure> {
         Ok(Self::open::<T>(wanted, method)?.announce(messages))
     }
 
     /// As [`Target::choose`], but silent until it is announced: for another thread.
-    pub fn open<T: Element>(wanted: &str, method: Method) -> Result<Opened, Failure> {
+    pub fn open<T: Element>(wanted: Option<&str>, method: Method) -> Result<Opened, Failure> {
         let silent = |target| Opened { target, notes: Vec::new() };
-        match wanted.to_lowercase().as_str() {
+        let variable = std::env::var_os(Device::VARIABLE).unwrap_or_default();
+        let variable = variable.to_string_lossy();
+        let by_default = if variable.is_empty() { "auto" } else { &variable };
+        match wanted.unwrap_or(by_default).to_lowercase().as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(
                 "--method {} needs an OpenCL device; the reference has one way only",
                 method.name()
             ))),
             REFERENCE => Ok(silent(Self::Reference)),
             "auto" => Self::auto::<T>(method),
-            _ => Ok(silent(Self::Device(Device::select(wanted)?))),
+            _ => Ok(silent(Self::Device(select(wanted)?))),
         }
     }
 
@@ -106,9 +114,19 @@ impl Target {
         }
     }
 
-    /// C = A·B from host to host, and what it took; C need not fit the device.
-    pub fn multiply<M: Matrix>(&self, options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), Failure> {
-        let Self::Device(device) = self else { return by_reference(options, a, b) };
+    /// C = A·B from host to host, on the places of the mask if there is one, and what it took;
+    /// without a mask C need not fit the device.
+    pub fn multiply<M: Matrix>(
+        &self,
+        options: &Spgemm,
+        (a, b): (&M, &M),
+        mask: Option<&Mask>,
+    ) -> Result<(M, Run), Failure> {
+        let Self::Device(device) = self else { return by_reference(options, (a, b), mask) };
+        if mask.is_some() {
+            let (c, run) = OnDevice::new(device, (a, b), mask)?.multiply(options)?;
+            return Ok((c.download()?, run));
+        }
         let (c, report) = options.multiply_host(device, a, b)?;
         Ok((c, Run::on_device(options, &report)))
     }
@@ -119,17 +137,45 @@ impl Target {
         &self,
         options: &Spgemm,
         (a, b): (&M, &M),
-        repeat: NonZero<u32>,
-        step: impl Fn(u32),
+        mask: Option<&Mask>,
+        (repeat, step): (NonZero<u32>, impl Fn(u32)),
     ) -> Result<(M, Vec<Run>), Failure> {
-        let Self::Device(device) = self else { return repeatedly(repeat, step, || by_reference(options, a, b)) };
-        let on_device = device.upload(a)?;
-        let other = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
-        let (c, runs) = repeatedly(repeat, step, || {
-            let (c, report) = options.multiply_with_report(&on_device, other.as_ref().unwrap_or(&on_device))?;
-            Ok((c, Run::on_device(options, &report)))
-        })?;
+        let Self::Device(device) = self else {
+            return repeatedly(repeat, step, || by_reference(options, (a, b), mask));
+        };
+        let operands = OnDevice::new(device, (a, b), mask)?;
+        let (c, runs) = repeatedly(repeat, step, || operands.multiply(options))?;
         Ok((c.download()?, runs))
+    }
+}
+
+/// What is multiplied, on a device.
+struct OnDevice<M: Matrix> {
+    a: DeviceMatrix<M>,
+    /// `None` if it is A.
+    b: Option<DeviceMatrix<M>>,
+    mask: Option<DevicePattern>,
+}
+
+impl<M: Matrix> OnDevice<M> {
+    fn new(device: &Device, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<Self, Failure> {
+        Ok(Self {
+            a: device.upload(a)?,
+            b: if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) },
+            mask: mask.map(|mask| device.upload(mask)).transpose()?.map(|mask| mask.pattern()),
+        })
+    }
+
+    fn multiply(&self, options: &Spgemm) -> Result<(DeviceMatrix<M>, Run), Failure> {
+        let (a, b) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
+        let Some(mask) = &self.mask else {
+            let (c, report) = options.multiply_with_report(a, b)?;
+            return Ok((c, Run::on_device(options, &report)));
+        };
+        let (c, mut report) = options.multiply_masked_with_report(a, b, mask)?;
+        // Nothing is sorted, no runs are looked for.
+        report.stages.retain(|stage| stage.commands > 0);
+        Ok((c, Run::on_device(options, &report)))
     }
 }
 
@@ -169,9 +215,12 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), Failure> {
+fn by_reference<M: Matrix>(options: &Spgemm, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<(M, Run), Failure> {
     let start = Instant::now();
-    let mut c = reference::multiply(a, b)?;
+    let mut c = match mask {
+        Some(mask) => reference::multiply_masked(a, b, mask)?,
+        None => reference::multiply(a, b)?,
+    };
     let mut dropped = None;
     if let Some(threshold) = options.threshold() {
         let whole = c.as_cbc().pattern.nnz();
@@ -179,7 +228,10 @@ fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), F
         dropped = Some((whole - c.as_cbc().pattern.nnz()) as u64);
     }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
-    let products = reference::products(a, b);
+    let products = match mask {
+        Some(mask) => reference::products_masked(a, b, mask)?,
+        None => reference::products(a, b),
+    };
     let (bands, peak_device_bytes, launches, stages, kernels_ms) = (1, 0, 0, Vec::new(), 0.0);
     let run =
         Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms, kernels_ms };
@@ -189,6 +241,11 @@ fn by_reference<M: Matrix>(options: &Spgemm, a: &M, b: &M) -> Result<(M, Run), F
 /// What a thread comes back with; a panic has ended the process by then.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// The device of `--device`, else of [`Device::VARIABLE`], else any.
+pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
+    wanted.map_or_else(Device::auto, Device::select)
 }
 
 /// A GPU, else a CPU, else whatever there is, that can compute with `T`.

@@ -56,8 +56,9 @@ pub struct Args {
     /// How to multiply, several with commas [default: every method].
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = crate::multiply::method())]
     method: Vec<Method>,
-    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may be given several times.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
+    /// be given several times [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Timed rounds of each product.
     #[arg(long, value_name = "N", default_value = "11")]
@@ -93,7 +94,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
-    let devices = args.device.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?;
+    let devices = match args.device.as_slice() {
+        [] => vec![Place::new(Device::auto()?)],
+        several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
+    };
     let bench = Bench { devices, methods, patience, messages: &messages };
     let mut session = Session { args, messages: &messages, results: Results::new(), status: None };
     for file in &args.iterations {

@@ -5,7 +5,7 @@ pub mod subject;
 use crate::failure::Failure;
 use crate::least_squares::{ms, start};
 use crate::messages::Messages;
-use crate::target::joined;
+use crate::target::{joined, select};
 use blockmul::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,
@@ -29,9 +29,10 @@ pub struct ProblemArgs {
     /// Where a graph starts: from its file's guess, or by chordal relaxation [default: the file's, unless all its poses are the same].
     #[arg(long, value_enum)]
     start: Option<Start>,
-    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`.
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    pub device: String,
+    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices` [env:
+    /// BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
@@ -95,7 +96,7 @@ impl ProblemArgs {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (problem, device) = std::thread::scope(|scope| {
-            let opening = scope.spawn(|| Device::select(&self.device));
+            let opening = scope.spawn(|| select(self.device.as_deref()));
             Result::Ok((problem::read(&self.file)?, joined(opening)?))
         })?;
         messages.show_compiling(&device);

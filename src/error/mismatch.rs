@@ -1,0 +1,119 @@
+//! What differs between a matrix and the pattern that a plan was made for.
+use crate::BlockShape;
+use std::fmt;
+
+/// A matrix that has not the pattern which a plan was made for, and what differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PatternMismatch {
+    /// The matrix, as the documentation of the plan names it.
+    pub matrix: String,
+    /// What differs.
+    pub difference: PatternDifference,
+}
+
+/// The first difference found, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatternDifference {
+    /// They live on different devices, of these names.
+    Device {
+        /// That of the matrix.
+        found: String,
+        /// That of the plan.
+        expected: String,
+    },
+    /// Grids, block shapes or numbers of entries differ.
+    Size {
+        /// Of the matrix.
+        found: PatternSize,
+        /// Of the plan's pattern.
+        expected: PatternSize,
+    },
+    /// Only one of them has an entry (block) at a place, the first such place column by column (row
+    /// by row for row-major matrices).
+    Entry {
+        /// Both patterns' size.
+        size: PatternSize,
+        /// Row of the entry, from 0.
+        row: usize,
+        /// Column of the entry, from 0.
+        col: usize,
+        /// Whether it is the matrix that has the entry.
+        found: bool,
+    },
+}
+
+/// The size of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PatternSize {
+    /// Rows, counted in entries (blocks).
+    pub nrows: usize,
+    /// Columns, counted in entries (blocks).
+    pub ncols: usize,
+    /// Shape of the blocks.
+    pub shape: BlockShape,
+    /// Entries (blocks).
+    pub nnz: usize,
+}
+
+impl fmt::Display for PatternSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nrows, ncols, shape, nnz } = self;
+        match *shape {
+            BlockShape::SCALAR => write!(f, "{nrows}x{ncols} with {nnz} entries"),
+            _ => write!(f, "{nrows}x{ncols} blocks of {shape} with {nnz} of them stored"),
+        }
+    }
+}
+
+impl fmt::Display for PatternMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { matrix, difference } = self;
+        write!(f, "{matrix} has not the pattern of the plan: ")?;
+        match difference {
+            PatternDifference::Device { found, expected } => write!(f, "it lives on {found}, the plan on {expected}"),
+            PatternDifference::Size { found, expected } => write!(f, "it is {found}, the plan's is {expected}"),
+            PatternDifference::Entry { size, row, col, found } => {
+                let what = if size.shape == BlockShape::SCALAR { "an entry" } else { "a block" };
+                let whose = if *found { "it" } else { "the plan's" };
+                write!(f, "both are {size}; only {whose} has {what} at row {row}, column {col} (from 0)")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_differs() {
+        let size = |nnz, shape| PatternSize { nrows: 40, ncols: 30, shape, nnz };
+        let blocks = BlockShape::new(2, 3).unwrap();
+        let says = |difference| PatternMismatch { matrix: "A".into(), difference }.to_string();
+        let sizes = |found, expected| PatternDifference::Size { found, expected };
+        for (difference, want) in [
+            (
+                sizes(size(200, BlockShape::SCALAR), size(198, BlockShape::SCALAR)),
+                "it is 40x30 with 200 entries, the plan's is 40x30 with 198 entries",
+            ),
+            (
+                sizes(size(20, blocks), size(20, BlockShape::SCALAR)),
+                "it is 40x30 blocks of 2x3 with 20 of them stored, the plan's is 40x30 with 20 entries",
+            ),
+            (PatternDifference::Device { found: "x".into(), expected: "y".into() }, "it lives on x, the plan on y"),
+            (
+                PatternDifference::Entry { size: size(9, BlockShape::SCALAR), row: 4, col: 7, found: true },
+                "both are 40x30 with 9 entries; only it has an entry at row 4, column 7 (from 0)",
+            ),
+            (
+                PatternDifference::Entry { size: size(9, blocks), row: 4, col: 7, found: false },
+                "both are 40x30 blocks of 2x3 with 9 of them stored; only the plan's has a block at row 4, column 7 (from 0)",
+            ),
+        ] {
+            assert_eq!(says(difference), format!("A has not the pattern of the plan: {want}"));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Events for `tracing`: what the library does, for a subscriber of the application's. Without one
+//! an event costs a comparison.
+//!
+//! Targets: `blockmul::device` (opened), `blockmul::pool` (each buffer, at trace), `blockmul::io`
+//! (files), `blockmul::esc` (products, and their bands at debug), `blockmul::plan` (structures
+//! prepared, at debug).
+use std::time::Instant;
+
+/// Milliseconds since `start`, to the microsecond.
+pub(crate) fn ms(start: Instant) -> f64 {
+    (start.elapsed().as_secs_f64() * 1e6).round() / 1e3
+}

@@ -1,0 +1,23 @@
+//! The events of files: what was read and written, and how long it took.
+use super::MatrixFile;
+use crate::{Matrix, Result, events::ms};
+use std::{path::Path, time::Instant};
+
+/// Reads a matrix by `read`, and says so.
+pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) -> Result<MatrixFile> {
+    let start = Instant::now();
+    let found = read()?;
+    let (file, format, ms, matrix) = (path.display(), found.format, ms(start), &found.matrix);
+    let (rows, cols, entries) = (matrix.nrows(), matrix.ncols(), matrix.nnz());
+    tracing::info!(target: "blockmul::io", %file, ?format, rows, cols, entries, ms, "read");
+    Ok(found)
+}
+
+/// Writes `matrix` by `write`, and says so.
+pub(super) fn writing<M: Matrix>(path: &Path, matrix: &M, write: impl FnOnce() -> Result<()>) -> Result<()> {
+    let start = Instant::now();
+    write()?;
+    let (file, ms, entries) = (path.display(), ms(start), matrix.as_cbc().pattern.nnz());
+    tracing::info!(target: "blockmul::io", %file, entries, ms, "written");
+    Ok(())
+}

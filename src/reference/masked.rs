@@ -1,0 +1,131 @@
+//! Masked products on the CPU: the whole product, of which the places of a mask are taken.
+use super::multiply;
+use crate::{Cbc, Error, Matrix, Pattern, Result};
+use bytemuck::Zeroable;
+
+/// C = A·B where `mask` has entries, and nowhere else: C has the mask's pattern, and explicit zeros
+/// where no product falls. The other entries have the bits of [`multiply`]. The values of the mask
+/// and the shape of its blocks do not matter.
+///
+/// # Errors
+/// As [`multiply`]; [`Error::Argument`] for a mask of another grid than C or of the other order,
+/// row-major or not.
+///
+/// ```
+/// use blockmul::{Csc, reference};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
+/// let c = reference::multiply_masked(&a, &a, &a.transpose())?;
+/// assert_eq!(c.values(), [4.0, 0.0, 25.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M> {
+    let whole = multiply(a, b)?;
+    let whole = whole.as_cbc();
+    let mask = pattern_of_mask::<M, K>(mask, whole.pattern)?;
+    let area = whole.shape.area();
+    crate::host_memory::check("the masked product", (mask.nnz() * (4 + area * size_of::<M::Element>())) as u64)?;
+    let mut values = vec![M::Element::zeroed(); mask.nnz() * area];
+    for (block, entry) in values.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
+        if let Some(entry) = entry {
+            block.copy_from_slice(whole.block(entry));
+        }
+    }
+    M::from_cbc(Cbc::new(mask.clone(), whole.shape, values)?)
+}
+
+/// Products of entries (blocks) that A·B takes on the places of a mask.
+///
+/// # Errors
+/// [`Error::Argument`] for a mask of another grid than C or of the other order, row-major or not.
+pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
+    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
+    let (a, b) = (x.pattern, y.pattern);
+    let mask = mask_of_size::<M, K>(mask, (a.nrows(), b.ncols()))?;
+    let (mut wanted, mut count) = (vec![usize::MAX; a.nrows()], 0);
+    for col in 0..b.ncols() {
+        mask.column(col).iter().for_each(|&row| wanted[row as usize] = col);
+        let rows = b.column(col).iter().flat_map(|&k| a.column(k as usize));
+        count += rows.filter(|&&row| wanted[row as usize] == col).count() as u64;
+    }
+    Ok(count)
+}
+
+/// The pattern of a mask for a product of pattern `whole`.
+pub(crate) fn pattern_of_mask<'m, M: Matrix, K: Matrix>(mask: &'m K, whole: &Pattern) -> Result<&'m Pattern> {
+    mask_of_size::<M, K>(mask, (whole.nrows(), whole.ncols()))
+}
+
+fn mask_of_size<M: Matrix, K: Matrix>(mask: &K, (rows, cols): (usize, usize)) -> Result<&Pattern> {
+    let pattern = mask.as_cbc().pattern;
+    if M::ROW_MAJOR != K::ROW_MAJOR {
+        let order = |row_major| if row_major { "row-major" } else { "column-major" };
+        let (have, want) = (order(K::ROW_MAJOR), order(M::ROW_MAJOR));
+        return Err(Error::Argument(format!("the mask is {have}, the product {want}")));
+    }
+    if (pattern.nrows(), pattern.ncols()) != (rows, cols) {
+        let order = |(rows, cols)| if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
+        let (have, want) = (order((pattern.nrows(), pattern.ncols())), order((rows, cols)));
+        return Err(Error::Argument(format!(
+            "the mask is {}x{} entries, the product {}x{}",
+            have.0, have.1, want.0, want.1
+        )));
+    }
+    Ok(pattern)
+}
+
+/// The entry of `whole` at the place of each entry of `mask`.
+pub(crate) fn entries_at<'p>(mask: &'p Pattern, whole: &'p Pattern) -> impl Iterator<Item = Option<usize>> + 'p {
+    (0..mask.ncols()).flat_map(|col| {
+        let (rows, first) = (whole.column(col), whole.entries(col).start);
+        mask.column(col).iter().map(move |row| rows.binary_search(row).ok().map(|found| first + found))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockShape, Bsr, Csc, generate};
+
+    #[test]
+    fn places_have_the_bits_of_the_whole_product_or_zeros() -> Result<()> {
+        let shape = |rows, cols| BlockShape::new(rows, cols);
+        let a: Cbc<f64> = generate::uniform(30, 40, 4, shape(2, 3)?, Default::default(), 1)?;
+        let b: Cbc<f64> = generate::uniform(40, 20, 4, shape(3, 4)?, Default::default(), 2)?;
+        let mask = generate::uniform(30, 20, 9, BlockShape::SCALAR, Default::default(), 3)?;
+        let (whole, c) = (super::multiply(&a, &b)?, multiply_masked(&a, &b, &mask)?);
+        assert_eq!(c.pattern(), mask.pattern());
+        let mut formed = 0;
+        for (row, col, block) in c.blocks() {
+            let of_whole = whole.blocks().find(|&(i, j, _)| (i, j) == (row, col));
+            formed += usize::from(of_whole.is_some());
+            match of_whole {
+                Some((_, _, want)) => assert_eq!(block, want),
+                None => assert!(block.iter().all(|x| x.to_bits() == 0)),
+            }
+        }
+        assert!(0 < formed && formed < c.nnz(), "{formed} of {}", c.nnz());
+        assert_eq!(products_masked(&a, &b, &whole)?, crate::reference::products(&a, &b));
+        assert!(products_masked(&a, &b, &mask)? >= formed as u64);
+        let by_rows = multiply_masked(
+            &Bsr::from_transpose(b.transpose()),
+            &Bsr::from_transpose(a.transpose()),
+            &Bsr::from_transpose(mask.transpose()),
+        );
+        assert!(matches!(by_rows, Err(Error::Dimensions { .. })));
+        let rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
+        assert_eq!(multiply_masked(&rows(&a), &rows(&b), &rows(&mask))?, rows(&c));
+        Ok(())
+    }
+
+    #[test]
+    fn masks_of_other_sizes_and_orders_are_refused() -> Result<()> {
+        let of = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
+        let (a, b) = (of(3, 4)?, of(4, 5)?);
+        let message = multiply_masked(&a, &b, &of(5, 3)?).unwrap_err().to_string();
+        assert_eq!(message, "the mask is 5x3 entries, the product 3x5");
+        let rows = crate::Csr::from_transpose(of(5, 3)?);
+        let message = products_masked(&a, &b, &rows).unwrap_err().to_string();
+        assert_eq!(message, "the mask is row-major, the product column-major");
+        Ok(())
+    }
+}

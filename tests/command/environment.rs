@@ -1,0 +1,97 @@
+//! The variables that the command obeys: BLOCKMUL_DEVICE, BLOCKMUL_LOG, RUST_LOG.
+use super::*;
+
+fn with(desk: &Desk, variables: &[(&str, &str)], line: &str) -> Ran {
+    let mut command = desk.command(line);
+    variables.iter().for_each(|(name, value)| {
+        command.env(name, value);
+    });
+    ran(command)
+}
+
+#[test]
+fn blockmul_device_is_the_default_of_every_command_with_a_device() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    desk.ok("generate g2o --poses 20 --closures 5 -q -o g.g2o");
+    let (index, name) = (common::device().info().index, common::device().info().name.clone());
+    for line in [
+        "multiply s.mtx",
+        "spy s.mtx -o s.png",
+        "bench uniform:20x2 --rounds 1",
+        "hessian g.g2o",
+        "solve g.g2o",
+        "schur g.g2o",
+    ] {
+        let wrong = with(&desk, &[("BLOCKMUL_DEVICE", "nonesuch")], line);
+        assert_eq!((wrong.status, wrong.stdout.as_str()), (3, ""), "{line}: {}", wrong.stderr);
+        for word in ["\"nonesuch\", the value of BLOCKMUL_DEVICE", name.as_str(), "hint: "] {
+            assert!(wrong.stderr.contains(word), "{line}: no \"{word}\" in {}", wrong.stderr);
+        }
+        assert!(desk.ok(&format!("{} --help", line.split(' ').next().unwrap())).stdout.contains("BLOCKMUL_DEVICE"));
+    }
+    let device = |variables: &[(&str, &str)], option: &str| {
+        let ran = with(&desk, variables, &format!("multiply s.mtx --report - -q {option}"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["device"]["name"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(device(&[("BLOCKMUL_DEVICE", "reference")], ""), "reference");
+    assert_eq!(device(&[("BLOCKMUL_DEVICE", &index.to_string())], ""), name);
+    // The option says more than the variable; an empty one says nothing.
+    assert_eq!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], &format!("--device {index}")), name);
+    assert_ne!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], "--device auto"), "");
+    assert_eq!(device(&[("BLOCKMUL_DEVICE", "")], ""), device(&[], ""));
+}
+
+#[test]
+fn events_are_logged_on_stderr_if_asked_for() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    let index = common::device().info().index;
+    let line = format!("multiply s.mtx --device {index} -q -o -");
+    let silent = desk.ok(&line);
+    assert_eq!(silent.stderr, "");
+    for variable in ["RUST_LOG", "BLOCKMUL_LOG"] {
+        let logged = with(&desk, &[(variable, "blockmul=debug")], &line);
+        assert_eq!((logged.status, &logged.stdout), (0, &silent.stdout));
+        for words in ["blockmul::io: read", "s.mtx", "blockmul::device: opened", "blockmul::esc: band", "products=5"] {
+            assert!(logged.stderr.contains(words), "{variable}: no \"{words}\" in {}", logged.stderr);
+        }
+        assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);
+        assert!(!logged.stderr.contains("blockmul::pool"), "that is for trace");
+    }
+    // One target, one level; no times where none are asked for.
+    let info = with(&desk, &[("BLOCKMUL_LOG", "blockmul::io=info"), ("RUST_LOG", "trace")], &line);
+    assert!(info.stderr.starts_with(" INFO blockmul::io: read") && info.stderr.lines().count() == 1, "{}", info.stderr);
+    let empty = with(&desk, &[("BLOCKMUL_LOG", ""), ("RUST_LOG", "blockmul::pool=trace")], &line);
+    assert!(empty.stderr.contains("TRACE blockmul::pool: buffer"), "{}", empty.stderr);
+    assert!(!empty.stderr.contains('\x1b'), "no colours but on a terminal");
+    assert_eq!(with(&desk, &[("RUST_LOG", "off")], &line).stderr, "");
+}
+
+#[test]
+fn a_malformed_filter_is_a_warning() {
+    let desk = Desk::new();
+    desk.put("s.mtx", SQUARE);
+    for variable in ["RUST_LOG", "BLOCKMUL_LOG"] {
+        let ran = with(&desk, &[(variable, "blockmul=loud")], "multiply s.mtx --device reference -q -o -");
+        assert_eq!(ran.status, 0);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        let begins = format!("warning: {variable} is not a filter of events: ");
+        assert!(ran.stderr.starts_with(&begins) && ran.stderr.contains("blockmul=debug"), "{}", ran.stderr);
+    }
+    for variable in ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG"] {
+        assert!(desk.ok("--help").stdout.contains(variable), "{variable}");
+    }
+}
+
+#[test]
+fn iterations_of_a_solver_are_logged() {
+    let desk = Desk::new();
+    desk.ok("generate g2o --poses 20 --closures 5 -q -o g.g2o");
+    let logged = with(&desk, &[("BLOCKMUL_LOG", "blockmul=debug")], "solve g.g2o -q");
+    for words in ["blockmul::solver: iteration number=1", "blockmul::io: read", "format=\"g2o\"", "blockmul::plan: "] {
+        assert!(logged.stderr.contains(words), "no \"{words}\" in {}", logged.stderr);
+    }
+}

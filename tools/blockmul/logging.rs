@@ -1,0 +1,59 @@
+//! `BLOCKMUL_LOG` and `RUST_LOG`: the library's events as lines on stderr, above the bar.
+use crate::messages::{self, Tone};
+use std::io::Write;
+use tracing_subscriber::{
+    EnvFilter,
+    filter::LevelFilter,
+    fmt::{self, MakeWriter},
+};
+
+/// The variables, of which the first that is set and not empty counts.
+const VARIABLES: [&str; 2] = ["BLOCKMUL_LOG", "RUST_LOG"];
+
+/// Prints events from now on, if a variable asks for them. A malformed filter is only a warning:
+/// RUST_LOG may be meant for other programs.
+pub fn start() {
+    let value = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
+    let Some((name, value)) = VARIABLES.into_iter().find_map(value) else { return };
+    let value = value.to_string_lossy();
+    let filter = match EnvFilter::builder().parse(&value) {
+        Ok(filter) => filter,
+        Err(error) => {
+            let text =
+                format!("{name} is not a filter of events: {error}; nothing is logged; try {name}=blockmul=debug");
+            return messages::tell(Tone::Warning, &text);
+        }
+    };
+    // When something happened interests those who ask for details.
+    let timed = filter.max_level_hint().is_none_or(|level| level >= LevelFilter::DEBUG);
+    let lines = fmt::Subscriber::builder().compact().with_env_filter(filter).with_writer(AboveTheBar);
+    let started = match timed {
+        true => tracing::subscriber::set_global_default(lines.with_timer(fmt::time::uptime()).finish()),
+        false => tracing::subscriber::set_global_default(lines.without_time().finish()),
+    };
+    debug_assert!(started.is_ok(), "the command has one subscriber");
+}
+
+/// Where a line goes.
+struct AboveTheBar;
+
+impl MakeWriter<'_> for AboveTheBar {
+    type Writer = Self;
+    fn make_writer(&self) -> Self {
+        Self
+    }
+}
+
+impl Write for AboveTheBar {
+    /// A line comes in one piece. One that cannot be written is lost, like every message.
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        messages::above_any_bar(|| {
+            let _ = anstream::stderr().write_all(line);
+        });
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! `multiply --mask`: the places of C that are wanted.
+use crate::failure::Failure;
+use crate::input;
+use crate::messages::Messages;
+use crate::output::is_standard;
+use blockmul::{BlockShape, Csc, Matrix};
+use half::f16;
+use std::path::{Path, PathBuf};
+
+/// A mask on the grid of C: places alone, its values say nothing.
+pub type Mask = Csc<f16>;
+
+/// A mask as its file has it, in scalars.
+pub struct MaskFile {
+    path: PathBuf,
+    places: Mask,
+}
+
+impl MaskFile {
+    /// Reads the mask; of `others`, which are read too, none may be stdin if it is.
+    pub fn read(path: &Path, others: &[&Path], sum_duplicates: bool, messages: &Messages) -> Result<Self, Failure> {
+        if is_standard(path) && others.iter().any(|other| is_standard(other)) {
+            return Err(Failure::Usage("the mask and a matrix cannot both be read from stdin".into()));
+        }
+        let (pattern, _) = input::read(path, sum_duplicates, messages)?.matrix.into_parts();
+        let zeros = vec![f16::ZERO; pattern.nnz()];
+        Ok(Self { path: path.into(), places: Csc::new(pattern, zeros)? })
+    }
+
+    /// The blocks of C, `rows` x `cols` scalars in blocks of `shape`, in which the mask has an
+    /// entry.
+    pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape) -> Result<Mask, Failure> {
+        let (have_rows, have_cols) = (self.places.nrows(), self.places.ncols());
+        if (have_rows, have_cols) != (rows, cols) {
+            let path = self.path.display();
+            return Err(Failure::Usage(format!(
+                "{path}: a mask has the size of C, which is {rows} x {cols}; this one is {have_rows} x {have_cols}"
+            )));
+        }
+        if shape == BlockShape::SCALAR {
+            return Ok(self.places.clone());
+        }
+        let (pattern, ..) = self.places.to_blocks(shape)?.into_parts();
+        let zeros = vec![f16::ZERO; pattern.nnz()];
+        Ok(Csc::new(pattern, zeros)?)
+    }
+}
+
+/// Rows and columns of a product in scalars, and the shape of its blocks.
+pub fn size_of_product<M: Matrix>(a: &M, b: &M) -> Result<((usize, usize), BlockShape), Failure> {
+    let (a, b) = (a.as_cbc(), b.as_cbc());
+    let shape = BlockShape::new(a.shape.rows(), b.shape.cols())?;
+    Ok(((a.pattern.nrows() * shape.rows(), b.pattern.ncols() * shape.cols()), shape))
+}
