@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::packing::{Unpacked, without_packing};
+use super::packing::without_packing;
+use super::unpacked::Unpacked;
 use super::words::words;
 use crate::{Error, Result};
 

@@ -2,17 +2,20 @@
 //!
 //! [`read`] and [`write()`] tell the format by the name; each format's own module has more to choose.
 //!
-//! | Format | Names | Blocks | gzip, bzip2 | Written from |
+//! | Format | Names | Blocks | Packed | Written from |
 //! |---|---|---|---|---|
 //! | [Matrix Market](matrix_market) | `.mtx`, any other | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
 //!
-//! A text file that begins with `%%MatrixMarket` is one of Matrix Market's whatever its name.
+//! A text file that begins with `%%MatrixMarket` is one of Matrix Market's whatever its name. Packed
+//! are files in gzip, bzip2, xz or zstd, told by their first bytes; written are gzip (`.gz`) and bzip2
+//! (`.bz2`). An archive of tar (`NAME.tar.gz`) holds a matrix as the SuiteSparse collection has it.
 //!
 //! Readers take nothing on trust: what a file says is checked against what it holds, memory is asked for as the data
 //! proves it, and a refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files without lines.
+mod archive;
 mod assemble;
 pub mod binary;
 pub mod bla;
@@ -23,7 +26,9 @@ pub mod npz;
 mod output;
 mod packing;
 pub(crate) mod source;
+mod unpacked;
 pub(crate) mod words;
+mod zstd;
 
 use std::path::Path;
 

@@ -17,7 +17,8 @@ use crate::{Error, Result};
 /// What `path` links to is replaced, not the link. What is no regular file (a pipe, `/dev/null`) is written in place.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; a file that was there is then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
+/// that is only read (`.xz`, `.zst`). A file that was there is then as it was.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_unpacked(path, |writer, packing| match packing {
         Some(packing) => packing.pack(writer, fill),
@@ -30,6 +31,7 @@ pub(super) fn write_unpacked(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write, Option<Packing>) -> io::Result<()>,
 ) -> Result<()> {
+    Packing::check_written(path)?;
     attempt(path, |writer| fill(writer, Packing::of_name(path)))
         .map_err(|source| Error::Io { path: path.to_owned(), source })
 }
