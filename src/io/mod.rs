@@ -56,6 +56,8 @@ pub struct MatrixFile {
     pub symmetry: Symmetry,
     /// Entries written in the file, before expansion and summing; of an array all values, zeros too.
     pub stored: u64,
+    /// What is not as the format has it and was read all the same, as `path:line: reason`.
+    pub warnings: Vec<String>,
 }
 
 /// How a matrix is cut into blocks.

@@ -12,10 +12,12 @@ use std::path::Path;
 pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
-    match is_standard(path) {
+    let file = match is_standard(path) {
         true => matrix_market::read_from(std::io::stdin(), "stdin", &options),
         false => io::read(path, &options),
-    }
+    }?;
+    file.warnings.iter().for_each(|warning| messages.warn(warning));
+    Ok(file)
 }
 
 /// The shape of the blocks that a file says its matrix is made of; scalars are none.
