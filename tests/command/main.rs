@@ -11,6 +11,7 @@ mod files;
 mod info;
 mod multiply;
 mod problems;
+mod overflow;
 mod readme;
 mod report;
 mod shell;

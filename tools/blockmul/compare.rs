@@ -106,7 +106,7 @@ fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
         let file = input::read(path, args.sum_duplicates, &messages)?;
-        Ok(input::cast(&file.matrix, name, &messages))
+        Ok(input::cast(&file.matrix, name, &messages).0)
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");

@@ -72,7 +72,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can make zeros, so it comes first.
-    let mut matrix = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
+    let (mut matrix, _) = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }

@@ -125,13 +125,14 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn finish<M: Operand>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
-        let Operands { a, b, a_shape, b_shape } = operands;
+        let Operands { a, b, overflow, a_shape, b_shape } = operands;
         // Where B is A and is cut alike, it is the same matrix, which goes to the device once.
         let b = match b {
             None if a_shape == b_shape => None,
             None => Some(M::cut(a.clone(), b_shape)?),
             Some(b) => Some(M::cut(b, b_shape)?),
         };
+        let overflow = overflow.of_product(&c, &self.messages);
         let a = M::cut(a, a_shape)?;
         let b = b.as_ref().unwrap_or(&a);
 
@@ -146,7 +147,8 @@ impl Job<'_> {
         if self.args.explain {
             self.messages.say(&explain(&a, b, &c, &run));
         }
-        self.tell(&Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification))?;
+        let report = Report::new(&self.target, (&a, b, &c), &run, runs_ms, verification);
+        self.tell(&report.overflowed(overflow))?;
         match verification {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
                 "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",

@@ -1,4 +1,5 @@
 //! What a product took: the JSON object of `--report` and the table for people.
+use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
 use blockmul::{DeviceMatrix, Element, Matrix, verify::Verification};
@@ -36,6 +37,8 @@ pub struct Report {
     total_ms: f64,
     gflops: Option<f64>,
     verified: Option<Verification>,
+    /// Finite values that became infinite.
+    overflowed: Option<Overflow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_ms: Option<Vec<f64>>,
 }
@@ -111,8 +114,14 @@ impl Report {
             total_ms: run.total_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
             verified: verification,
+            overflowed: None,
             runs_ms,
         }
+    }
+
+    /// With the counts of values that became infinite.
+    pub fn overflowed(self, overflow: Overflow) -> Self {
+        Self { overflowed: Some(overflow), ..self }
     }
 
     pub fn json(&self) -> String {
