@@ -54,8 +54,8 @@ fn what_cannot_be_generated_leaves_nothing() {
     let desk = Desk::new();
     for (line, status, word) in [
         ("bal --cameras 3 --views 4 -o p.txt", 2, "4 observations of each point by 3 cameras"),
-        ("bal --noise=-1 -o p.txt", 2, "the noise is -1, not a number from 0"),
-        ("bal --error nan -o p.txt", 2, "the error of the start is NaN"),
+        ("bal --noise=-1 -o p.txt", 2, "a finite number from 0 is wanted"),
+        ("bal --error nan -o p.txt", 2, "a finite number from 0 is wanted"),
         ("bal", 2, "--output"),
         ("bal -o nowhere/p.txt", 5, "nowhere/p.txt"),
         ("g2o --poses 5 --closures 50 -o g.g2o", 2, "50 loop closures, "),

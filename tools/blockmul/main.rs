@@ -16,6 +16,7 @@ mod least_squares;
 mod manual;
 mod messages;
 mod multiply;
+mod numbers;
 mod operands;
 mod output;
 mod problem;
@@ -29,7 +30,7 @@ mod target;
 mod transpose;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// In the help, on a terminal unless NO_COLOR is set.
@@ -80,7 +81,7 @@ enum Command {
 fn main() -> ExitCode {
     failure::exit_on_panic();
     interrupt::leave_nothing_half_written();
-    let done = match Cli::parse().command {
+    let done = match parse().command {
         Command::Multiply(args) => multiply::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),
@@ -102,11 +103,17 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+/// The command line; ends the process if it is wrong, or asks for help.
+fn parse() -> Cli {
+    let mut matches = numbers::with_negative(Cli::command()).get_matches();
+    Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit())
+}
+
     use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {
-        super::Cli::command().debug_assert();
+        super::numbers::with_negative(super::Cli::command()).debug_assert();
     }
 
     #[test]

@@ -3,6 +3,7 @@ use crate::explain::explain;
 use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::messages::{Messages, Unit};
+use crate::numbers::{from_zero, some};
 use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
 use crate::report::Report;
@@ -39,7 +40,7 @@ pub struct Args {
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never left out.
-    #[arg(long, value_name = "TOL", value_parser = tolerance)]
+    #[arg(long, value_name = "TOL", value_parser = from_zero)]
     drop: Option<f64>,
     /// With --drop: TOL times the largest magnitude in the entry's column (of blocks).
     #[arg(long, requires = "drop")]
@@ -57,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
     /// Multiply N times after one warm-up; the times told are those of the median run.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
     /// Say on stderr what each stage had to do.
     #[arg(long)]
@@ -71,13 +72,6 @@ pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(tolerance) if tolerance >= 0.0 && tolerance.is_finite() => Ok(tolerance),
-        _ => Err("not a number that is 0 or more".into()),
-    }
 }
 
 impl Args {

@@ -4,6 +4,7 @@ use crate::hessian::Linearized;
 use crate::input::Shaped;
 use crate::least_squares::{linear, ms};
 use crate::messages::Messages;
+use crate::numbers::from_zero;
 use crate::output;
 use crate::problem::{Opened, ProblemArgs, matrices, with_subject};
 use blockmul::{Damping, Schur};
@@ -24,7 +25,7 @@ pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Damping, as a share of the diagonal of H.
-    #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = crate::solve::share)]
+    #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = from_zero)]
     lambda: f64,
     /// Write S, in the format its file's name tells.
     #[arg(short, long, value_name = "FILE")]

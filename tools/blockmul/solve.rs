@@ -2,6 +2,7 @@
 use crate::failure::Failure;
 use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report};
 use crate::messages::Messages;
+use crate::numbers::from_zero;
 use crate::output;
 use crate::problem::{
     Opened, ProblemArgs, Taken,
@@ -40,7 +41,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
     /// Conjugate gradients end where the residual is this share of the right-hand side.
-    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = from_zero)]
     cg_tolerance: f64,
     /// Most steps of conjugate gradients for a step of the solver.
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps, value_parser = clap::value_parser!(u32).range(1..))]
@@ -49,10 +50,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
     /// A step that lowers the cost by less than this share of it is the last.
-    #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = from_zero)]
     tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
-    #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = share)]
+    #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = from_zero)]
     lambda: f64,
     /// Write the problem as solved, in the format of BAL or of g2o, packed if the name ends in .gz or .bz2.
     #[arg(short, long, value_name = "FILE")]
@@ -85,14 +86,6 @@ enum LinearName {
     Cholesky,
     /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement is not formed.
     ConjugateGradients,
-}
-
-/// A share of something: a number from 0.
-pub fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
-        _ => Err("a finite number from 0 on is wanted".into()),
-    }
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {

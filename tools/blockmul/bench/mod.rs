@@ -8,6 +8,7 @@ mod table;
 use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::messages::{Messages, Tone, tell};
+use crate::numbers::{from_zero, some};
 use crate::output;
 use blockmul::{BlockShape, Device, Element, Method};
 use half::f16;
@@ -60,10 +61,10 @@ pub struct Args {
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     device: Vec<String>,
     /// Timed rounds of each product.
-    #[arg(long, value_name = "N", default_value = "11")]
+    #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
     rounds: NonZero<u32>,
     /// End the rounds of a product after so many seconds, but not before the third.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
     max_time: f64,
     /// Show the stages of every product, not only of a single one.
     #[arg(long)]
@@ -74,13 +75,6 @@ pub struct Args {
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds),
-        _ => Err("not a number of seconds".into()),
-    }
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
