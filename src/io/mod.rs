@@ -34,7 +34,7 @@ mod zstd;
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, discard_unfinished, write_whole};
+pub use output::{NoneUnfinished, check_name, discard_unfinished, write_whole};
 
 #[cfg(test)]
 pub(crate) use packing::tests as tests_of_packings;

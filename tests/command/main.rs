@@ -12,6 +12,7 @@ mod info;
 mod multiply;
 mod numbers;
 mod overflow;
+mod places;
 mod problems;
 mod readme;
 mod report;

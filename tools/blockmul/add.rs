@@ -34,13 +34,15 @@ pub struct Args {
     /// Add up entries that stand twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Do not say on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    output::check_place(&args.output)?;
+    args.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
     let messages = Messages::new(args.quiet);
     let a = input::read(&args.a, args.sum_duplicates, &messages)?;
     let b = input::read(&args.b, args.sum_duplicates, &messages)?;

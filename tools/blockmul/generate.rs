@@ -6,6 +6,7 @@ use crate::input::describe;
 use crate::messages::Messages;
 use crate::numbers::count;
 use crate::output;
+use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
@@ -139,7 +140,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
 impl OfMatrix {
     fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
         let Self { output, common, integer } = self;
-        output::check_place(output)?;
+        Places::default().matrices([output]).check()?;
         let messages = Messages::new(common.quiet);
         messages.step("generating");
         let values = if *integer { generate::Values::Integer } else { generate::Values::Real };

@@ -19,6 +19,7 @@ mod multiply;
 mod numbers;
 mod operands;
 mod output;
+mod places;
 mod problem;
 mod report;
 mod scene;
@@ -50,7 +51,8 @@ Examples:
   blockmul compare C.mtx D.mtx --tolerance 1e-12
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
-Files are Matrix Market files, plain, gzip or bzip2, unless their names say otherwise. Results go to stdout, messages to stderr.
+Files are told by their endings: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2, .xz, .zst, and .tar as the SuiteSparse
+collection has them. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no step; 2 wrong usage, or an input
 that cannot be read; 3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
 pub struct Cli {
@@ -101,14 +103,14 @@ fn main() -> ExitCode {
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-#[cfg(test)]
-mod tests {
 /// The command line; ends the process if it is wrong, or asks for help.
 fn parse() -> Cli {
     let mut matches = numbers::with_negative(Cli::command()).get_matches();
     Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit())
 }
 
+#[cfg(test)]
+mod tests {
     use clap::CommandFactory;
 
     #[test]

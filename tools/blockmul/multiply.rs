@@ -6,6 +6,7 @@ use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
+use crate::places::Overwriting;
 use crate::report::Report;
 use crate::target::{Run, Target};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
@@ -63,6 +64,8 @@ pub struct Args {
     /// Say on stderr what each stage had to do.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -90,9 +93,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
-    for path in [&args.output, &args.report].into_iter().flatten() {
-        output::check_place(path)?;
-    }
+    let places = args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b);
+    places.matrices(&args.output).others(&args.report).check()?;
     match args.element {
         ElementName::F64 => with_element::<f64>(args),
         ElementName::F32 => with_element::<f32>(args),
@@ -126,11 +128,11 @@ impl Job<'_> {
             None => Some(M::cut(a.clone(), b_shape)?),
             Some(b) => Some(M::cut(b, b_shape)?),
         };
-        let overflow = overflow.of_product(&c, &self.messages);
         let a = M::cut(a, a_shape)?;
         let b = b.as_ref().unwrap_or(&a);
 
         let (c, run, runs_ms) = self.multiply(&a, b)?;
+        let overflow = overflow.of_product(&c, &self.messages);
         let verification = match self.args.verify {
             true => {
                 self.messages.step("verifying");

@@ -4,9 +4,10 @@ use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Lim
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
+use crate::places::Overwriting;
 use crate::problem::{
     Opened, ProblemArgs, Taken,
-    subject::{self, Named, count},
+    subject::{Named, count},
     with_subject,
 };
 use crate::scene;
@@ -67,6 +68,8 @@ pub struct Args {
     /// Write what is told as JSON; - for stdout, in place of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -89,9 +92,11 @@ enum LinearName {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.output.iter().try_for_each(|path| subject::check_place(path))?;
-    let written = args.output.iter().chain(&args.json).chain(&args.picture);
-    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
+    if args.output.as_deref().is_some_and(output::is_standard) {
+        return Err(Failure::Usage("a solution goes to a file, not to stdout".into()));
+    }
+    let places = args.overwriting.places().reads([&args.problem.file]).problems(&args.output);
+    let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, taken } = args.problem.open(&messages)?;

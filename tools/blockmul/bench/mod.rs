@@ -10,6 +10,7 @@ use crate::input::ElementName;
 use crate::messages::{Messages, Tone, tell};
 use crate::numbers::{from_zero, some};
 use crate::output;
+use crate::places::Overwriting;
 use blockmul::{BlockShape, Device, Element, Method};
 use half::f16;
 use matrices::{Input, Pair, Source};
@@ -72,6 +73,8 @@ pub struct Args {
     /// Write every time of every stage as JSON; - for stdout, in place of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -81,9 +84,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return output::print(&matrices::list());
     }
-    if let Some(path) = &args.json {
-        output::check_place(path)?;
-    }
+    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
+    args.overwriting.places().reads(files).others(&args.json).check()?;
     let messages = Messages::new(args.quiet);
     let methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };

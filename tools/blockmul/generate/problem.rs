@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::{count, from_zero};
 use crate::output;
+use crate::places::Places;
 use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
 use blockmul::problem::{Graph, Place, PoseGraph, bal, g2o};
 use std::io::Write;
@@ -96,7 +97,7 @@ impl OfProblem {
         W: FnOnce(&mut dyn Write) -> std::io::Result<()>,
     {
         let Self { output, common } = self;
-        output::check_place(output)?;
+        Places::default().problems([output]).check()?;
         let messages = Messages::new(common.quiet);
         messages.step("generating");
         let (said, write) = make(common.seed)?;
