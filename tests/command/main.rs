@@ -5,6 +5,7 @@ mod bench_tools;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
+mod demo;
 mod drop;
 mod failures;
 mod files;
