@@ -13,6 +13,7 @@ mod info;
 mod multiply;
 mod numbers;
 mod overflow;
+mod packings;
 mod places;
 mod problems;
 mod readme;
