@@ -23,7 +23,7 @@ use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
 use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Reads the file at `path`, plain, gzip or bzip2 (told by its first bytes, not its name).
+/// Reads the file at `path`, plain or packed (told by its first bytes, not its name).
 ///
 /// # Errors
 /// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
@@ -67,6 +67,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         field: if words == 3 { Field::Real } else { Field::Pattern },
         symmetry: Symmetry::General,
         stored,
+        warnings: Vec::new(),
     })
 }
 

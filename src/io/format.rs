@@ -1,11 +1,13 @@
-//! Which format a file is in: by its name, and by its first bytes where they tell.
+//! Which format a file is in: by its name, and by its first bytes if they tell.
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::packing::{Unpacked, without_packing};
+use super::archive::{BLOCK, begins_as_archive};
+use super::packing::{Packing, is_archive, without_packing};
+use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
+use super::{binary, matrix_market};
 use crate::{Error, Result};
 
 /// The formats known here.
@@ -36,17 +38,69 @@ impl Format {
         }
     }
 
-    /// The format of a file of this name, `.gz` and `.bz2` apart and in any case: Matrix Market for any name that tells no other.
-    pub fn of(path: &Path) -> Self {
-        let name = without_packing(path);
-        let extension = name.extension().unwrap_or_default().to_ascii_lowercase();
-        match extension.to_str() {
-            Some("npz") => Self::Npz,
-            Some("bin" | "bsr" | "bcsr") => Self::Binary,
-            Some("txt" | "el" | "edges" | "tsv") => Self::EdgeList,
-            _ => Self::MatrixMarket,
+    /// The endings of the names of its files, less those of packings; the first is the usual one.
+    pub fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::MatrixMarket => &["mtx"],
+            Self::Npz => &["npz"],
+            Self::EdgeList => &["txt", "el", "edges", "tsv"],
+            Self::Binary => &["bin", "bsr", "bcsr"],
         }
     }
+
+    /// The format of a file of this name, packings (`.gz`, `.bz2`, `.xz`, `.zst`) apart and in any
+    /// case; `None` for an ending that is not known. A name without an ending is a Matrix Market
+    /// file's, and so is that of an archive (`.tar`, `.tgz` and the like), which holds one.
+    pub fn of(path: &Path) -> Option<Self> {
+        let name = without_packing(path);
+        let Some(ending) = name.extension() else { return Some(Self::MatrixMarket) };
+        let mut formats = Self::ALL.iter().copied();
+        let known = |format: &Self| format.endings().iter().any(|known| ending.eq_ignore_ascii_case(known));
+        formats.find(known).or(is_archive(&name).then_some(Self::MatrixMarket))
+    }
+
+    /// The format in which a matrix is written to a file of this name.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an ending that is not known, and for packings and archives, which
+    /// are read only.
+    pub fn of_output(path: &Path) -> Result<Self> {
+        Packing::check_written(path)?;
+        Self::of(path).ok_or_else(|| {
+            let reason = format!("matrices are written to {}, packed if .gz or .bz2 follows", all_endings());
+            Error::Argument(format!("{}: {}; {reason}", path.display(), unknown(path)))
+        })
+    }
+
+    /// The format of the file at `path`: by its beginning if that tells, else by its name.
+    pub(super) fn of_input(path: &Path) -> Result<Self> {
+        let by_name = Self::of(path);
+        // Archives of NumPy are told by their names alone, for others begin like them.
+        if by_name == Some(Self::Npz) {
+            return Ok(Self::Npz);
+        }
+        match (by_name, beginning(path)?) {
+            (_, Some(Self::MatrixMarket)) => Ok(Self::MatrixMarket),
+            (Some(format), _) | (None, Some(format)) => Ok(format),
+            (None, None) => Err(Error::Malformed {
+                path: path.to_owned(),
+                place: unknown(path),
+                reason: format!("matrices are read from {}, packed ones too, and from archives .tar", all_endings()),
+            }),
+        }
+    }
+}
+
+fn unknown(path: &Path) -> String {
+    let name = without_packing(path);
+    let ending = name.extension().unwrap_or_default().to_string_lossy();
+    format!("unknown ending .{}", ending.replace(char::is_control, "?"))
+}
+
+/// `.mtx, .npz, .txt, ...`.
+fn all_endings() -> String {
+    let endings = Format::ALL.iter().flat_map(|format| format.endings());
+    endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
 /// By [`Format::name`].
@@ -61,25 +115,24 @@ impl FromStr for Format {
     }
 }
 
-/// Whether a file, unpacked, begins with Matrix Market's banner. What is no regular file could not be read again.
-pub(super) fn begins_as_matrix_market(path: &Path) -> Result<bool> {
-    const BANNER: &[u8] = b"%%MatrixMarket";
+/// The format that the beginning of a file, unpacked, tells. What is no regular file could not be
+/// read again.
+fn beginning(path: &Path) -> Result<Option<Format>> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Ok(false);
+        return Ok(None);
     }
-    let mut start = [0; 512];
-    let mut known = 0;
     // What cannot be unpacked is for the reader to refuse, which knows the line.
-    let Ok(mut text) = Unpacked::new(File::open(path).map_err(io)?) else { return Ok(false) };
-    while known < start.len() {
-        match text.read(&mut start[known..]) {
-            Ok(0) | Err(_) => break,
-            Ok(bytes) => known += bytes,
-        }
+    let Ok(text) = Unpacked::new(File::open(path).map_err(io)?) else { return Ok(None) };
+    let text = Peeked::new(text, BLOCK);
+    let first = text.first();
+    if matrix_market::is_banner(words(first).next().unwrap_or_default()) || begins_as_archive(first) {
+        return Ok(Some(Format::MatrixMarket));
     }
-    let first = words(&start[..known]).next().unwrap_or_default();
-    Ok(first.get(..BANNER.len()).is_some_and(|word| word.eq_ignore_ascii_case(BANNER)))
+    if binary::begins_so(first) {
+        return Ok(Some(Format::Binary));
+    }
+    Ok((text.inner().packing().is_none() && first.starts_with(b"PK\x03\x04")).then_some(Format::Npz))
 }
 
 #[cfg(test)]
@@ -103,13 +156,57 @@ mod tests {
             ("a.bin", Format::Binary),
             ("a.bsr.gz", Format::Binary),
             ("a.BCSR", Format::Binary),
+            ("a.mtx.xz", Format::MatrixMarket),
+            ("a.npz.zst", Format::Npz),
+            ("a.tar.gz", Format::MatrixMarket),
+            ("a.tgz", Format::MatrixMarket),
         ] {
-            assert_eq!(Format::of(Path::new(name)), format, "{name}");
+            assert_eq!(Format::of(Path::new(name)), Some(format), "{name}");
+        }
+        for name in ["a.foo", "a.mtx.foo", "a.foo.gz", "a.1", "a.tar.foo"] {
+            assert_eq!(Format::of(Path::new(name)), None, "{name}");
         }
         for &format in Format::ALL {
             assert_eq!(format.name().parse::<Format>().unwrap(), format);
         }
         let error = "mtx".parse::<Format>().unwrap_err().to_string();
         assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary");
+    }
+
+    #[test]
+    fn unknown_endings_are_refused_with_those_known() {
+        let refused = Format::of_output(Path::new("b/a.foo.gz")).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "b/a.foo.gz: unknown ending .foo; matrices are written to .mtx, .npz, .txt, .el, .edges, .tsv, .bin, .bsr, .bcsr, \
+             packed if .gz or .bz2 follows"
+        );
+        assert!(Format::of_output(Path::new("a.mtx.xz")).unwrap_err().to_string().contains("xz is read, not written"));
+        assert_eq!(Format::of_output(Path::new("/dev/null")).unwrap(), Format::MatrixMarket);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.foo");
+        std::fs::write(&path, "1 1 0\n").unwrap();
+        let refused = Format::of_input(&path).unwrap_err();
+        let expected = format!("{}: unknown ending .foo: matrices are read from .mtx, .npz,", path.display());
+        assert!(refused.to_string().starts_with(&expected), "{refused}");
+        assert_eq!(refused.kind(), crate::error::ErrorKind::Input);
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(Format::of_input(&path), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn a_beginning_tells_more_than_an_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.foo");
+        let numpy = [&b"PK\x03\x04"[..], &[0; 30]].concat();
+        for (bytes, format) in [
+            (&b"%%matrixmarket matrix\n"[..], Format::MatrixMarket),
+            (b"%MatrixMarket matrix coordinate\n", Format::MatrixMarket),
+            (b"BCSR0001 and more", Format::Binary),
+            (&numpy, Format::Npz),
+        ] {
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(Format::of_input(&path).unwrap(), format);
+        }
     }
 }

@@ -2,17 +2,21 @@
 //!
 //! [`read`] and [`write()`] tell the format by the name; each format's own module has more to choose.
 //!
-//! | Format | Names | Blocks | gzip, bzip2 | Written from |
+//! | Format | Names | Blocks | Packed | Written from |
 //! |---|---|---|---|---|
-//! | [Matrix Market](matrix_market) | `.mtx`, any other | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
+//! | [Matrix Market](matrix_market) | `.mtx`, none | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
 //!
-//! A text file that begins with `%%MatrixMarket` is one of Matrix Market's whatever its name.
+//! Packed are files in gzip, bzip2, xz or zstd, told by their first bytes; written are gzip (`.gz`)
+//! and bzip2 (`.bz2`). A file that begins with `%%MatrixMarket` is one of Matrix Market's whatever
+//! its name, and so is the matrix in an archive of tar (`NAME.tar.gz`) as the SuiteSparse
+//! collection has them. Other endings are refused.
 //!
 //! Readers take nothing on trust: what a file says is checked against what it holds, memory is asked for as the data
 //! proves it, and a refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files without lines.
+mod archive;
 mod assemble;
 pub mod binary;
 pub mod bla;
@@ -24,14 +28,17 @@ pub mod npz;
 mod output;
 mod packing;
 pub(crate) mod source;
+mod unpacked;
 pub(crate) mod words;
+mod zstd;
 
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, discard_unfinished, write_whole};
+pub use output::{NoneUnfinished, check_name, discard_unfinished, write_whole};
 
-use format::begins_as_matrix_market;
+#[cfg(test)]
+pub(crate) use packing::tests as tests_of_packings;
 use packing::without_packing;
 
 use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
@@ -52,6 +59,8 @@ pub struct MatrixFile {
     pub symmetry: Symmetry,
     /// Entries written in the file, before expansion and summing; of an array all values, zeros too.
     pub stored: u64,
+    /// What is not as the format has it and was read all the same, as `path:line: reason`.
+    pub warnings: Vec<String>,
 }
 
 /// How a matrix is cut into blocks.
@@ -119,22 +128,21 @@ pub struct WriteOptions {
     pub progress: Option<Progress>,
 }
 
-/// Reads the file at `path`, in the format its name tells (see [`Format::of`]), text plain, gzip or bzip2 (told by its
-/// first bytes).
+/// Reads the file at `path`, in the format its name tells (see [`Format::of`]) unless its beginning
+/// tells another, plain or packed (told by its first bytes).
 ///
 /// An `X.mtx` that says nothing of blocks itself has those of [`X.bla`](bla) beside it, where there is one.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line, or [`Error::Malformed`], for
-/// anything the format does not allow; [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line, or
+/// [`Error::Malformed`], for anything the format does not allow, and for an ending that is not
+/// known; [`Error::Memory`] when the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
-    events::reading(path, || match Format::of(path) {
+    events::reading(path, || match Format::of_input(path)? {
         Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         Format::Npz => npz::read(path, options),
-        Format::Binary if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::Binary => binary::read(path, options),
-        Format::EdgeList if begins_as_matrix_market(path)? => matrix_market::read(path, options),
         Format::EdgeList => edge_list::read(path, options),
     })
 }
@@ -142,11 +150,11 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// Writes `matrix` to the file at `path`, in the format its name tells, in place of what was there once it is whole.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] for a matrix that the format cannot hold. A file that was there is
-/// then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for a matrix that the format cannot hold, and
+/// as [`Format::of_output`]. A file that was there is then as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
-    events::writing(path, matrix, || match Format::of(path) {
+    events::writing(path, matrix, || match Format::of_output(path)? {
         Format::MatrixMarket => matrix_market::write(path, matrix, options),
         Format::Npz => npz::write(path, matrix, options),
         Format::Binary => binary::write(path, matrix),

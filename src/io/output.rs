@@ -17,7 +17,8 @@ use crate::{Error, Result};
 /// What `path` links to is replaced, not the link. What is no regular file (a pipe, `/dev/null`) is written in place.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; a file that was there is then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
+/// that is only read (`.xz`, `.zst`). A file that was there is then as it was.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_unpacked(path, |writer, packing| match packing {
         Some(packing) => packing.pack(writer, fill),
@@ -25,11 +26,21 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<
     })
 }
 
+/// Refuses the names that [`write_whole`] refuses, for callers that ask before there is anything to
+/// write.
+///
+/// # Errors
+/// [`Error::Argument`] for the name of an archive, or of a packing that is only read.
+pub fn check_name(path: &Path) -> Result<()> {
+    Packing::check_written(path)
+}
+
 /// As [`write_whole`], but what `fill` writes goes to the file as it is; `fill` is told how it is to be packed.
 pub(super) fn write_unpacked(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write, Option<Packing>) -> io::Result<()>,
 ) -> Result<()> {
+    check_name(path)?;
     attempt(path, |writer| fill(writer, Packing::of_name(path)))
         .map_err(|source| Error::Io { path: path.to_owned(), source })
 }

@@ -1,25 +1,32 @@
-//! Packed files: read by what their first bytes say, written by what their names say.
-use std::io::{self, Cursor, ErrorKind, Read, Write};
+//! How files are packed: by their first bytes when they are read, by their names when they are
+//! written.
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use bzip2::{read::MultiBzDecoder, write::BzEncoder};
-use flate2::{read::MultiGzDecoder, write::GzEncoder};
+use bzip2::write::BzEncoder;
+use flate2::write::GzEncoder;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
     Bzip2,
+    /// Read only.
+    Xz,
+    /// Read only.
+    Zstd,
 }
 
 /// As many bytes tell how a file is packed.
-const FIRST: usize = 3;
+pub(super) const FIRST: usize = 6;
 
 impl Packing {
     pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
             Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
+            Self::Zstd => "zstd",
         }
     }
 
@@ -28,6 +35,9 @@ impl Packing {
         match first {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            // A frame, or a frame of notes that decoders skip.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
     }
@@ -38,8 +48,22 @@ impl Packing {
         match extension.to_str()? {
             "gz" => Some(Self::Gzip),
             "bz2" => Some(Self::Bzip2),
+            "xz" => Some(Self::Xz),
+            "zst" => Some(Self::Zstd),
             _ => None,
         }
+    }
+
+    /// Refuses a file name that asks for a packing or an archive that is read but not written.
+    pub fn check_written(path: &Path) -> crate::Result<()> {
+        let name = without_packing(path);
+        let refused = match Self::of_name(path) {
+            _ if is_archive(&name) => "archives are read, not written",
+            Some(Self::Xz) => "xz is read, not written",
+            Some(Self::Zstd) => "zstd is read, not written",
+            _ => return Ok(()),
+        };
+        Err(crate::Error::Argument(format!("{}: {refused}; packed files end in .gz or .bz2", path.display())))
     }
 
     /// What `fill` writes, packed, to `writer`.
@@ -62,65 +86,22 @@ impl Packing {
                 fill(&mut encoder)?;
                 encoder.finish().map(drop)
             }
+            Self::Xz | Self::Zstd => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
 
-/// The path less an ending `.gz` or `.bz2`.
+/// Whether a name, less its packing, is an archive's: `a.tar`, and `a.tgz` and its like.
+pub(super) fn is_archive(name: &Path) -> bool {
+    const ENDINGS: [&str; 9] = ["tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
+    name.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// The path less the ending of a packing, as `.gz`.
 pub(super) fn without_packing(path: &Path) -> PathBuf {
     match Packing::of_name(path) {
         Some(_) => path.with_extension(""),
         None => path.to_owned(),
-    }
-}
-
-/// The bytes of a file, unpacked where it is packed; of several packed ones, one after another, all.
-pub(super) enum Unpacked<R: Read> {
-    Plain(Whole<R>),
-    Gzip(Box<MultiGzDecoder<Whole<R>>>),
-    Bzip2(Box<MultiBzDecoder<Whole<R>>>),
-}
-
-/// The first bytes, looked at already, and the rest.
-type Whole<R> = io::Chain<io::Take<Cursor<[u8; FIRST]>>, R>;
-
-impl<R: Read> Unpacked<R> {
-    /// Looks at the first bytes.
-    pub fn new(mut reader: R) -> io::Result<Self> {
-        let mut first = [0; FIRST];
-        let mut known = 0;
-        while known < FIRST {
-            match reader.read(&mut first[known..]) {
-                Ok(0) => break,
-                Ok(bytes) => known += bytes,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let whole = Cursor::new(first).take(known as u64).chain(reader);
-        Ok(match Packing::of_bytes(&first[..known]) {
-            None => Self::Plain(whole),
-            Some(Packing::Gzip) => Self::Gzip(Box::new(MultiGzDecoder::new(whole))),
-            Some(Packing::Bzip2) => Self::Bzip2(Box::new(MultiBzDecoder::new(whole))),
-        })
-    }
-
-    pub fn packing(&self) -> Option<Packing> {
-        match self {
-            Self::Plain(_) => None,
-            Self::Gzip(_) => Some(Packing::Gzip),
-            Self::Bzip2(_) => Some(Packing::Bzip2),
-        }
-    }
-}
-
-impl<R: Read> Read for Unpacked<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(reader) => reader.read(to),
-            Self::Gzip(reader) => reader.read(to),
-            Self::Bzip2(reader) => reader.read(to),
-        }
     }
 }
 
@@ -130,51 +111,67 @@ pub(crate) mod tests {
 
     /// `bytes` packed, or as they are.
     pub(crate) fn packed(packing: Option<Packing>, bytes: &[u8]) -> Vec<u8> {
-        let Some(packing) = packing else { return bytes.to_vec() };
+        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
         let mut all = Vec::new();
-        packing.pack(&mut all, |writer| writer.write_all(bytes)).unwrap();
+        match packing {
+            None => all.extend(bytes),
+            Some(Packing::Xz) => all = stored_as_xz(bytes),
+            Some(Packing::Zstd) => all = compress_to_vec(bytes, CompressionLevel::Fastest),
+            Some(packing) => packing.pack(&mut all, |writer| writer.write_all(bytes)).unwrap(),
+        }
         all
     }
 
-    pub(crate) const ALL: [Option<Packing>; 3] = [None, Some(Packing::Gzip), Some(Packing::Bzip2)];
-
-    fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
-        let mut all = Vec::new();
-        Unpacked::new(bytes)?.read_to_end(&mut all).map(|_| all)
-    }
-
-    #[test]
-    fn what_is_packed_comes_back_in_one_piece_or_many() {
-        let mut random = crate::generate::Random::new(1);
-        let text: Vec<u8> = (0..1_200_000).map(|_| b'0' + random.below(10) as u8).collect();
-        for packing in ALL {
-            // None, few, and more than a block of bzip2.
-            for length in [0, 1, 2, 3, 1000, text.len()] {
-                assert!(read(&packed(packing, &text[..length])).unwrap() == text[..length], "{packing:?} {length}");
+    /// A stream of xz that stores `bytes` as they are, by section 2 and 3 of its format's
+    /// description and 5.3 of LZMA2's.
+    fn stored_as_xz(bytes: &[u8]) -> Vec<u8> {
+        let crc = |bytes: &[u8]| {
+            let mut crc = flate2::Crc::new();
+            crc.update(bytes);
+            crc.sum().to_le_bytes()
+        };
+        let number = |mut value: usize| {
+            let mut digits = Vec::new();
+            while value >= 0x80 {
+                digits.push(value as u8 | 0x80);
+                value >>= 7;
             }
-            let pieces = [&text[..5], &[], &text[5..900]].map(|piece| packed(packing, piece)).concat();
-            assert!(read(&pieces).unwrap() == text[..900], "{packing:?}");
+            digits.push(value as u8);
+            digits
+        };
+        let with_crc = |mut bytes: Vec<u8>| {
+            let sum = crc(&bytes);
+            bytes.extend(sum);
+            bytes
+        };
+        let flags = [0, 1]; // a CRC32 after each block
+        let mut all = [&b"\xfd7zXZ\0"[..], &flags, &crc(&flags)].concat();
+        let mut records = Vec::new();
+        if !bytes.is_empty() {
+            // One filter, LZMA2 with a dictionary of 64 KiB; 12 bytes in all.
+            let header = with_crc(vec![2, 0, 0x21, 1, 8, 0, 0, 0]);
+            let mut data = Vec::new();
+            for (number, chunk) in bytes.chunks(1 << 16).enumerate() {
+                data.push(if number == 0 { 1 } else { 2 });
+                data.extend(((chunk.len() - 1) as u16).to_be_bytes());
+                data.extend(chunk);
+            }
+            data.push(0);
+            records = [number(header.len() + data.len() + 4), number(bytes.len())].concat();
+            data.resize(data.len().next_multiple_of(4), 0);
+            all.extend([header, data, crc(bytes).to_vec()].concat());
         }
+        let mut index = [vec![0, u8::from(!bytes.is_empty())], records].concat();
+        index.resize(index.len().next_multiple_of(4), 0);
+        let index = with_crc(index);
+        let size = (index.len() / 4 - 1) as u32;
+        let footer = [&size.to_le_bytes()[..], &flags].concat();
+        all.extend([&index[..], &crc(&footer), &footer, b"YZ"].concat());
+        all
     }
 
-    #[test]
-    fn what_is_cut_off_or_damaged_is_an_error() {
-        let text = "1 2 3\n".repeat(100);
-        for packing in ALL.into_iter().flatten() {
-            let whole = packed(Some(packing), text.as_bytes());
-            for length in FIRST..whole.len() {
-                let error = read(&whole[..length]).unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{packing:?} {length}");
-            }
-            // The check sum; what follows the end.
-            let mut flipped = whole.clone();
-            *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
-            for damaged in [flipped, [&whole[..], b"more that is not packed"].concat()] {
-                let kind = read(&damaged).unwrap_err().kind();
-                assert!(matches!(kind, ErrorKind::InvalidInput | ErrorKind::InvalidData), "{packing:?}: {kind:?}");
-            }
-        }
-    }
+    pub(crate) const ALL: [Option<Packing>; 5] =
+        [None, Some(Packing::Gzip), Some(Packing::Bzip2), Some(Packing::Xz), Some(Packing::Zstd)];
 
     #[test]
     fn names_say_how() {
@@ -182,9 +179,26 @@ pub(crate) mod tests {
             ("a.mtx", "a.mtx", None),
             ("a.mtx.gz", "a.mtx", Some(Packing::Gzip)),
             ("a.BZ2", "a", Some(Packing::Bzip2)),
+            ("a.mtx.xz", "a.mtx", Some(Packing::Xz)),
+            ("a.tar.Zst", "a.tar", Some(Packing::Zstd)),
             (".gz", ".gz", None),
         ] {
             assert_eq!((without_packing(Path::new(name)), Packing::of_name(Path::new(name))), (plain.into(), packing));
+        }
+    }
+
+    #[test]
+    fn what_is_only_read_is_not_written() {
+        for (name, reason) in [
+            ("a.mtx.xz", Some("a.mtx.xz: xz is read, not written; packed files end in .gz or .bz2")),
+            ("a.mtx.zst", Some("a.mtx.zst: zstd is read, not written; packed files end in .gz or .bz2")),
+            ("a.tar.gz", Some("a.tar.gz: archives are read, not written; packed files end in .gz or .bz2")),
+            ("a.TGZ", Some("a.TGZ: archives are read, not written; packed files end in .gz or .bz2")),
+            ("a.mtx.gz", None),
+            ("tar", None),
+        ] {
+            let refused = Packing::check_written(Path::new(name)).err().map(|error| error.to_string());
+            assert_eq!(refused.as_deref(), reason);
         }
     }
 }

@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::packing::{Packing, Unpacked};
+use super::archive::{BLOCK, CutOff, MemberBytes, Place, begins_as_archive, find, passed};
+use super::packing::Packing;
+use super::unpacked::{Peeked, Unpacked};
 use crate::{Error, Progress, Result};
 
 /// Longest line. The format says 1024 bytes; comments in the wild are longer.
@@ -44,9 +46,12 @@ pub struct Source<'r> {
 }
 
 impl Source<'static> {
-    /// The file at `path`; `progress` is told its bytes read, packed ones where it is packed.
+    /// The file at `path`, or the matrix of the archive there; `progress` is told its bytes read,
+    /// packed ones where it is packed.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
-        Self::new(Told::open(path, progress)?, path)
+        let again = || Told::open(path, progress.clone());
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        Self::of(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
     }
 }
 
@@ -57,19 +62,36 @@ impl<'r> Source<'r> {
     }
 
     /// In blocks of about `block_bytes` bytes; longer where a line is.
-    pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
-        let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
-        Ok(Self {
-            packing: reader.packing(),
-            reader: Box::new(reader),
-            name: name.to_owned(),
-            buffer: vec![0; block_bytes.clamp(1, LINE_BYTES)],
-            taken: 0,
-            ready: 0,
-            filled: 0,
-            ended: false,
-            lines: 0,
-        })
+    pub fn in_blocks<R: Read + Send + 'r>(reader: R, name: &Path, block_bytes: usize) -> Result<Self> {
+        Self::of::<R>(reader, name, block_bytes, None)
+    }
+
+    /// `again` opens the same bytes once more, if they can be.
+    fn of<R: Read + Send + 'r>(
+        reader: R,
+        name: &Path,
+        block_bytes: usize,
+        again: Option<&dyn Fn() -> Result<R>>,
+    ) -> Result<Self> {
+        let unpack = |reader| Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source });
+        let reader = Peeked::new(unpack(reader)?, BLOCK);
+        let packing = reader.inner().packing();
+        if !begins_as_archive(reader.first()) {
+            return Ok(Self::reading(Box::new(reader), packing, name.to_owned(), block_bytes));
+        }
+        let (member, bytes): (_, Box<dyn Read + Send + 'r>) = match (find(reader, name, again.is_none())?, again) {
+            (Place::Here(member, reader), _) => (member.path(name), Box::new(MemberBytes::here(&member, reader))),
+            (Place::Behind(member), Some(again)) => {
+                (member.path(name), Box::new(MemberBytes::of(&member, unpack(again()?)?)))
+            }
+            (Place::Behind(_), None) => return Err(passed(name)),
+        };
+        Ok(Self::reading(bytes, packing, member, block_bytes))
+    }
+
+    fn reading(reader: Box<dyn Read + Send + 'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Self {
+        let buffer = vec![0; block_bytes.clamp(1, LINE_BYTES)];
+        Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, lines: 0 }
     }
 
     /// Lines handed out so far, at least 1: where a file ends, for messages.
@@ -191,6 +213,7 @@ impl<'r> Source<'r> {
     fn broken(&self, error: std::io::Error) -> Error {
         let line = self.lines + 1 + line_ends(&self.buffer[..self.filled]);
         match (self.packing.map(Packing::name), error.kind()) {
+            _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => self.refuse(line, error.to_string()),
             (Some(packing), ErrorKind::UnexpectedEof) => {
                 self.refuse(line, format!("the {packing} data is cut off here"))
             }

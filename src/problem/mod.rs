@@ -11,8 +11,9 @@
 //!
 //! [`bal`] and [`g2o`] are written too, and [`generate::problem`](crate::generate::problem) makes problems of any size.
 //!
-//! Readers take files plain, gzip or bzip2 (told by their first bytes, not their names), check that numbers are finite and that everything named
-//! is there, and refuse with `path:line: reason`.
+//! Readers take files plain or packed (gzip, bzip2, xz, zstd: told by their first bytes, not their
+//! names), check that numbers are finite and that everything named is there, and refuse with
+//! `path:line: reason`.
 pub mod bal;
 mod builder;
 mod bundle;

@@ -49,7 +49,7 @@ fn tolerances_that_are_none_are_refused() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
     for wrong in ["-1", "NaN", "inf", "small"] {
-        desk.fails(&format!("multiply s.mtx --drop={wrong}"), 2, &["--drop", wrong, "0 or more"]);
+        desk.fails(&format!("multiply s.mtx --drop={wrong}"), 2, &["--drop", wrong, "a finite number from 0"]);
     }
     desk.fails("multiply s.mtx --keep-diagonal", 2, &["--drop"]);
     desk.fails("multiply s.mtx --drop-relative", 2, &["--drop"]);

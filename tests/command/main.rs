@@ -5,6 +5,7 @@ mod bench_tools;
 #[path = "../library/common/mod.rs"]
 mod common;
 mod compare;
+mod demo;
 mod drop;
 mod environment;
 mod failures;
@@ -12,6 +13,10 @@ mod files;
 mod info;
 mod mask;
 mod multiply;
+mod numbers;
+mod overflow;
+mod packings;
+mod places;
 mod problems;
 mod readme;
 mod report;

@@ -27,6 +27,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "total_ms",
         "gflops",
         "verified",
+        "overflowed",
     ];
     let sorted = |keys: &[&str]| {
         let mut keys: Vec<String> = keys.iter().map(|key| key.to_string()).collect();

@@ -48,6 +48,27 @@ fn content_wins_over_the_name_of_a_text() {
 }
 
 #[test]
+fn unknown_endings_are_refused_unless_the_beginning_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let market = format!("{BANNER}3 3 1\n2 2\n");
+    let (banner, none) = (path("a.foo", &market), path("b.foo", "1 2\n"));
+    assert_eq!(read(&banner, &ReadOptions::default()).unwrap().format, Format::MatrixMarket);
+    let refused = read(&none, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("b.foo: unknown ending .foo: matrices are read from .mtx, .npz, .txt"), "{refused}");
+    let matrix = Csc::from_triplets(2, 2, [(0, 1, 2.0)]).unwrap();
+    for name in ["c.foo", "c.mtx.xz", "c.mtx.zst", "c.tar.gz"] {
+        let refused = write(folder.path().join(name), &matrix, &WriteOptions::default()).unwrap_err();
+        assert!(matches!(refused, blockmul::Error::Argument(_)), "{refused}");
+        assert!(!folder.path().join(name).exists());
+    }
+}
+
+#[test]
 fn a_layout_beside_a_matrix_is_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let shape = BlockShape::new(2, 3).unwrap();

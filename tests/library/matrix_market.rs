@@ -132,12 +132,13 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("SS_mangle3.mtx", Err("1: the field is \"junk\"")),
     // Infinite, in a file that says its values are integers.
     ("matrix_fp64.mtx", Err("7: value: \"-inf\" is not an integer")),
-    // One percent sign where the banner has two: a comment, and no banner.
-    ("nr-bio-dmela.mtx", Err("1: the first line is not \"%%MatrixMarket")),
+    // One percent sign where the banner has two: read with a warning.
+    ("nr-bio-dmela.mtx", Ok(51138)),
     // The sizes are in a comment; the first line after it is an entry.
     ("nr-ca-Erdos992.mtx", Err("4: 2 numbers where \"rows columns entries\" is expected")),
-    ("nr-soc-wiki-Vote.mtx", Err("1: the first line is not \"%%MatrixMarket")),
-    ("nr-web-spam.mtx", Err("1: the first line is not \"%%MatrixMarket")),
+    // Another table follows the entries.
+    ("nr-soc-wiki-Vote.mtx", Err("2917: ")),
+    ("nr-web-spam.mtx", Ok(74750)),
     // Infinite where the file says so, in a file of real numbers; each entry and its mirror image.
     ("skew_fp64.mtx", Ok(20)),
 ];

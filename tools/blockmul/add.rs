@@ -2,7 +2,8 @@
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
-use crate::output;
+use crate::numbers::finite;
+use crate::places::Overwriting;
 use blockmul::matrix;
 use std::path::PathBuf;
 
@@ -25,21 +26,23 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// What A is multiplied by.
-    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     alpha: f64,
     /// What B is multiplied by.
-    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     beta: f64,
     /// Add up entries that stand twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Do not say on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    output::check_place(&args.output)?;
+    args.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
     let messages = Messages::new(args.quiet);
     let a = input::read(&args.a, args.sum_duplicates, &messages)?;
     let b = input::read(&args.b, args.sum_duplicates, &messages)?;

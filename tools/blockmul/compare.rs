@@ -33,10 +33,10 @@ pub struct Args {
     /// The other.
     b: PathBuf,
     /// Let values differ by up to R times the larger of the two.
-    #[arg(long, value_name = "R", value_parser = tolerance)]
+    #[arg(long, value_name = "R", value_parser = crate::numbers::from_zero)]
     tolerance: Option<f64>,
     /// Let values differ by up to N steps from one number of the element type to the next.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     ulps: Option<u64>,
     /// Compare values rounded to this type.
     #[arg(long, value_enum, default_value = "f64")]
@@ -53,13 +53,6 @@ pub struct Args {
     /// Print nothing: the exit status tells.
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("a tolerance is a number from 0, as in 1e-12, not \"{text}\"")),
-    }
 }
 
 #[derive(Serialize)]
@@ -106,7 +99,7 @@ fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
         let file = input::read(path, args.sum_duplicates, &messages)?;
-        Ok(input::cast(&file.matrix, name, &messages))
+        Ok(input::cast(&file.matrix, name, &messages).0)
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);
     messages.step("comparing");

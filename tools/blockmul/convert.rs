@@ -3,7 +3,9 @@ use crate::failure::Failure;
 use crate::input::{self, ElementName, Shaped};
 use crate::messages::Messages;
 use crate::output;
-use blockmul::{BlockShape, Element, io::Layout};
+use crate::places::Overwriting;
+use blockmul::io::{Layout, bla};
+use blockmul::{BlockShape, Element};
 use half::f16;
 use std::path::PathBuf;
 
@@ -19,8 +21,8 @@ Examples:
   blockmul convert web-Google.txt.gz -o A.mtx           a graph as SNAP has it
   blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
 
-Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain binary; any other name is a
-Matrix Market file's. An X.mtx with an X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
+Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain binary; .mtx, and a
+name without an ending, is a Matrix Market file's. An X.mtx with an X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
 otherwise (--block 1: none).")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
@@ -40,6 +42,8 @@ pub struct Args {
     /// Add up entries that stand twice in the file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Round the values to this type.
     #[arg(long, value_enum, default_value = "f64")]
     element: ElementName,
@@ -49,7 +53,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    output::check_place(&args.output)?;
+    let places = args.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
+    let layout = args.bla.then(|| bla::place_beside(&args.output));
+    places.matrices([&args.output]).others(&layout).check()?;
     if args.bla && output::is_standard(&args.output) {
         return Err(Failure::Usage("--bla needs a file to stand beside; - is stdout".into()));
     }
@@ -72,7 +78,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can make zeros, so it comes first.
-    let mut matrix = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
+    let (mut matrix, _) = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();
     }

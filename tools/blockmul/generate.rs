@@ -4,7 +4,9 @@ mod problem;
 use crate::failure::Failure;
 use crate::input::describe;
 use crate::messages::Messages;
+use crate::numbers::count;
 use crate::output;
+use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
@@ -41,7 +43,7 @@ struct OfMatrix {
 #[derive(clap::Args)]
 struct Common {
     /// Seed of the random numbers.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = count::<u64>)]
     seed: u64,
     /// Do not say on stderr what was written.
     #[arg(short, long)]
@@ -55,12 +57,12 @@ enum Family {
         after_help = "Examples:\n  blockmul generate bundle-adjustment --cameras 50 --points 4000 --block 9x3 -o W.mtx"
     )]
     BundleAdjustment {
-        #[arg(long, default_value_t = 100)]
+        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
         cameras: usize,
-        #[arg(long, default_value_t = 10_000)]
+        #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
         points: usize,
         /// Cameras that see a point.
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// 6x3, or 9x3 for cameras with intrinsics.
         #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
@@ -73,13 +75,13 @@ enum Family {
         after_help = "Examples:\n  blockmul generate pose-graph --poses 5000 --closures 10000 --side 3 -o H.mtx.gz"
     )]
     PoseGraph {
-        #[arg(long, default_value_t = 1_000)]
+        #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         poses: usize,
         /// Pairs of poses tied beside the chain.
-        #[arg(long, default_value_t = 2_000)]
+        #[arg(long, default_value_t = 2_000, value_parser = count::<usize>)]
         closures: usize,
         /// Rows and columns of a block: 6 in space, 3 in the plane.
-        #[arg(long, default_value_t = 6)]
+        #[arg(long, default_value_t = 6, value_parser = count::<usize>)]
         side: usize,
         #[command(flatten)]
         matrix: OfMatrix,
@@ -87,13 +89,13 @@ enum Family {
     /// As many blocks in each column, at random rows.
     #[command(after_help = "Examples:\n  blockmul generate uniform --rows 10000 --cols 5000 --per-column 8 -o U.mtx")]
     Uniform {
-        #[arg(long, default_value_t = 1_000)]
+        #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         rows: usize,
         /// Columns [default: as many as rows].
-        #[arg(long)]
+        #[arg(long, value_parser = count::<usize>)]
         cols: Option<usize>,
         /// Blocks in a column.
-        #[arg(long, default_value_t = 8)]
+        #[arg(long, default_value_t = 8, value_parser = count::<usize>)]
         per_column: usize,
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
@@ -104,10 +106,10 @@ enum Family {
     #[command(after_help = "Examples:\n  blockmul generate power-law --nodes 20000 --edges 200000 --seed 7 -o P.mtx")]
     PowerLaw {
         /// Rows and columns.
-        #[arg(long, default_value_t = 1_000)]
+        #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         nodes: usize,
         /// Blocks drawn; those drawn twice are kept once.
-        #[arg(long, default_value_t = 8_000)]
+        #[arg(long, default_value_t = 8_000, value_parser = count::<usize>)]
         edges: usize,
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
@@ -138,7 +140,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
 impl OfMatrix {
     fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
         let Self { output, common, integer } = self;
-        output::check_place(output)?;
+        Places::default().matrices([output]).check()?;
         let messages = Messages::new(common.quiet);
         messages.step("generating");
         let values = if *integer { generate::Values::Integer } else { generate::Values::Real };

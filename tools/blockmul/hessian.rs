@@ -3,6 +3,7 @@ use crate::failure::Failure;
 use crate::least_squares::{ms, normal::Normal};
 use crate::messages::Messages;
 use crate::output;
+use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, matrices, matrices::Wanted, with_subject};
 use blockmul::problem::{LeastSquares, Linearization};
 use std::path::PathBuf;
@@ -28,14 +29,17 @@ pub struct Args {
     /// Draw H.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor sizes and times; the latter are not printed either where a matrix goes to stdout.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let written = args.write.iter().map(|wanted| &wanted.path).chain(&args.picture);
-    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
+    let written = args.write.iter().map(|wanted| &wanted.path);
+    let places = args.overwriting.places().reads([&args.problem.file]).matrices(written).others(&args.picture);
+    let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(&messages)?;

@@ -12,10 +12,12 @@ use std::path::Path;
 pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
-    match is_standard(path) {
+    let file = match is_standard(path) {
         true => matrix_market::read_from(std::io::stdin(), "stdin", &options),
         false => io::read(path, &options),
-    }
+    }?;
+    file.warnings.iter().for_each(|warning| messages.warn(warning));
+    Ok(file)
 }
 
 /// The shape of the blocks that a file says its matrix is made of; scalars are none.
@@ -31,15 +33,16 @@ pub enum ElementName {
     F16,
 }
 
-/// To the element type, saying what no longer fits it.
-pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> Csc<T> {
+/// To the element type, and how many finite values are infinite in it, of which a warning tells.
+pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, u64) {
     let converted = matrix.cast::<T>();
     let pairs = matrix.values().iter().zip(converted.values());
     let lost = pairs.filter(|(before, after)| before.is_finite() && !after.to_f64().is_finite()).count();
     if lost > 0 {
-        messages.warn(&format!("{lost} of {} values of {name} are too large for {}", matrix.values().len(), T::NAME));
+        let all = matrix.values().len();
+        messages.alert(&format!("{lost} of {all} values of {name} are too large for {}: they are infinite", T::NAME));
     }
-    converted
+    (converted, lost as u64)
 }
 
 /// A matrix on its way to a file: in blocks where it has a layout.

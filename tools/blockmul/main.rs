@@ -18,8 +18,10 @@ mod manual;
 mod mask;
 mod messages;
 mod multiply;
+mod numbers;
 mod operands;
 mod output;
+mod places;
 mod problem;
 mod report;
 mod scene;
@@ -31,7 +33,7 @@ mod target;
 mod transpose;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// In the help, on a terminal unless NO_COLOR is set.
@@ -53,7 +55,8 @@ Examples:
 
 BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, else RUST_LOG, has what is done in detail logged on stderr:
 info, blockmul=debug, blockmul::esc=debug.
-Files are Matrix Market files, plain, gzip or bzip2, unless their names say otherwise. Results go to stdout, messages to stderr.
+Files are told by their endings: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2, .xz, .zst, and .tar as the SuiteSparse
+collection has them. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no step; 2 wrong usage, or an input
 that cannot be read; 3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
 pub struct Cli {
@@ -84,7 +87,7 @@ enum Command {
 fn main() -> ExitCode {
     failure::exit_on_panic();
     interrupt::leave_nothing_half_written();
-    let command = Cli::parse().command;
+    let command = parse().command;
     logging::start();
     let done = match command {
         Command::Multiply(args) => multiply::run(&args),
@@ -106,13 +109,19 @@ fn main() -> ExitCode {
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
+/// The command line; ends the process if it is wrong, or asks for help.
+fn parse() -> Cli {
+    let mut matches = numbers::with_negative(Cli::command()).get_matches();
+    Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit())
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {
-        super::Cli::command().debug_assert();
+        super::numbers::with_negative(super::Cli::command()).debug_assert();
     }
 
     #[test]

@@ -77,7 +77,8 @@ impl Unit {
     }
 }
 
-/// Messages for the person who watches: none under `--quiet`; a bar only on a terminal, gone when all is done.
+/// Messages for the person who watches: none but alerts under `--quiet`; a bar only on a terminal,
+/// gone when all is done.
 pub struct Messages {
     quiet: bool,
     bar: ProgressBar,
@@ -141,6 +142,11 @@ impl Messages {
     /// Something that may not be what the user wants.
     pub fn warn(&self, text: &str) {
         self.above_the_bar(|| tell(Tone::Warning, text));
+    }
+
+    /// Something that makes the result useless if it is not known: said even under `--quiet`.
+    pub fn alert(&self, text: &str) {
+        self.bar.suspend(|| tell(Tone::Warning, text));
     }
 
     /// Where to go from here.

@@ -4,8 +4,10 @@ use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
+use crate::numbers::{from_zero, some};
 use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
+use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Run, Target, joined};
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
@@ -45,7 +47,7 @@ pub struct Args {
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never left out.
-    #[arg(long, value_name = "TOL", value_parser = tolerance)]
+    #[arg(long, value_name = "TOL", value_parser = from_zero)]
     drop: Option<f64>,
     /// With --drop: TOL times the largest magnitude in the entry's column (of blocks).
     #[arg(long, requires = "drop")]
@@ -67,11 +69,13 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
     /// Multiply N times after one warm-up; the times told are those of the median run.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
     /// Say on stderr what each stage had to do.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -81,13 +85,6 @@ pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     let names = std::iter::once(Method::Auto).chain(Method::ALL.iter().copied()).map(Method::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Method>())
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(tolerance) if tolerance >= 0.0 && tolerance.is_finite() => Ok(tolerance),
-        _ => Err("not a number that is 0 or more".into()),
-    }
 }
 
 impl Args {
@@ -121,9 +118,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
-    for path in [&args.output, &args.report].into_iter().flatten() {
-        output::check_place(path)?;
-    }
+    let places = args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
+    places.matrices(&args.output).others(&args.report).check()?;
     match args.element {
         ElementName::F64 => with_element::<f64>(args),
         ElementName::F32 => with_element::<f32>(args),
@@ -155,7 +151,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn finish<M: Operand>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
-        let Operands { a, b, a_shape, b_shape } = operands;
+        let Operands { a, b, overflow, a_shape, b_shape } = operands;
         // Where B is A and is cut alike, it is the same matrix, which goes to the device once.
         let b = match b {
             None if a_shape == b_shape => None,
@@ -169,6 +165,7 @@ impl Job<'_> {
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
         let mask = mask.as_ref();
         let (c, run, runs_ms) = self.multiply((&a, b), mask)?;
+        let overflow = overflow.of_product(&c, &self.messages);
         let verification = match self.args.verify {
             true => {
                 self.messages.step("verifying");
@@ -184,7 +181,8 @@ impl Job<'_> {
             self.messages.say(&explain(&a, b, &c, &run));
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
-        self.tell(&Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification))?;
+        let report = Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification);
+        self.tell(&report.overflowed(overflow))?;
         match verification {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
                 "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",

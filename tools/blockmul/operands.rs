@@ -37,8 +37,33 @@ pub struct OperandArgs {
 pub struct Operands<T> {
     pub a: Csc<T>,
     pub b: Option<Csc<T>>,
+    pub overflow: Overflow,
     pub a_shape: BlockShape,
     pub b_shape: BlockShape,
+}
+
+/// How many finite values became infinite: in A and B because they are too large for the element
+/// type, in C because sums are.
+#[derive(Clone, Copy, serde::Serialize)]
+pub struct Overflow {
+    pub a: u64,
+    pub b: u64,
+    /// `None` if a file has values that are not finite, for theirs cannot be told from those.
+    pub c: Option<u64>,
+}
+
+impl Overflow {
+    /// Counts the values of C, and warns of them.
+    pub fn of_product<M: Matrix>(self, c: &M, messages: &Messages) -> Self {
+        let view = c.as_cbc();
+        let lost = view.values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
+        if self.c.is_some() && lost > 0 {
+            let (all, element) = (view.pattern.nnz() * view.shape.area(), M::Element::NAME);
+            messages
+                .alert(&format!("{lost} of {all} values of C are not finite: their sums are too large for {element}"));
+        }
+        Self { c: self.c.map(|_| lost), ..self }
+    }
 }
 
 impl OperandArgs {
@@ -73,8 +98,12 @@ impl OperandArgs {
         };
         let a = oriented(file_a.matrix, self.transpose_a);
         let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
-        let b = b.map(|b| input::cast(&b, "B", messages));
-        Ok((Operands { a: input::cast(&a, "A", messages), b, a_shape, b_shape }, done))
+        let finite = |m: &Csc<f64>| m.values().iter().all(|value| value.is_finite());
+        let all_finite = finite(&a) && b.as_ref().is_none_or(finite);
+        let (a, a_lost) = input::cast(&a, "A", messages);
+        let (b, b_lost) = b.map(|b| input::cast(&b, "B", messages)).unzip();
+        let overflow = Overflow { a: a_lost, b: b_lost.unwrap_or(a_lost), c: all_finite.then_some(0) };
+        Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
 
     /// The shapes of A's and B's blocks; `layouts` are those the files say they are made of.

@@ -63,26 +63,3 @@ pub fn of_output(error: Error) -> Failure {
         error => error.into(),
     }
 }
-
-/// As [`check_place`], of several files, of which no two may go to the same place; whether one goes to stdout.
-pub fn check_places<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<bool, Failure> {
-    let paths: Vec<&Path> = paths.into_iter().collect();
-    for (number, path) in paths.iter().enumerate() {
-        check_place(path)?;
-        if paths[..number].contains(path) {
-            return Err(Failure::Usage(format!("two results cannot both go to {}", path.display())));
-        }
-    }
-    Ok(paths.into_iter().any(is_standard))
-}
-
-/// Refuses, before any work is done, a place where a file cannot go in the end.
-pub fn check_place(path: &Path) -> Result<(), Failure> {
-    let refuse = |kind| Err(Failure::Output(path.display().to_string(), std::io::Error::from(kind)));
-    match path.parent() {
-        _ if is_standard(path) => Ok(()),
-        _ if path.is_dir() => refuse(std::io::ErrorKind::IsADirectory),
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => refuse(std::io::ErrorKind::NotFound),
-        _ => Ok(()),
-    }
-}

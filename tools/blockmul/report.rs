@@ -1,4 +1,5 @@
 //! What a product took: the JSON object of `--report` and the table for people.
+use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
 use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, verify::Verification};
@@ -42,6 +43,8 @@ pub struct Report {
     kernels_ms: f64,
     gflops: Option<f64>,
     verified: Option<Verification>,
+    /// Finite values that became infinite.
+    overflowed: Option<Overflow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_ms: Option<Vec<f64>>,
 }
@@ -127,8 +130,14 @@ impl Report {
             kernels_ms: run.kernels_ms,
             gflops: (run.total_ms > 0.0).then(|| flops as f64 / run.total_ms / 1e6),
             verified: verification,
+            overflowed: None,
             runs_ms,
         }
+    }
+
+    /// With the counts of values that became infinite.
+    pub fn overflowed(self, overflow: Overflow) -> Self {
+        Self { overflowed: Some(overflow), ..self }
     }
 
     pub fn json(&self) -> String {

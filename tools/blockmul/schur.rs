@@ -4,7 +4,9 @@ use crate::hessian::Linearized;
 use crate::input::Shaped;
 use crate::least_squares::{linear, ms};
 use crate::messages::Messages;
+use crate::numbers::from_zero;
 use crate::output;
+use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, matrices, with_subject};
 use blockmul::{Damping, Schur};
 use std::path::PathBuf;
@@ -24,7 +26,7 @@ pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Damping, as a share of the diagonal of H.
-    #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = crate::solve::share)]
+    #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = from_zero)]
     lambda: f64,
     /// Write S, in the format its file's name tells.
     #[arg(short, long, value_name = "FILE")]
@@ -32,14 +34,16 @@ pub struct Args {
     /// Draw S.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor sizes and times; the latter are not printed either where S goes to stdout.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let written = args.output.iter().chain(&args.picture);
-    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
+    let places = args.overwriting.places().reads([&args.problem.file]).matrices(&args.output).others(&args.picture);
+    let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(&messages)?;

@@ -2,10 +2,12 @@
 use crate::failure::Failure;
 use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report};
 use crate::messages::Messages;
+use crate::numbers::from_zero;
 use crate::output;
+use crate::places::Overwriting;
 use crate::problem::{
     Opened, ProblemArgs, Taken,
-    subject::{self, Named, count},
+    subject::{Named, count},
     with_subject,
 };
 use crate::scene;
@@ -40,7 +42,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
     /// Conjugate gradients end where the residual is this share of the right-hand side.
-    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = from_zero)]
     cg_tolerance: f64,
     /// Most steps of conjugate gradients for a step of the solver.
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps, value_parser = clap::value_parser!(u32).range(1..))]
@@ -49,10 +51,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
     /// A step that lowers the cost by less than this share of it is the last.
-    #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = from_zero)]
     tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
-    #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = share)]
+    #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = from_zero)]
     lambda: f64,
     /// Write the problem as solved, in the format of BAL or of g2o, packed if the name ends in .gz or .bz2.
     #[arg(short, long, value_name = "FILE")]
@@ -66,6 +68,8 @@ pub struct Args {
     /// Write what is told as JSON; - for stdout, in place of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -87,18 +91,12 @@ enum LinearName {
     ConjugateGradients,
 }
 
-/// A share of something: a number from 0.
-pub fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
-        _ => Err("a finite number from 0 on is wanted".into()),
-    }
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.output.iter().try_for_each(|path| subject::check_place(path))?;
-    let written = args.output.iter().chain(&args.json).chain(&args.picture);
-    let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
+    if args.output.as_deref().is_some_and(output::is_standard) {
+        return Err(Failure::Usage("a solution goes to a file, not to stdout".into()));
+    }
+    let places = args.overwriting.places().reads([&args.problem.file]).problems(&args.output);
+    let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, taken } = args.problem.open(&messages)?;

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
 use crate::output;
+use crate::places::Overwriting;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
@@ -62,6 +63,8 @@ pub struct Args {
     /// Add up entries that stand twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print no messages.
     #[arg(short, long)]
     quiet: bool,
@@ -71,6 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let in_terminal = args.term || args.output.is_none();
     if let Some(path) = &args.output {
         check_output(path, in_terminal)?;
+        args.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
     }
     let messages = Messages::new(args.quiet);
     let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
@@ -111,7 +115,7 @@ pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
         false if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) => {
             Err(Failure::Usage(format!("{}: pictures are PNG files; the name must end in .png", path.display())))
         }
-        _ => output::check_place(path),
+        _ => Ok(()),
     }
 }
 

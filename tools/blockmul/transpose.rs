@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
-use crate::output;
+use crate::places::Overwriting;
 use std::path::PathBuf;
 
 /// Write the transpose of a matrix.
@@ -22,13 +22,15 @@ pub struct Args {
     /// Add up entries that stand twice in the file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Do not say on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    output::check_place(&args.output)?;
+    args.overwriting.places().reads([&args.input]).matrices([&args.output]).check()?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.input, args.sum_duplicates, &messages)?;
     let layout = input::layout(&file);

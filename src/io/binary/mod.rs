@@ -9,8 +9,9 @@
 //! | pattern | where each row's entries begin, and where the last ends; the column of each (`i32`) | the same of blocks |
 //! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!
-//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files may be gzip or bzip2. A refusal,
-//! [`Error::Malformed`], names the array and the element, from 0. Without values every entry is read as 1.
+//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files
+//! may be packed. A refusal, [`Error::Malformed`], names the array and the element, from 0. Without
+//! values every entry is read as 1.
 //!
 //! ```
 //! use blockmul::{BlockShape, Csc, io::{Layout, ReadOptions, binary::{read_from, write_to}}};
@@ -41,6 +42,11 @@ use crate::Error;
 
 const BCSR: [u8; 8] = *b"BCSR0001";
 const BSR: [u8; 8] = 0x4253_5231_u64.to_le_bytes();
+
+/// Whether a file that begins so is of either form.
+pub(super) fn begins_so(first: &[u8]) -> bool {
+    first.starts_with(&BCSR) || first.starts_with(&BSR)
+}
 
 /// Reads the file at `path`, either form, told by its first bytes.
 ///
@@ -97,6 +103,7 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOption
         field: if sizes.kind == 0 { Field::Pattern } else { Field::Real },
         symmetry: Symmetry::General,
         stored: count as u64,
+        warnings: Vec::new(),
     })
 }
 

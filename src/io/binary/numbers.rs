@@ -2,7 +2,7 @@
 use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::super::{grow, packing::Unpacked, room};
+use super::super::{grow, room, unpacked::Unpacked};
 use crate::{Error, Result};
 
 /// A number with a little-endian form.

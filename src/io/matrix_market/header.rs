@@ -20,6 +20,8 @@ pub(super) struct Header {
     pub size_line: u64,
     /// The blocks that a note names.
     pub blocks: Option<BlockShape>,
+    /// What is not as the format has it, and was read all the same.
+    pub warnings: Vec<String>,
 }
 
 /// First word of a comment that says more: `%%blockmul blocks ROWSxCOLUMNS`.
@@ -39,7 +41,10 @@ impl Header {
         let Some(banner) = source.line()? else {
             return Err(source.refuse(1, "the file is empty"));
         };
+        let two_signs = banner.trim_ascii_start().starts_with(b"%%");
         let (is_array, field, symmetry) = parse_banner(banner).map_err(|reason| source.refuse(1, reason))?;
+        let warning = "the banner begins with one % where the format has two; the file is read as if it had them";
+        let warnings = if two_signs { Vec::new() } else { vec![source.refuse(1, warning).to_string()] };
         let mut note: Option<(BlockShape, u64)> = None;
         loop {
             let Some(bytes) = source.line()? else {
@@ -61,7 +66,17 @@ impl Header {
                 (Line::Sizes(nrows, ncols, stored), _) => (nrows, ncols, stored),
             };
             let blocks = note.map(|(shape, _)| shape);
-            let mut header = Self { is_array, field, symmetry, nrows, ncols, stored: 0, size_line, blocks };
+            let mut header = Self {
+                is_array,
+                field,
+                symmetry,
+                nrows,
+                ncols,
+                stored: 0,
+                size_line,
+                blocks,
+                warnings: warnings.clone(),
+            };
             header.check_lines().map_err(refuse)?;
             header.stored = stored.unwrap_or_else(|| header.places());
             header.check_stored(options).map_err(refuse)?;
@@ -144,15 +159,23 @@ impl Header {
 
     #[cfg(test)]
     pub fn example(field: Field, symmetry: Symmetry, is_array: bool) -> Self {
-        Self { is_array, field, symmetry, nrows: 12, ncols: 12, stored: 9, size_line: 2, blocks: None }
+        let (stored, size_line, blocks, warnings) = (9, 2, None, Vec::new());
+        Self { is_array, field, symmetry, nrows: 12, ncols: 12, stored, size_line, blocks, warnings }
     }
+}
+
+/// Whether a file whose first word this is, or begins with it, has a banner; networkrepository.com
+/// writes it with one `%`.
+pub fn is_banner(word: &[u8]) -> bool {
+    let named = word.strip_prefix(b"%").map(|word| word.strip_prefix(b"%").unwrap_or(word)).unwrap_or_default();
+    named.get(..12).is_some_and(|name| name.eq_ignore_ascii_case(b"MatrixMarket"))
 }
 
 fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, Field, Symmetry), String> {
     const FORM: &str = "\"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
     let mut rest = words(&lower);
-    if rest.next() != Some(b"%%matrixmarket") {
+    if !rest.next().is_some_and(|word| matches!(word, b"%%matrixmarket" | b"%matrixmarket")) {
         return Err(format!("the first line is not {FORM}, as in a Matrix Market file"));
     }
     let rest: Vec<_> = rest.collect();

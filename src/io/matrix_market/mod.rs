@@ -9,10 +9,12 @@
 //! Read are the fields `real`, `integer` and `pattern` (every value 1) and the symmetries `general`, `symmetric` and
 //! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
 //!
-//! Taken: the banner in any case, LF or CRLF, blank and comment lines anywhere after the banner (bytes of any encoding
-//! in comments), blanks around anything, exponents with `E` or `D`, `inf` and `nan` where the field is `real`. A real
-//! number that is too small becomes 0, as IEEE rounding has it; one that is too large is refused, and so is an integer
-//! that `f64` cannot hold exactly. A line is at most a mebibyte.
+//! Taken: the banner in any case, and with one `%` for two, which is a
+//! [warning](MatrixFile::warnings), LF or CRLF, blank and comment lines anywhere after the banner
+//! (bytes of any encoding in comments), blanks around anything, exponents with `E` or `D`, `inf`
+//! and `nan` where the field is `real`. A real number that is too small becomes 0, as IEEE rounding
+//! has it; one that is too large is refused, and so is an integer that `f64` cannot hold exactly. A
+//! line is at most a mebibyte.
 //!
 //! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks of 6 rows and 3
 //! columns. It is what [`write()`] writes for a matrix of blocks and becomes [`MatrixFile::layout`], so that
@@ -56,8 +58,11 @@ use super::source::Source;
 use super::{Format, Layout, MatrixFile, ReadOptions};
 use crate::Result;
 use header::Header;
+pub(super) use header::is_banner;
 
-/// Reads the file at `path`, plain, gzip or bzip2 (told by its first bytes, not its name).
+/// Reads the file at `path`, plain or packed (told by its first bytes, not its name), or the matrix
+/// of an archive of tar there, as the SuiteSparse collection has them: its member NAME/NAME.mtx,
+/// else its only sparse matrix, else its only file.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the system refuses the file; [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not
@@ -96,5 +101,6 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         field: header.field,
         symmetry: header.symmetry,
         stored: header.stored,
+        warnings: header.warnings,
     })
 }

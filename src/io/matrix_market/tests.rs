@@ -101,8 +101,7 @@ fn empty_matrices() {
 #[test]
 fn banners_refused() {
     assert_eq!(refused(""), "1: the file is empty");
-    for text in
-        ["\n", "%MatrixMarket matrix coordinate real general\n1 1 0\n", "\u{feff}%%MatrixMarket", "1 1 1\n", "\0\0"]
+    for text in ["\n", "%%%MatrixMarket matrix coordinate real general\n", "\u{feff}%%MatrixMarket", "1 1 1\n", "\0\0"]
     {
         assert!(refused(text).starts_with("1: the first line is not \"%%MatrixMarket matrix FORMAT"), "{text:?}");
     }
@@ -118,6 +117,16 @@ fn banners_refused() {
     assert_eq!(banner("matrix coordinate real hermitian"), "1: hermitian matrices are not supported");
     assert!(banner("matrix coordinate real upper").starts_with("1: the symmetry is \"upper\""));
     assert!(banner("matrix coordinate pattern skew-symmetric").starts_with("1: a pattern has no signs"));
+}
+
+#[test]
+fn a_banner_with_one_percent_sign_is_read_with_a_warning() {
+    let text = "%MatrixMarket Matrix coordinate real general\n1 1 1\n1 1 5\n";
+    let file = accepted(text);
+    let warning = "a.mtx:1: the banner begins with one % where the format has two; the file is read as if it had them";
+    assert_eq!((file.matrix.values(), &file.warnings[..]), (&[5.0][..], &[warning.to_owned()][..]));
+    let same = accepted(format!("%{text}"));
+    assert_eq!((same.matrix, same.warnings), (file.matrix, Vec::<String>::new()));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use zip::{ZipArchive, result::ZipError};
 
 use super::member::Member;
-use crate::io::packing::Packing;
+use crate::io::packing::{FIRST, Packing};
+use crate::io::unpacked::fill;
 use crate::{Error, Progress, Result};
 
 pub(super) struct Archive<R> {
@@ -16,8 +17,8 @@ pub(super) struct Archive<R> {
 impl<R: Read + Seek> Archive<R> {
     /// Reads the list of members.
     pub fn open(mut reader: R, name: &Path) -> Result<Self> {
-        let mut first = [0; 3];
-        if reader.read_exact(&mut first).is_ok()
+        let mut first = Vec::new();
+        if fill(&mut reader, &mut first, FIRST).is_ok()
             && let Some(packing) = Packing::of_bytes(&first)
         {
             let reason = format!("this is {}, and an .npz is packed already: unpack it first", packing.name());

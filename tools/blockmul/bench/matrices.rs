@@ -92,6 +92,14 @@ impl Input {
         FAMILIES.into_iter().map(|family| Self::Family(Made::by_default(family))).collect()
     }
 
+    /// The path, if it is a file.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Family(_) => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
     /// `uniform:16000x8`; of a file its path.
     pub fn name(&self) -> String {
         match self {

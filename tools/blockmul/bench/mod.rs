@@ -8,7 +8,9 @@ mod table;
 use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::messages::{Messages, Tone, tell};
+use crate::numbers::{from_zero, some};
 use crate::output;
+use crate::places::Overwriting;
 use blockmul::{BlockShape, Device, Element, Method};
 use half::f16;
 use matrices::{Input, Pair, Source};
@@ -61,10 +63,10 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Timed rounds of each product.
-    #[arg(long, value_name = "N", default_value = "11")]
+    #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
     rounds: NonZero<u32>,
     /// End the rounds of a product after so many seconds, but not before the third.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
     max_time: f64,
     /// Show the stages of every product, not only of a single one.
     #[arg(long)]
@@ -72,25 +74,19 @@ pub struct Args {
     /// Write every time of every stage as JSON; - for stdout, in place of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds),
-        _ => Err("not a number of seconds".into()),
-    }
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return output::print(&matrices::list());
     }
-    if let Some(path) = &args.json {
-        output::check_place(path)?;
-    }
+    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
+    args.overwriting.places().reads(files).others(&args.json).check()?;
     let messages = Messages::new(args.quiet);
     let methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };

@@ -2,7 +2,9 @@
 use super::Common;
 use crate::failure::Failure;
 use crate::messages::Messages;
+use crate::numbers::{count, from_zero};
 use crate::output;
+use crate::places::Places;
 use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
 use blockmul::problem::{Graph, Place, PoseGraph, bal, g2o};
 use std::io::Write;
@@ -18,18 +20,18 @@ Examples:
 
 Neighbouring cameras are 1 apart. With --noise 0 --error 0 the same seed gives the truth.")]
     Bal {
-        #[arg(long, default_value_t = 100)]
+        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
         cameras: usize,
-        #[arg(long, default_value_t = 10_000)]
+        #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
         points: usize,
         /// Cameras that see a point.
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// Standard deviation of what is seen, in pixels.
-        #[arg(long, default_value_t = 0.5, value_name = "PIXELS")]
+        #[arg(long, default_value_t = 0.5, value_name = "PIXELS", value_parser = from_zero)]
         noise: f64,
         /// How far cameras and points of the file are from the truth; rotations, focal lengths and lenses a hundredth of it.
-        #[arg(long, default_value_t = 0.1, value_name = "DISTANCE")]
+        #[arg(long, default_value_t = 0.1, value_name = "DISTANCE", value_parser = from_zero)]
         error: f64,
         #[command(flatten)]
         place: OfProblem,
@@ -42,21 +44,21 @@ Examples:
 
 A step is 1 long, the first pose is fixed, the others are where the steps alone put them. With --noise 0 the same seed gives the truth.")]
     G2o {
-        #[arg(long, default_value_t = 1_000)]
+        #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         poses: usize,
         /// Pairs of poses measured beside the path.
-        #[arg(long, default_value_t = 2_000)]
+        #[arg(long, default_value_t = 2_000, value_parser = count::<usize>)]
         closures: usize,
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 0, value_parser = count::<usize>)]
         landmarks: usize,
         /// Poses that see a landmark, fewer where fewer are near it.
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// In the plane instead of in space.
         #[arg(long)]
         plane: bool,
         /// Standard deviation of places measured; of rotations a quarter of it, in radians.
-        #[arg(long, default_value_t = 0.02, value_name = "DISTANCE")]
+        #[arg(long, default_value_t = 0.02, value_name = "DISTANCE", value_parser = from_zero)]
         noise: f64,
         #[command(flatten)]
         place: OfProblem,
@@ -95,7 +97,7 @@ impl OfProblem {
         W: FnOnce(&mut dyn Write) -> std::io::Result<()>,
     {
         let Self { output, common } = self;
-        output::check_place(output)?;
+        Places::default().problems([output]).check()?;
         let messages = Messages::new(common.quiet);
         messages.step("generating");
         let (said, write) = make(common.seed)?;

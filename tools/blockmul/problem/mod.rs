@@ -17,7 +17,8 @@ use std::time::Instant;
 /// Which problem, and how it is looked at.
 #[derive(clap::Args)]
 pub struct ProblemArgs {
-    /// A bundle adjustment of BAL, or a graph of g2o or iSAM: told by its contents; plain, gzip or bzip2.
+    /// A bundle adjustment of BAL, or a graph of g2o or iSAM: told by its contents; plain or packed
+    /// (gzip, bzip2, xz, zstd).
     pub file: PathBuf,
     /// What a residual counts: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]

@@ -1,6 +1,5 @@
 //! What the commands ask of a problem beside its residuals: its name, its unknowns, its solution as a file.
 use crate::failure::Failure;
-use crate::output;
 use crate::scene::{self, Cloud, Scene};
 use blockmul::Error;
 use blockmul::problem::{
@@ -118,12 +117,4 @@ fn written(done: blockmul::Result<()>) -> Result<(), Failure> {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
         error => error.into(),
     })
-}
-
-/// Refuses a place before the work is done.
-pub fn check_place(path: &Path) -> Result<(), Failure> {
-    match output::is_standard(path) {
-        true => Err(Failure::Usage("a solution goes to a file, not to stdout".into())),
-        false => output::check_place(path),
-    }
 }

@@ -1,0 +1,287 @@
+//! The matrix of an archive of tar, as the SuiteSparse collection packs its matrices: `NAME.tar.gz`
+//! holds `NAME/NAME.mtx`, with right-hand sides, coordinates and notes beside it.
+//!
+//! Taken is, in this order: the member NAME/NAME.mtx, NAME being that of the archive; the only
+//! member of such a name, whatever the archive is called; the only sparse matrix, told by its
+//! banner; the only file. Members are looked at one after another until the first is found; for the
+//! others all are, and the archive is read again. From a stream, which cannot be read again, the
+//! first member that is called like its folder is taken.
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use tar::Header;
+
+use super::packing::without_packing;
+use super::unpacked::fill;
+use super::words::{quote, words};
+use crate::{Error, Result};
+
+/// Headers are one block, and members begin at a multiple of it.
+pub(super) const BLOCK: usize = 512;
+/// The longest name, and the longest list of a member's attributes.
+const LONGEST_NOTE: u64 = 1 << 16;
+/// A list of members is held in memory; no more are looked at.
+const MOST_MEMBERS: usize = 10_000;
+
+/// Whether a file that begins so is an archive: its first block is a header whose checksum is
+/// right.
+pub(super) fn begins_as_archive(first: &[u8]) -> bool {
+    first.get(..BLOCK).is_some_and(|block| is_header(Header::from_byte_slice(block)))
+}
+
+fn is_header(header: &Header) -> bool {
+    let bytes = header.as_bytes();
+    let sum: u32 = bytes[..148].iter().chain(&bytes[156..]).map(|&byte| u32::from(byte)).sum();
+    header.cksum().is_ok_and(|written| written == sum + 8 * u32::from(b' '))
+}
+
+/// A file of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    name: String,
+    /// Where its bytes begin in the unpacked archive.
+    start: u64,
+    bytes: u64,
+    /// Whether it is a Matrix Market file in coordinates.
+    sparse: bool,
+}
+
+impl Member {
+    /// The name of its file in messages.
+    pub fn path(&self, archive: &Path) -> PathBuf {
+        archive.join(&self.name)
+    }
+
+    fn ends_in_mtx(&self) -> bool {
+        let ending = Path::new(&self.name).extension();
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case("mtx"))
+    }
+
+    /// The folder, if the member is called FOLDER/FOLDER.mtx.
+    fn folder(&self) -> Option<&str> {
+        let name = self.name.strip_prefix("./").unwrap_or(&self.name);
+        let (folder, file) = name.split_once('/')?;
+        (file.len() == folder.len() + 4 && file.starts_with(folder) && self.ends_in_mtx()).then_some(folder)
+    }
+}
+
+/// Where the member that is taken lies.
+pub(super) enum Place<R> {
+    /// The reader is where its bytes begin.
+    Here(Member, R),
+    /// The reader has passed it.
+    Behind(Member),
+}
+
+/// Goes through the archive called `path` until the member to be taken is known.
+pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<Place<R>> {
+    let plain = without_packing(path);
+    let own = plain.file_stem().unwrap_or_default();
+    let refuse = |reason: String| Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason };
+    let broken = |error: io::Error| match (error.raw_os_error(), error.kind()) {
+        (Some(_), _) => Error::Io { path: path.to_owned(), source: error },
+        (None, ErrorKind::UnexpectedEof) => refuse("it is cut off".into()),
+        (None, _) => refuse(format!("it is damaged: {error}")),
+    };
+    let mut walk = Walk { reader, at: 0, next: 0 };
+    let mut members = Vec::new();
+    while let Some(mut member) = walk.next().map_err(broken)? {
+        if member.folder().is_some_and(|folder| is_stream || own == folder) {
+            return Ok(Place::Here(member, walk.reader));
+        }
+        if member.ends_in_mtx() {
+            member.sparse = walk.begins_with_coordinates(&member).map_err(broken)?;
+        }
+        if members.len() == MOST_MEMBERS {
+            return Err(refuse(format!(
+                "it has more than {MOST_MEMBERS} files, none of them {0}/{0}.mtx",
+                own.display()
+            )));
+        }
+        members.push(member);
+    }
+    match choose(&members) {
+        Some(member) => Ok(Place::Behind(member.clone())),
+        None => Err(refuse(format!("which of its files is the matrix? {}", listed(&members)))),
+    }
+}
+
+/// The refusal of an archive that would have to be read twice, but is a stream.
+pub(super) fn passed(path: &Path) -> Error {
+    let reason = "from a stream, only a member NAME/NAME.mtx is taken; give the path of the file";
+    Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
+}
+
+fn choose(members: &[Member]) -> Option<&Member> {
+    let only = |is: fn(&Member) -> bool| {
+        let mut found = members.iter().filter(|member| is(member));
+        found.next().filter(|_| found.next().is_none())
+    };
+    only(|member| member.folder().is_some()).or_else(|| only(|member| member.sparse)).or_else(|| only(|_| true))
+}
+
+fn listed(members: &[Member]) -> String {
+    const SHOWN: usize = 12;
+    let mut names: Vec<_> = members.iter().take(SHOWN).map(|member| quote(member.name.as_bytes())).collect();
+    if members.len() > SHOWN {
+        names.push(format!("{} more", members.len() - SHOWN));
+    }
+    if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) }
+}
+
+/// The headers of an archive, one after another.
+struct Walk<R> {
+    reader: R,
+    /// Bytes read.
+    at: u64,
+    /// Where the next header is.
+    next: u64,
+}
+
+impl<R: Read> Walk<R> {
+    /// The next regular file, the reader being where its bytes begin; `None` at the end of the
+    /// archive.
+    fn next(&mut self) -> io::Result<Option<Member>> {
+        let (mut long_name, mut long_size) = (None, None);
+        loop {
+            let skipped = pass(&mut self.reader, self.next - self.at)?;
+            self.at += skipped;
+            let mut block = Vec::new();
+            fill(&mut self.reader, &mut block, BLOCK)?;
+            self.at += block.len() as u64;
+            if block.iter().all(|&byte| byte == 0) {
+                return Ok(None);
+            }
+            if block.len() < BLOCK {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            let header = Header::from_byte_slice(&block);
+            if !is_header(header) {
+                return Err(damaged(format!("there is no header at byte {}", self.at - BLOCK as u64)));
+            }
+            let bytes = long_size.take().map_or_else(|| header.entry_size(), Ok)?;
+            let kind = header.entry_type();
+            self.next = bytes
+                .checked_next_multiple_of(BLOCK as u64)
+                .and_then(|bytes| bytes.checked_add(self.at))
+                .ok_or_else(|| damaged(format!("a member of {bytes} bytes")))?;
+            if kind.is_gnu_longname() {
+                long_name = Some(self.note(bytes)?);
+            } else if kind.is_pax_local_extensions() {
+                let note = self.note(bytes)?;
+                long_name = attribute(&note, b"path").map(<[u8]>::to_vec).or(long_name);
+                long_size = attribute(&note, b"size").and_then(|size| std::str::from_utf8(size).ok()?.parse().ok());
+            } else if kind.is_gnu_sparse() {
+                return Err(damaged("it has files with holes, which are not read".into()));
+            } else if kind.is_file() || kind.is_contiguous() {
+                let name = long_name.take().unwrap_or_else(|| header.path_bytes().into_owned());
+                return Ok(Some(Member { name: shown(&name), start: self.at, bytes, sparse: false }));
+            } else if !kind.is_gnu_longlink() && !kind.is_pax_global_extensions() {
+                (long_name, long_size) = (None, None);
+            }
+        }
+    }
+
+    /// The bytes of a member that says something of the next one.
+    fn note(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
+        if bytes > LONGEST_NOTE {
+            return Err(damaged(format!("a name of {bytes} bytes, {LONGEST_NOTE} at most")));
+        }
+        let mut note = Vec::new();
+        fill(&mut self.reader, &mut note, bytes as usize)?;
+        self.at += note.len() as u64;
+        Ok(note)
+    }
+
+    /// Reads the beginning of a member.
+    fn begins_with_coordinates(&mut self, member: &Member) -> io::Result<bool> {
+        let mut first = Vec::new();
+        fill(&mut self.reader, &mut first, member.bytes.min(BLOCK as u64) as usize)?;
+        self.at += first.len() as u64;
+        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
+        let mut banner = words(&line).skip(2);
+        Ok(banner.next() == Some(b"coordinate"))
+    }
+}
+
+fn damaged(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, reason)
+}
+
+/// A name as messages can show it.
+fn shown(name: &[u8]) -> String {
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    String::from_utf8_lossy(&name[..end]).replace(char::is_control, "?")
+}
+
+/// The value of an attribute among lines `LENGTH KEY=VALUE`, LENGTH counting the whole line.
+fn attribute<'n>(mut note: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
+    let mut found = None;
+    while !note.is_empty() {
+        let blank = note.iter().position(|&byte| byte == b' ')?;
+        let length: usize = std::str::from_utf8(&note[..blank]).ok()?.parse().ok()?;
+        let line = note.get(blank + 1..length)?.strip_suffix(b"\n")?;
+        if let Some(value) = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(b"=")) {
+            found = Some(value);
+        }
+        note = &note[length..];
+    }
+    found
+}
+
+/// Reads `count` bytes and forgets them.
+fn pass(reader: &mut impl Read, count: u64) -> io::Result<u64> {
+    match io::copy(&mut reader.take(count), &mut io::sink())? {
+        passed if passed < count => Err(ErrorKind::UnexpectedEof.into()),
+        passed => Ok(passed),
+    }
+}
+
+/// Why a member ends early, though what the archive is packed in may be whole.
+#[derive(Debug, thiserror::Error)]
+#[error("the archive is cut off here")]
+pub(super) struct CutOff;
+
+/// The bytes of one member. When they end, the rest of the archive is read too, for the sake of its
+/// checksums.
+pub(super) struct MemberBytes<R> {
+    reader: R,
+    /// To be passed before the member begins.
+    before: u64,
+    left: u64,
+}
+
+impl<R: Read> MemberBytes<R> {
+    /// Of a member where the reader is.
+    pub fn here(member: &Member, reader: R) -> Self {
+        Self { reader, before: 0, left: member.bytes }
+    }
+
+    /// Of an archive from its beginning.
+    pub fn of(member: &Member, reader: R) -> Self {
+        Self { reader, before: member.start, left: member.bytes }
+    }
+}
+
+impl<R: Read> Read for MemberBytes<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        pass(&mut self.reader, std::mem::take(&mut self.before))?;
+        if to.is_empty() {
+            return Ok(0);
+        }
+        if self.left == 0 {
+            return io::copy(&mut self.reader, &mut io::sink()).map(|_| 0);
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(to.len());
+        match self.reader.read(&mut to[..most])? {
+            0 => Err(io::Error::new(ErrorKind::UnexpectedEof, CutOff)),
+            bytes => {
+                self.left -= bytes as u64;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! Values that become infinite: said even under `--quiet`, counted in the report.
+use super::*;
+
+const LARGE: &str = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 300\n2 2 1\n1 2 1e5\n";
+
+#[test]
+fn values_that_become_infinite_are_counted_and_told() {
+    let desk = Desk::new();
+    desk.put("a.mtx", LARGE);
+    desk.put("s.mtx", SQUARE);
+    desk.put("i.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n");
+    let overflowed = |line: &str| {
+        let ran = desk.multiply(&format!("{line} -q --report -"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        (report["overflowed"].to_string(), ran.stderr)
+    };
+    let (counts, said) = overflowed("a.mtx --element f16");
+    assert_eq!(counts, r#"{"a":1,"b":1,"c":2}"#);
+    assert!(said.contains("warning: 1 of 3 values of A are too large for f16: they are infinite"), "{said}");
+    assert!(said.contains("warning: 2 of 3 values of C are not finite: their sums are too large for f16"), "{said}");
+    let (counts, said) = overflowed("s.mtx --element f16");
+    assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
+    let (counts, said) = overflowed("a.mtx --element f32");
+    assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
+    // Infinities of the file cannot be told from those of sums.
+    let (counts, said) = overflowed("i.mtx --element f16");
+    assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
+}
+
+#[test]
+fn other_commands_tell_of_values_too_large_as_well() {
+    let desk = Desk::new();
+    desk.put("a.mtx", LARGE);
+    let said = desk.ok("convert a.mtx -o c.mtx --element f16 -q").stderr;
+    assert_eq!(said, "warning: 1 of 3 values of a.mtx are too large for f16: they are infinite\n");
+    let said = desk.ok("compare a.mtx a.mtx --element f16 -q").stderr;
+    assert_eq!(said.lines().filter(|line| line.contains("are too large for f16")).count(), 2, "{said}");
+}

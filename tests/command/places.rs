@@ -1,0 +1,147 @@
+//! Outputs: never in the place of an input unasked, never into a folder that is not there.
+use super::*;
+
+const GRAPH: &str = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1.5 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\n";
+
+/// A command line for every option that names an output, the output being OUT.
+const LINES: [&str; 17] = [
+    "multiply IN.mtx -o OUT.mtx",
+    "multiply other.mtx IN.mtx -o OUT.mtx",
+    "multiply IN.mtx --report OUT.mtx",
+    "transpose IN.mtx -o OUT.mtx",
+    "convert IN.mtx -o OUT.mtx",
+    "add IN.mtx other.mtx -o OUT.mtx",
+    "add other.mtx IN.mtx -o OUT.mtx",
+    "spy IN.png -o OUT.png",
+    "spy other.mtx --diff IN.png -o OUT.png",
+    "solve IN.g2o -o OUT.g2o",
+    "solve IN.g2o --json OUT.g2o",
+    "solve IN.png --picture OUT.png",
+    "hessian IN.mtx --write H=OUT.mtx",
+    "hessian IN.png --picture OUT.png",
+    "schur IN.mtx -o OUT.mtx",
+    "schur IN.png --picture OUT.png",
+    "bench IN.mtx --json OUT.mtx",
+];
+
+/// What it says is not looked at before it is refused.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for name in ["in.mtx", "in.png", "in.g2o", "other.mtx"] {
+        desk.put(name, SQUARE);
+    }
+    desk
+}
+
+#[test]
+fn an_output_never_takes_the_place_of_an_input() {
+    let desk = desk();
+    for line in LINES {
+        let line = line.replace("IN", "in").replace("OUT", "./in");
+        let output = line.split(['=', ' ']).find(|word| word.starts_with("./in")).unwrap();
+        let input = output.strip_prefix("./").unwrap();
+        desk.fails(
+            &line,
+            2,
+            &[&format!("the output {output} is the same file as the input {input}: with --overwrite")],
+        );
+    }
+    desk.fails(
+        "transpose in.mtx -o in.mtx",
+        2,
+        &["the output in.mtx is an input: with --overwrite it takes its place"],
+    );
+    for name in ["in.mtx", "in.png", "in.g2o", "other.mtx"] {
+        assert_eq!(std::fs::read_to_string(desk.path(name)).unwrap(), SQUARE, "{name}");
+    }
+    assert_eq!(desk.files().len(), 4);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_lead_to_inputs_as_well() {
+    let desk = desk();
+    std::os::unix::fs::symlink("in.mtx", desk.path("link.mtx")).unwrap();
+    std::fs::hard_link(desk.path("in.mtx"), desk.path("hard.mtx")).unwrap();
+    for (input, output) in [("in.mtx", "link.mtx"), ("link.mtx", "in.mtx"), ("in.mtx", "hard.mtx")] {
+        let words = format!("the output {output} is the same file as the input {input}");
+        desk.fails(&format!("transpose {input} -o {output}"), 2, &[&words]);
+    }
+    assert_eq!(std::fs::read_to_string(desk.path("in.mtx")).unwrap(), SQUARE);
+}
+
+#[test]
+fn overwriting_is_for_those_who_say_so() {
+    let desk = desk();
+    let transposed = desk.ok("transpose in.mtx -o - -q").stdout;
+    desk.ok("transpose in.mtx -o in.mtx --overwrite -q");
+    assert_eq!(std::fs::read_to_string(desk.path("in.mtx")).unwrap(), transposed);
+    desk.put("graph.g2o", GRAPH);
+    desk.ok("solve graph.g2o -o graph.g2o --overwrite -q");
+    assert_ne!(std::fs::read_to_string(desk.path("graph.g2o")).unwrap(), GRAPH);
+    // Another file that is there is no input.
+    desk.ok("transpose in.mtx -o other.mtx -q");
+    desk.ok("transpose other.mtx -o other.txt -q");
+}
+
+#[test]
+fn a_layout_is_an_input_and_an_output_too() {
+    let desk = Desk::new();
+    desk.ok("generate pose-graph --poses 4 --closures 1 --side 3 -o h.mtx -q");
+    desk.ok("convert h.mtx -o s.mtx --block 3 --bla -q");
+    let layout = std::fs::read_to_string(desk.path("s.bla")).unwrap();
+    desk.fails("convert s.mtx -o s.npz --block 1 --bla", 2, &["the output s.bla is an input"]);
+    assert_eq!(std::fs::read_to_string(desk.path("s.bla")).unwrap(), layout);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named_before_any_work() {
+    let desk = desk();
+    let generate = ["generate uniform -o OUT.mtx", "generate bal -o OUT.txt", "generate g2o -o OUT.g2o"];
+    for line in LINES.iter().chain(&generate) {
+        // None of these inputs is one: had it been read, the message would be of it.
+        let line = line.replace("IN", "missing").replace("OUT", "no/where/out");
+        let output = line.split(['=', ' ']).find(|word| word.starts_with("no/where")).unwrap();
+        match line.starts_with("bench") {
+            // Inputs are looked for while the command line is read.
+            true => {
+                desk.fails(&line.replace("missing", "in"), 2, &["the folder no/where of the output no/where/out.mtx"])
+            }
+            false => desk.fails(&line, 2, &[&format!("the folder no/where of the output {output} does not exist")]),
+        }
+    }
+    desk.fails("transpose in.mtx -o in.mtx/c.mtx", 2, &["in.mtx is no folder"]);
+    desk.fails("transpose in.mtx -o .", 2, &["the output . is a folder"]);
+    assert_eq!(desk.files().len(), 4);
+}
+
+#[test]
+fn unknown_endings_are_refused_with_those_known() {
+    let desk = desk();
+    for line in ["multiply in.mtx -o c.foo", "generate uniform -o c.foo", "hessian in.g2o --write H=c.foo"] {
+        desk.fails(line, 2, &["c.foo: unknown ending .foo; matrices are written to .mtx, .npz, .txt"]);
+    }
+    for line in ["solve in.g2o -o c.foo.gz", "generate g2o -o c.foo.gz"] {
+        desk.fails(line, 2, &["c.foo.gz: unknown ending .foo; problems are written to .txt, .bal, .g2o, .graph"]);
+    }
+    desk.fails(
+        "convert in.mtx -o c.mtx.xz",
+        2,
+        &["c.mtx.xz: xz is read, not written; packed files end in .gz or .bz2"],
+    );
+    desk.fails("convert in.mtx -o c.tar.gz", 2, &["c.tar.gz: archives are read, not written"]);
+    desk.fails(
+        "multiply in.mtx --device reference -q --report r.json.zst",
+        2,
+        &["r.json.zst: zstd is read, not written"],
+    );
+    desk.put("a.foo", "1 1 0\n");
+    desk.put("b.foo", SQUARE);
+    desk.put("c", SQUARE);
+    desk.fails("info a.foo", 2, &["a.foo: unknown ending .foo: matrices are read from .mtx, .npz, .txt"]);
+    desk.fails("solve b.foo", 2, &["b.foo:1: \"%%MatrixMarket\" begins neither a bundle adjustment of BAL"]);
+    // What a file begins with tells more than its name.
+    for name in ["b.foo", "c"] {
+        desk.ok(&format!("compare {name} in.mtx"));
+    }
+}

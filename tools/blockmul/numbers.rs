@@ -1,0 +1,58 @@
+//! Numbers as options take them. What is out of range is refused with the range; the option and the
+//! value are named by clap.
+use std::any::TypeId;
+use std::num::NonZero;
+use std::str::FromStr;
+
+/// A finite number from 0: a share, a tolerance, a distance.
+pub fn from_zero(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
+        _ => Err("a finite number from 0 is wanted, as in 1e-3".into()),
+    }
+}
+
+/// A finite number of either sign.
+pub fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("a finite number is wanted, as in -1e-3".into()),
+    }
+}
+
+/// A whole number from 0.
+pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "a whole number from 0 is wanted".into())
+}
+
+/// A whole number from 1.
+pub fn some(text: &str) -> Result<NonZero<u32>, String> {
+    text.parse().map_err(|_| format!("a whole number from 1 to {} is wanted", u32::MAX))
+}
+
+/// Lets every option take negative numbers, for its parser to refuse: clap would call `-1` an
+/// unexpected argument. It knows no negative number with an exponent, so that options for real
+/// numbers take whatever begins with a hyphen.
+pub fn with_negative(command: clap::Command) -> clap::Command {
+    let take = |arg: clap::Arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
+        true if arg.get_value_parser().type_id() == TypeId::of::<f64>() => arg.allow_hyphen_values(true),
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    command.mut_args(take).mut_subcommands(with_negative)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        assert_eq!((from_zero("0"), from_zero("1e-3"), finite("-2.5")), (Ok(0.0), Ok(1e-3), Ok(-2.5)));
+        assert_eq!((count::<usize>("0"), count::<u64>("7"), some("3")), (Ok(0), Ok(7), Ok(NonZero::new(3).unwrap())));
+        for text in ["-1", "-1e-30", "inf", "nan", "x", ""] {
+            assert!(from_zero(text).unwrap_err().contains("from 0"), "{text}");
+        }
+        assert!(finite("nan").is_err() && count::<usize>("-1").is_err() && some("0").is_err());
+    }
+}

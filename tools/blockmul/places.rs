@@ -1,0 +1,246 @@
+//! Where a command reads and writes. What could not be written in the end, or would take the place
+//! of an input, is refused before any work is done.
+use crate::failure::Failure;
+use crate::output::is_standard;
+use blockmul::io::{self, Format};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The option of every command that reads files and writes some.
+#[derive(clap::Args)]
+pub struct Overwriting {
+    /// Let a result take the place of an input, which is refused without this.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// What is written to a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Matrix,
+    Problem,
+    /// Anything that no command reads.
+    Other,
+}
+
+/// The files of one run of a command.
+#[derive(Default)]
+pub struct Places {
+    overwrite: bool,
+    inputs: Vec<PathBuf>,
+    outputs: Vec<(PathBuf, Kind)>,
+}
+
+impl Overwriting {
+    pub fn places(&self) -> Places {
+        Places { overwrite: self.overwrite, ..Default::default() }
+    }
+}
+
+impl Places {
+    /// Files that are read.
+    pub fn reads<'p>(mut self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        self.inputs.extend(paths.into_iter().cloned());
+        self
+    }
+
+    /// Matrices that are written.
+    pub fn matrices<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        self.writes(paths, Kind::Matrix)
+    }
+
+    /// Problems that are written.
+    pub fn problems<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        self.writes(paths, Kind::Problem)
+    }
+
+    /// Reports, pictures and layouts that are written.
+    pub fn others<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        self.writes(paths, Kind::Other)
+    }
+
+    fn writes<'p>(mut self, paths: impl IntoIterator<Item = &'p PathBuf>, kind: Kind) -> Self {
+        self.outputs.extend(paths.into_iter().map(|path| (path.clone(), kind)));
+        self
+    }
+
+    /// Whether a result goes to stdout.
+    ///
+    /// Refused are folders that are not there, names whose endings are not known, two results in
+    /// one place, and results in the place of an input.
+    pub fn check(&self) -> Result<bool, Failure> {
+        for (number, (path, kind)) in self.outputs.iter().enumerate() {
+            if !is_standard(path) {
+                check_place(path)?;
+                check_name(path, *kind)?;
+            }
+            if self.outputs[..number].iter().any(|(other, _)| other == path || same(other, path)) {
+                return Err(Failure::Usage(format!("two results cannot both go to {}", path.display())));
+            }
+            match self.inputs.iter().find(|input| same(input, path)) {
+                Some(input) if !self.overwrite => return Err(taken(path, input)),
+                _ => {}
+            }
+        }
+        Ok(self.outputs.iter().any(|(path, _)| is_standard(path)))
+    }
+}
+
+fn taken(output: &Path, input: &Path) -> Failure {
+    let (output, input) = (output.display().to_string(), input.display().to_string());
+    let which = if output == input { "an input".into() } else { format!("the same file as the input {input}") };
+    Failure::Usage(format!("the output {output} is {which}: with --overwrite it takes its place"))
+}
+
+/// Whether two paths, neither of which need exist, lead to one file. Pipes and devices are nobody's
+/// place.
+fn same(a: &Path, b: &Path) -> bool {
+    matches!((identity(a), identity(b)), (Some(a), Some(b)) if a == b)
+}
+
+#[derive(PartialEq)]
+enum Identity {
+    #[cfg(unix)]
+    File {
+        device: u64,
+        number: u64,
+    },
+    Path(PathBuf),
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        _ if is_standard(path) => None,
+        Ok(found) if !found.is_file() => None,
+        #[cfg(unix)]
+        Ok(found) => {
+            use std::os::unix::fs::MetadataExt;
+            Some(Identity::File { device: found.dev(), number: found.ino() })
+        }
+        #[cfg(not(unix))]
+        Ok(_) => path.canonicalize().ok().map(Identity::Path),
+        Err(_) => Some(Identity::Path(folder(path).canonicalize().ok()?.join(path.file_name()?))),
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses a place where no file can go.
+fn check_place(path: &Path) -> Result<(), Failure> {
+    let (folder, output) = (folder(path), path.display());
+    let refused = match folder.is_dir() {
+        _ if path.is_dir() => format!("the output {output} is a folder"),
+        true => return Ok(()),
+        false if folder.exists() => {
+            format!("{} is no folder, so that the output {output} cannot be in it", folder.display())
+        }
+        false => format!("the folder {} of the output {output} does not exist", folder.display()),
+    };
+    Err(Failure::Usage(refused))
+}
+
+fn check_name(path: &Path, kind: Kind) -> Result<(), Failure> {
+    const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
+    let is = |path: &Path, endings: &[&str]| {
+        let ending = path.extension();
+        ending.is_none_or(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    };
+    let plain =
+        if path.extension().is_some() && is(path, &["gz", "bz2"]) { path.with_extension("") } else { path.into() };
+    io::check_name(path)?;
+    match kind {
+        Kind::Matrix => Ok(Format::of_output(path).map(drop)?),
+        Kind::Problem if !is(&plain, &PROBLEMS) => {
+            let ending = plain.extension().unwrap_or_default().display();
+            Err(Failure::Usage(format!(
+                "{}: unknown ending .{ending}; problems are written to .{}, packed if .gz or .bz2 follows",
+                path.display(),
+                PROBLEMS.join(", .")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(places: Places) -> String {
+        match places.check() {
+            Err(failure @ Failure::Usage(_)) | Err(failure @ Failure::Library(_)) => {
+                assert_eq!(failure.status(), 2);
+                failure.to_string()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_input_is_found_by_any_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let input = path("a.mtx");
+        fs::write(&input, "").unwrap();
+        let mut names = vec![input.clone(), path("../").join(folder.path().file_name().unwrap()).join("a.mtx")];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&input, path("link.mtx")).unwrap();
+            fs::hard_link(&input, path("hard.mtx")).unwrap();
+            names.extend([path("link.mtx"), path("hard.mtx")]);
+        }
+        for name in &names {
+            let text = refused(Places::default().reads([&input]).matrices([name]));
+            assert!(text.contains(&name.display().to_string()) && text.contains("--overwrite"), "{text}");
+            assert!(text.contains(&input.display().to_string()), "{text}");
+            let allowed = Places { overwrite: true, ..Default::default() }.reads([&input]).others([name]);
+            assert!(!allowed.check().unwrap());
+        }
+        let elsewhere = Places::default().reads([&input]).matrices([&path("b.mtx"), &"-".into(), &"/dev/null".into()]);
+        assert!(elsewhere.check().unwrap());
+        // One place, twice: there or not.
+        for name in ["a.mtx", "b.mtx"] {
+            let twice = Places::default().matrices([&path(name)]).others([&path(".").join(name)]);
+            assert!(refused(twice).starts_with("two results cannot both go to "));
+        }
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let (there, base) = (path("a.mtx"), folder.path().display());
+        fs::write(&there, "").unwrap();
+        assert_eq!(
+            refused(Places::default().others([&path("none/c.json")])),
+            format!("the folder {base}/none of the output {base}/none/c.json does not exist")
+        );
+        assert_eq!(
+            refused(Places::default().matrices([&there.join("c.mtx")])),
+            format!("{base}/a.mtx is no folder, so that the output {base}/a.mtx/c.mtx cannot be in it")
+        );
+        assert_eq!(refused(Places::default().matrices([&path("")])), format!("the output {base}/ is a folder"));
+    }
+
+    #[test]
+    fn endings_are_those_of_their_kind() {
+        for name in ["c.txt", "c.g2o.gz", "c.BAL", "c", "c.graph.bz2"] {
+            Places::default().problems([&name.into()]).check().unwrap();
+        }
+        assert_eq!(
+            refused(Places::default().problems([&"c.mtx.gz".into()])),
+            "c.mtx.gz: unknown ending .mtx; problems are written to .txt, .bal, .g2o, .graph, packed if .gz or .bz2 follows"
+        );
+        assert!(
+            refused(Places::default().matrices([&"c.png".into()]))
+                .starts_with("c.png: unknown ending .png; matrices are")
+        );
+        Places::default().others([&"c.anything".into()]).check().unwrap();
+        for places in [Places::default().others([&"c.g2o.xz".into()]), Places::default().problems([&"c.g2o.xz".into()])]
+        {
+            assert!(refused(places).starts_with("c.g2o.xz: xz is read, not written"));
+        }
+    }
+}
