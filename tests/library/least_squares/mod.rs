@@ -9,7 +9,7 @@ mod solver;
 use crate::common::{data, device};
 use blockmul::{
     Error,
-    generate::problem::{Scene, Walk, bundle_adjustment, pose_graph},
+    generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     problem::{
         self, BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph,
         Problem, Space,
@@ -44,14 +44,14 @@ fn bundle(scene: &Scene, loss: Loss) -> BundleProblem {
 }
 
 fn in_plane(walk: &Walk) -> PoseGraph<Plane> {
-    match pose_graph(&Walk { space: false, ..*walk }).unwrap() {
+    match pose_graph(&Walk { shape: Shape::Plane, ..*walk }).unwrap() {
         Graph::Plane(graph) => graph,
         _ => unreachable!("asked for in the plane"),
     }
 }
 
 fn in_space(walk: &Walk) -> PoseGraph<Space> {
-    match pose_graph(&Walk { space: true, ..*walk }).unwrap() {
+    match pose_graph(walk).unwrap() {
         Graph::Space(graph) => graph,
         _ => unreachable!("asked for in space"),
     }
