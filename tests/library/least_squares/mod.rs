@@ -1,4 +1,5 @@
 //! The solvers of `examples/least_squares` on problems whose truth is known, and on real ones.
+mod convergence;
 mod gradients;
 mod graphs;
 mod real;
