@@ -5,7 +5,7 @@ use crate::input::Shaped;
 use crate::least_squares::{linear, ms};
 use crate::messages::Messages;
 use crate::output;
-use crate::problem::{Opened, ProblemArgs, matrices, with_subject};
+use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
 use blockmul::{Damping, Schur};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = output::check_places(written.map(PathBuf::as_path))?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(&messages)?;
+    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
     let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
     if normal.b().len() < 2 {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));

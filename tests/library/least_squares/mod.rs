@@ -6,6 +6,7 @@ mod real;
 #[allow(dead_code)] // what the command uses beside
 #[path = "../../../examples/least_squares/mod.rs"]
 mod solver;
+mod traps;
 
 use crate::common::{data, device};
 use blockmul::{
@@ -25,7 +26,7 @@ use solver::{
     linear::Linear,
     minimize,
     normal::Normal,
-    start::{chordal, weighable},
+    start::{Start, cheaper, chordal, weighable},
 };
 
 fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
