@@ -16,7 +16,7 @@
 //!
 //! * no column of J, damped by information and loss, is nearer to the residuals than a right angle by 1e-10 (the cosine |bⱼ|/√(Hⱼⱼ·2·cost)), or the cost is
 //!   nothing beside that of the start;
-//! * a step lowers the cost by no more than [`Options::tolerance`] of it, or its model says that it could not;
+//! * a step changes the cost by no more than [`Options::tolerance`] of it, and its model promised no more;
 //! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.
 //!
 //! The last two count only for steps with little damping (λ ≤ 1e-3): a step that λ has made short says nothing about where it is made.
@@ -166,8 +166,8 @@ pub fn minimize<P: LeastSquares>(
             let (gain, promised) = (cost - next_cost, normal.promised(&x, damping.lambda));
             taken = damping.take(gain, promised);
             let least = options.tolerance.max(ROUNDING) * cost;
-            // Of a step that is not taken, what it promised must be little too: else it was only too long.
-            let little = gain.abs() <= least && (taken || promised <= least);
+            // What the step promised must be little too: else it was only too long.
+            let little = gain.abs() <= least && promised <= least;
             let still = !taken && iteration.step <= STILL * problem.norm(&state);
             converged = light && (little || still);
             if taken {
