@@ -5,7 +5,7 @@ mod least_squares;
 
 use blockmul::{
     Device,
-    problem::{Graph, GraphProblem, LeastSquares, Loss, Manifold, PoseGraph, g2o},
+    problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
 };
 use least_squares::{Method, Options, minimize, report, start};
 
@@ -36,12 +36,11 @@ fn solve<P: Manifold>(graph: PoseGraph<P>, options: &Options) -> blockmul::Resul
         println!("{count} information matrices have negative eigenvalues: all are made isotropic");
     }
     let problem = GraphProblem::new(graph, Loss::Squared)?;
-    let first = match start::says_nothing(problem.graph()) {
-        true => start::chordal(problem.graph(), &device)?,
-        false => problem.start(),
-    };
+    // A guess by dead reckoning can lead into a wrong minimum.
+    let first = start::cheaper(&problem, &device)?;
+    println!("start: {:?}", first.start);
     println!("{}", report::HEAD);
-    let solution = minimize(&problem, first, &device, options, |iteration| {
+    let solution = minimize(&problem, first.state, &device, options, |iteration| {
         println!("{}", report::line(iteration));
     })?;
     let [residuals, products, linear] = report::sums(&solution.iterations);

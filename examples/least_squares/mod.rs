@@ -3,20 +3,36 @@
 //! | file | does |
 //! |---|---|
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
+//! | [`damping`] | λ from what came of the steps before |
 //! | [`normal`] | H = JᵀWJ and the gradient, by plans made once |
 //! | [`linear`] | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | [`conjugate`] | or by conjugate gradients on the device, the Schur complement never formed |
 //! | [`start`] | information matrices and a first guess for graphs whose files have none worth solving with |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
+//! # Convergence
+//!
+//! An iteration ends *converged* when one of three things holds, none of which depends on the units of residuals or unknowns:
+//!
+//! * no column of J, damped by information and loss, is nearer to the residuals than a right angle by 1e-10 (the cosine |bⱼ|/√(Hⱼⱼ·2·cost)), or the cost is
+//!   nothing beside that of the start;
+//! * a step changes the cost by no more than [`Options::tolerance`] of it, and its model promised no more;
+//! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.
+//!
+//! The last two count only for steps with little damping (λ ≤ 1e-3): a step that λ has made short says nothing about where it is made.
+//! Converged means a stationary point to these tolerances, in practice a local minimum. Which one depends on the start: see [`start::cheaper`].
+//! Every other end is not convergence: the limit of iterations, or no step that lowers the cost however it is damped.
+//!
 //! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
 pub mod conjugate;
+pub mod damping;
 pub mod linear;
 pub mod normal;
 pub mod report;
 pub mod start;
 
 use blockmul::{Device, Result, problem::LeastSquares};
+use damping::Damped;
 use linear::{Linear, Solver};
 use normal::Normal;
 use report::Iteration;
@@ -29,7 +45,7 @@ pub struct Options {
     pub linear: Linear,
     /// Most steps tried.
     pub iterations: u32,
-    /// An iteration that lowers the cost by less than this share of it is the last.
+    /// An iteration that lowers the cost by less than this share of it is the last, unless damping made it short.
     pub tolerance: f64,
     /// Damping of the first step.
     pub lambda: f64,
@@ -59,11 +75,11 @@ impl Default for Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The cost hardly falls any more.
+    /// At a stationary point: see [the module](self).
     Converged,
-    /// As many as were asked for.
+    /// As many as were asked for: not converged.
     Iterations,
-    /// However short, no step lowers the cost.
+    /// However short, no step lowers the cost, though its model says so: not converged.
     NoStep,
     /// The system is singular, however it is damped, or the cost is not finite.
     Failed,
@@ -82,8 +98,12 @@ pub struct Solution<S> {
     pub total_ms: f64,
 }
 
-/// A gradient that is none.
+/// A gradient that is none: the largest cosine between the residuals and a column of J.
 const FLAT: f64 = 1e-10;
+/// Rounding of a cost, as a share of it: a lower tolerance could not be met.
+const ROUNDING: f64 = 1e-15;
+/// A step that moves the unknowns by less than this share of their norm moves them by rounding.
+const STILL: f64 = 1e-12;
 /// A cost that is nothing beside the one at the start: residuals are rounding.
 const NOTHING: f64 = 1e-24;
 
@@ -120,7 +140,7 @@ pub fn minimize<P: LeastSquares>(
             normal.form(&linearization)?;
         }
         let mut products_ms = ms(clock);
-        if normal.gradient() <= FLAT || cost <= NOTHING * initial_cost {
+        if normal.relative_gradient(cost) <= FLAT || cost <= NOTHING * initial_cost {
             stop = Stop::Converged;
             break;
         }
@@ -135,25 +155,26 @@ pub fn minimize<P: LeastSquares>(
             conjugate_steps: step.conjugate_steps,
             ..Iteration::default()
         };
-        let (mut taken, mut small, solved) = (false, false, step.x.is_some());
+        let (mut taken, mut converged, solved, light) = (false, false, step.x.is_some(), damping.is_light());
         if let Some(x) = step.x {
             iteration.step = length(&x);
-            small = iteration.step <= 1e-12 * problem.norm(&state);
             let next = problem.moved(&state, &x)?;
             let clock = Instant::now();
             // The normal equations are formed: J may be written over, whether this step is taken or not.
             let next_cost = problem.linearize(&next, &mut linearization)?;
             residuals_ms += ms(clock);
-            let promised = normal.promised(&x, damping.lambda);
-            taken = damping.take(cost - next_cost, promised);
-            // Of a step that is not taken, what it promised must be little too: else it was only too long.
-            let least = options.tolerance * cost;
-            small |= (cost - next_cost).abs() <= least && (taken || promised <= least);
+            let (gain, promised) = (cost - next_cost, normal.promised(&x, damping.lambda));
+            taken = damping.take(gain, promised);
+            let least = options.tolerance.max(ROUNDING) * cost;
+            // What the step promised must be little too: else it was only too long.
+            let little = gain.abs() <= least && promised <= least;
+            let still = !taken && iteration.step <= STILL * problem.norm(&state);
+            converged = light && (little || still);
             if taken {
                 (state, cost) = (next, next_cost);
             }
         } else {
-            damping.refuse();
+            damping.unsolved();
         }
         fresh = taken;
         iteration = Iteration { cost_after: cost, taken, residuals_ms, products_ms, ..iteration };
@@ -161,7 +182,7 @@ pub fn minimize<P: LeastSquares>(
         each(&iteration);
         iterations.push(iteration);
         match damping.end() {
-            _ if small => stop = Stop::Converged,
+            _ if converged => stop = Stop::Converged,
             Some(end) if !taken => stop = if solved { end } else { Stop::Failed },
             _ => {}
         }
@@ -171,56 +192,4 @@ pub fn minimize<P: LeastSquares>(
 
 fn length(step: &[Vec<f64>]) -> f64 {
     step.iter().flatten().fold(0.0, |sum, x| sum + x * x).sqrt()
-}
-
-/// λ, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999: it follows how much of what a step promised was kept.
-struct Damped {
-    lambda: f64,
-    grow: f64,
-    method: Method,
-}
-
-impl Damped {
-    /// Beyond this no step is worth trying: it is shorter than rounding.
-    const MOST: f64 = 1e16;
-    /// Below this there is no damping.
-    const LEAST: f64 = 1e-16;
-
-    fn new(options: &Options) -> Self {
-        let lambda = if options.method == Method::GaussNewton { 0.0 } else { options.lambda };
-        Self { lambda, grow: 2.0, method: options.method }
-    }
-
-    /// Whether to take a step that lowers the cost by `gain`.
-    fn take(&mut self, gain: f64, promised: f64) -> bool {
-        if self.method == Method::GaussNewton {
-            return gain.is_finite();
-        }
-        let kept = gain / promised;
-        let taken = gain > 0.0 && promised > 0.0;
-        if taken {
-            self.lambda *= (1.0 - (2.0 * kept - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
-            self.lambda = self.lambda.max(Self::LEAST);
-            self.grow = 2.0;
-        } else {
-            self.refuse();
-        }
-        taken
-    }
-
-    /// The step was none.
-    fn refuse(&mut self) {
-        if self.method == Method::LevenbergMarquardt {
-            self.lambda = self.lambda.max(Self::LEAST) * self.grow;
-            self.grow *= 2.0;
-        }
-    }
-
-    /// Whether there is nothing left to try after a step that was not taken.
-    fn end(&self) -> Option<Stop> {
-        match self.method {
-            Method::GaussNewton => Some(Stop::Failed),
-            Method::LevenbergMarquardt => (self.lambda > Self::MOST).then_some(Stop::NoStep),
-        }
-    }
 }

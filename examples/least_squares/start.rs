@@ -8,7 +8,7 @@
 use super::linear::Cholesky;
 use blockmul::{
     BlockShape, Bsr, Device, Error, MatVec, Part, Result, ScalarPlan, WeightedGram, Weights,
-    problem::{GraphState, Manifold, PoseGraph},
+    problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
 };
 use nalgebra::{Matrix3, Vector3};
 
@@ -26,6 +26,51 @@ pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewa
 /// Whether the file's guess says nothing: all poses are the same.
 pub fn says_nothing<P: Manifold>(graph: &PoseGraph<P>) -> bool {
     graph.poses.len() > 1 && graph.poses.iter().all(|pose| *pose == graph.poses[0])
+}
+
+/// Where a graph starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At its file's guess.
+    File,
+    /// By chordal relaxation.
+    Chordal,
+}
+
+/// The start of a graph, and the costs it was chosen by.
+pub struct Chosen<P: Manifold> {
+    pub state: GraphState<P>,
+    pub start: Start,
+    /// Of the file's guess.
+    pub file_cost: f64,
+    /// Of the chordal start, or why there is none.
+    pub chordal_cost: std::result::Result<f64, String>,
+}
+
+/// The file's guess or the chordal start, the cheaper of both by the problem's own cost, loss included; the chordal start of a file that says nothing.
+///
+/// A guess by dead reckoning drifts with its path; a solver that begins there can end in a wrong minimum, which looks no different from the right one. The
+/// chordal start uses every measurement at once: on six public graphs and on six traps of `tools/minima` its cost was 1.04 to 1.6 times that of the best
+/// minimum known, and led there, where that of dead reckoning was 12 to a million times as large.
+pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Result<Chosen<P>> {
+    let graph = problem.graph();
+    let state = problem.start();
+    let file_cost = problem.cost(&state);
+    let file =
+        |reason: String| Chosen { state: problem.start(), start: Start::File, file_cost, chordal_cost: Err(reason) };
+    if graph.steps.is_empty() {
+        return Ok(file("no pose was measured from another".into()));
+    }
+    let chordal = match chordal(graph, device) {
+        Ok(chordal) => chordal,
+        Err(Error::Argument(reason)) => return Ok(file(reason)),
+        Err(error) => return Err(error),
+    };
+    let cost = problem.cost(&chordal);
+    let better = cost < file_cost || !file_cost.is_finite() || says_nothing(graph);
+    let (state, start) = if better { (chordal, Start::Chordal) } else { (state, Start::File) };
+    Ok(Chosen { state, start, file_cost, chordal_cost: Ok(cost) })
 }
 
 /// Poses by chordal relaxation. What a solver holds stays where it is, and what no step was measured of.
@@ -146,7 +191,8 @@ impl<'a> System<'a> {
             to_right.execute(&self.j, &device.upload_vector(&rows)?, &mut b)?;
             let mut x = b.download()?;
             if !self.cholesky.solve(&self.values, &mut x) {
-                let what = "not every pose is tied to one that is held: there is no chordal relaxation to start from";
+                let what =
+                    "not every pose is tied by steps to one that is held: there is no chordal relaxation to start from";
                 return Err(Error::Argument(what.into()));
             }
             for (solved, number) in solved.iter_mut().zip(self.numbers) {

@@ -1,7 +1,7 @@
 //! `generate bal`, `generate g2o`: whole problems.
 use super::*;
 use blockmul::{
-    generate::problem::{Scene, Walk, bundle_adjustment, pose_graph},
+    generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     problem::{bal, g2o},
 };
 
@@ -25,15 +25,22 @@ fn bundle_adjustments_are_the_library_s_however_packed() {
 fn pose_graphs_are_the_library_s() {
     let desk = Desk::new();
     let line = "generate g2o --poses 60 --closures 40 --noise 0.1 --seed 3";
-    let walk = Walk { poses: 60, closures: 40, landmarks: 9, views: 3, space: true, noise: 0.1, seed: 3 };
+    let walk = Walk { poses: 60, closures: 40, landmarks: 9, views: 3, noise: 0.1, seed: 3, ..Walk::default() };
     let said = desk.ok(&format!("{line} --landmarks 9 --views 3 -o s.g2o.gz")).stderr;
     let start = "s.g2o.gz: 60 poses in space, 99 measured from one another; 9 landmarks, ";
     assert!(said.starts_with(start) && said.lines().count() == 1, "{said}");
     assert_eq!(g2o::read(desk.path("s.g2o.gz")).unwrap(), pose_graph(&walk).unwrap());
     let said = desk.ok(&format!("{line} --plane -o p.g2o")).stderr;
     assert_eq!(said, "p.g2o: 60 poses in the plane, 99 measured from one another\n");
-    let want = pose_graph(&Walk { space: false, landmarks: 0, ..walk }).unwrap();
+    let want = pose_graph(&Walk { shape: Shape::Plane, landmarks: 0, ..walk }).unwrap();
     assert_eq!(g2o::read(desk.path("p.g2o")).unwrap(), want);
+    for (name, shape) in
+        [("plane", Shape::Plane), ("space", Shape::Space), ("torus", Shape::Torus), ("sphere", Shape::Sphere)]
+    {
+        desk.ok(&format!("{line} --shape {name} --turn-noise 0.2 -q -o shape.g2o"));
+        let want = pose_graph(&Walk { shape, turn_noise: Some(0.2), landmarks: 0, ..walk }).unwrap();
+        assert_eq!(g2o::read(desk.path("shape.g2o")).unwrap(), want, "{name}");
+    }
 }
 
 /// Tests and reports elsewhere name problems by their seeds.
@@ -60,6 +67,8 @@ fn what_cannot_be_generated_leaves_nothing() {
         ("bal -o nowhere/p.txt", 2, "the folder nowhere of the output nowhere/p.txt does not exist"),
         ("g2o --poses 5 --closures 50 -o g.g2o", 2, "50 loop closures, "),
         ("g2o --poses 0 --closures 0 -o g.g2o", 2, "0 poses"),
+        ("g2o --plane --shape torus -o g.g2o", 2, "cannot be used with"),
+        ("g2o --turn-noise=-1 -o g.g2o", 2, "--turn-noise"),
         ("g2o -o .", 2, "the output . is a folder"),
     ] {
         desk.fails(&format!("generate {line}"), status, &[word]);

@@ -106,7 +106,7 @@ fn solutions_are_written_and_told() {
     assert!((costs[0] - costs[1]).abs() < 1e-3 * costs[0], "{costs:?}");
     assert!(conjugate["iterations"][0]["conjugate_steps"].as_u64().unwrap() > 0);
 
-    let json = desk.solved("g.g2o --method gauss-newton -o solved.g2o --picture path.png --size 400");
+    let json = desk.solved("g.g2o --start file --method gauss-newton -o solved.g2o --picture path.png --size 400");
     let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
     let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
     assert!(near(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap()));
@@ -125,18 +125,69 @@ fn solutions_are_written_and_told() {
 #[test]
 fn a_table_is_told_iteration_by_iteration() {
     let desk = desk();
-    let told = desk.ok(&on_device("solve g.g2o --iterations 2 --tolerance 0"));
+    let told = desk.run(&on_device("solve g.g2o --iterations 2 --tolerance 0"));
+    assert_eq!(told.status, 1, "{}", told.stderr);
     let lines: Vec<_> = told.stdout.lines().collect();
     assert_eq!(lines.len(), 5, "{}", told.stdout);
     assert!(
         lines[0].starts_with("  it         cost") && lines[1].starts_with("   1 ") && lines[2].starts_with("   2 ")
     );
     assert!(
-        lines[3].starts_with("chi2 ") && lines[3].ends_with("stopped at the limit of iterations after 2 iterations")
+        lines[3].starts_with("chi2 ")
+            && lines[3].ends_with(" (chordal start), stopped at the limit of iterations after 2 iterations")
     );
     assert!(told.stderr.contains("40 poses, 59 steps"), "{}", told.stderr);
     let quiet = desk.ok(&on_device("solve g.g2o -q"));
     assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
+}
+
+/// The solution so far is a result, but no minimum: scripts must not take it for one.
+#[test]
+fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
+    let desk = desk();
+    let line = "solve p.txt --iterations 2 --tolerance 0 -o so-far.txt --picture so-far.png --json so-far.json";
+    let ran = desk.run(&on_device(line));
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for word in ["not converged after 2 iterations", "more --iterations", "--loss", "--start"] {
+        assert!(ran.stderr.contains(word), "no \"{word}\" in: {}", ran.stderr);
+    }
+    let json: Value = serde_json::from_slice(&std::fs::read(desk.path("so-far.json")).unwrap()).unwrap();
+    assert_eq!(json["stop"], "iterations");
+    assert!(json["cost"].as_f64() < json["initial_cost"].as_f64() && desk.path("so-far.png").exists());
+    let so_far = BundleProblem::new(bal::read(desk.path("so-far.txt")).unwrap(), Loss::Squared).unwrap();
+    let cost = so_far.cost(&so_far.start());
+    assert!((json["cost"].as_f64().unwrap() / cost - 1.0).abs() < 1e-12, "{cost}");
+}
+
+/// Dead reckoning that leads into a minimum of 4720.
+#[test]
+fn the_cheaper_start_is_taken_and_named() {
+    let desk = desk();
+    desk.ok("generate g2o --shape torus --poses 600 --closures 600 --noise 0.5 -q -o trap.g2o");
+    let told = desk.ok(&on_device("solve trap.g2o --json trap.json"));
+    assert!(told.stderr.contains("start: chordal relaxation, chi2 3690."), "{}", told.stderr);
+    assert!(told.stdout.contains("(chordal start), converged after"), "{}", told.stdout);
+    let json: Value = serde_json::from_slice(&std::fs::read(desk.path("trap.json")).unwrap()).unwrap();
+    assert_eq!((&json["start"], &json["start_costs"]["chordal"]), (&"chordal".into(), &json["initial_cost"]));
+    assert!((json["chi2"].as_f64().unwrap() - 3569.6087).abs() < 0.05, "{json}");
+    let file = json["start_costs"]["file"].as_f64().unwrap();
+    let trapped = desk.solved("trap.g2o --start file");
+    assert_eq!((&trapped["start"], &trapped["start_costs"]), (&"file".into(), &Value::Null));
+    assert!((trapped["initial_cost"].as_f64().unwrap() / file - 1.0).abs() < 1e-12);
+    assert!(trapped["chi2"].as_f64() > Some(1.1 * 3690.0), "{trapped}");
+
+    // Solved, the file's guess is the cheaper one.
+    desk.ok(&on_device("solve trap.g2o -q -o solved.g2o"));
+    let told = desk.ok(&on_device("solve solved.g2o --json solved.json"));
+    assert!(told.stderr.contains("start: the file's guess, chi2 3569.60"), "{}", told.stderr);
+    assert!(told.stderr.contains("; by chordal relaxation 3690."), "{}", told.stderr);
+    assert!(told.stdout.contains("(the file's guess), converged after"), "{}", told.stdout);
+
+    // Without a chordal start, and for a bundle adjustment, the file's.
+    desk.put("seen.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_XY 1 1 0\nEDGE_SE2_XY 0 1 1.5 0 1 0 1\n");
+    let told = desk.ok(&on_device("solve seen.g2o")).stderr;
+    assert!(told.contains("start: the file's guess, chi2 0.25") && told.contains("no pose was measured"), "{told}");
+    assert_eq!(desk.solved("p.txt --start auto")["start"], "file");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::least_squares::{ms, normal::Normal};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, matrices, matrices::Wanted, with_subject};
+use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
 use blockmul::problem::{LeastSquares, Linearization};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(&messages)?;
+    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
     with_subject!(subject, |problem, start| {
         let linearized = Linearized::new(&problem, &start, &device)?;
         matrices::check(&args.write, &linearized.linearization)?;

@@ -7,7 +7,7 @@ use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
-use crate::problem::{Opened, ProblemArgs, matrices, with_subject};
+use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
 use blockmul::{Damping, Schur};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, .. } = args.problem.open(&messages)?;
+    let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
     let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
     if normal.b().len() < 2 {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));

@@ -1,12 +1,14 @@
 //! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of `examples/least_squares`.
 use crate::failure::Failure;
-use crate::least_squares::{self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report};
+use crate::least_squares::{
+    self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report, start::Start,
+};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{
-    Opened, ProblemArgs, Taken,
+    Opened, ProblemArgs, StartName, Taken, number,
     subject::{Named, count},
     with_subject,
 };
@@ -30,8 +32,13 @@ Examples:
 A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest element of the gradient and
 λ before it; milliseconds in residuals and Jacobians (host), in products (device, copies to the host included), in the linear system.
 Of a graph chi2 = Σ eᵀΩe is told, twice the cost. The first pose is held where the file fixes none; of a bundle adjustment nothing is held,
-so that its steps need damping: gauss-newton is for graphs. Exit status: 0 solved, the limit of iterations reached included; 1 the cost is
-not finite, or the system singular however it is damped: no solution is written then.")]
+so that its steps need damping: gauss-newton is for graphs.
+
+A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements, which a message names: a guess by dead
+reckoning can lead into a wrong minimum. Converged is a stationary point: the last step lowers the cost by no more than --tolerance of
+it while λ is at most 1e-3, or the residuals are at right angles to every column of J (cosines up to 1e-10). Exit status: 0 converged; 1
+the limit of iterations reached, or no step lowers the cost however it is damped: the solution so far is written, and a message says
+what to try; 1 too if the cost is not finite, or the system singular however it is damped: no solution is written then.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
@@ -50,7 +57,7 @@ pub struct Args {
     /// Most steps tried.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
-    /// A step that lowers the cost by less than this share of it is the last.
+    /// A step that lowers the cost by less than this share of it is the last, unless damping made it short.
     #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = from_zero)]
     tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
@@ -99,7 +106,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, taken } = args.problem.open(&messages)?;
+    let Opened { device, subject, taken } = args.problem.open(StartName::Auto, &messages)?;
     let run = Run { args, device, taken, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
 }
@@ -146,17 +153,12 @@ impl Run<'_> {
             tracing::debug!(target: "blockmul::solver", number, cost, cost_after, lambda, taken, "iteration");
             messages.step(format!("iteration {}", iteration.iteration + 1));
         })?;
-        print(&summary::<P>(&solution));
+        print(&self.summary::<P>(&solution));
         printed?;
         self.write(problem, &start, &solution)?;
-        match solution.stop {
-            Stop::Failed if solution.iterations.is_empty() => {
-                Err(Failure::Verification("the cost is not finite where the problem starts".into()))
-            }
-            Stop::Failed => Err(Failure::Verification(
-                "no step can be made: the system is singular however it is damped, or the cost of the step is not finite".into(),
-            )),
-            _ => Ok(()),
+        match ending(&solution) {
+            None => Ok(()),
+            Some(ending) => Err(Failure::Verification(ending)),
         }
     }
 
@@ -196,6 +198,7 @@ impl Run<'_> {
             "loss": args.problem.loss().to_string(),
             "information": self.taken.information,
             "start": self.taken.start,
+            "start_costs": self.taken.costs,
             "initial_cost": solution.initial_cost,
             "cost": solution.cost,
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
@@ -209,33 +212,54 @@ impl Run<'_> {
             "iterations": solution.iterations,
         })
     }
+
+    fn summary<P: Named>(&self, solution: &Solution<P::State>) -> String {
+        let [residuals, products, linear] = report::sums(&solution.iterations);
+        let Solution { initial_cost, cost, stop, plan_ms, total_ms, .. } = solution;
+        let told = match P::CHI2 {
+            true => {
+                let start = match self.taken.start {
+                    Start::File => "the file's guess",
+                    Start::Chordal => "chordal start",
+                };
+                format!("chi2 {} from {} ({start})", number(2.0 * cost), number(2.0 * initial_cost))
+            }
+            false => format!("cost {} from {}", number(*cost), number(*initial_cost)),
+        };
+        let why = match stop {
+            Stop::Converged => "converged",
+            Stop::Iterations => "stopped at the limit of iterations",
+            Stop::NoStep => "not converged, no step lowers it further",
+            Stop::Failed => "failed",
+        };
+        format!(
+            "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
+            count(solution.iterations.len(), "iteration"),
+            total_ms / 1e3,
+            plan_ms / 1e3,
+            residuals / 1e3,
+            products / 1e3,
+            linear / 1e3
+        )
+    }
 }
 
-/// With six decimals, or as many digits where those would be zeros.
-fn number(x: f64) -> String {
-    if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.6}") } else { format!("{x:.6e}") }
-}
-
-fn summary<P: Named>(solution: &Solution<P::State>) -> String {
-    let [residuals, products, linear] = report::sums(&solution.iterations);
-    let Solution { initial_cost, cost, stop, plan_ms, total_ms, .. } = solution;
-    let told = match P::CHI2 {
-        true => format!("chi2 {} from {}", number(2.0 * cost), number(2.0 * initial_cost)),
-        false => format!("cost {} from {}", number(*cost), number(*initial_cost)),
-    };
-    let why = match stop {
-        Stop::Converged => "converged",
-        Stop::Iterations => "stopped at the limit of iterations",
-        Stop::NoStep => "no step lowers it further",
-        Stop::Failed => "failed",
-    };
-    format!(
-        "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
-        count(solution.iterations.len(), "iteration"),
-        total_ms / 1e3,
-        plan_ms / 1e3,
-        residuals / 1e3,
-        products / 1e3,
-        linear / 1e3
-    )
+/// Why a solution is none, or may be no minimum, and what to try.
+fn ending<S>(solution: &Solution<S>) -> Option<String> {
+    let tried = count(solution.iterations.len(), "iteration");
+    Some(match solution.stop {
+        Stop::Converged => return None,
+        Stop::Iterations => format!(
+            "not converged after {tried}: try more --iterations, a larger --tolerance, --start chordal or file for a graph, --loss \
+             huber:WIDTH against wrong measurements"
+        ),
+        Stop::NoStep => format!(
+            "not converged after {tried}: no step lowers the cost however it is damped; try another --start for a graph, or another --loss"
+        ),
+        Stop::Failed if solution.iterations.is_empty() => "the cost is not finite where the problem starts".into(),
+        Stop::Failed => {
+            "no step can be made: the system is singular however it is damped, or the cost of the step is not finite"
+                .into()
+        }
+    })
 }

@@ -13,10 +13,12 @@
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod scene;
+mod surface;
+mod turn;
 mod walk;
 
 pub use scene::{Scene, bundle_adjustment};
-pub use walk::{Walk, pose_graph};
+pub use walk::{Shape, Walk, pose_graph};
 
 use super::Random;
 use crate::{Error, Result};

@@ -1,15 +1,17 @@
 //! The solvers of `examples/least_squares` on problems whose truth is known, and on real ones.
+mod convergence;
 mod gradients;
 mod graphs;
 mod real;
 #[allow(dead_code)] // what the command uses beside
 #[path = "../../../examples/least_squares/mod.rs"]
 mod solver;
+mod traps;
 
 use crate::common::{data, device};
 use blockmul::{
     Error,
-    generate::problem::{Scene, Walk, bundle_adjustment, pose_graph},
+    generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     problem::{
         self, BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph,
         Problem, Space,
@@ -24,7 +26,7 @@ use solver::{
     linear::Linear,
     minimize,
     normal::Normal,
-    start::{chordal, weighable},
+    start::{Start, cheaper, chordal, weighable},
 };
 
 fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
@@ -44,14 +46,14 @@ fn bundle(scene: &Scene, loss: Loss) -> BundleProblem {
 }
 
 fn in_plane(walk: &Walk) -> PoseGraph<Plane> {
-    match pose_graph(&Walk { space: false, ..*walk }).unwrap() {
+    match pose_graph(&Walk { shape: Shape::Plane, ..*walk }).unwrap() {
         Graph::Plane(graph) => graph,
         _ => unreachable!("asked for in the plane"),
     }
 }
 
 fn in_space(walk: &Walk) -> PoseGraph<Space> {
-    match pose_graph(&Walk { space: true, ..*walk }).unwrap() {
+    match pose_graph(walk).unwrap() {
         Graph::Space(graph) => graph,
         _ => unreachable!("asked for in space"),
     }

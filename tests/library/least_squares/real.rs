@@ -36,6 +36,18 @@ fn real_problems_come_to_the_costs_they_are_known_for() {
     }
 }
 
+/// Half way a point runs through a plateau, where steps promise more than they keep; beyond it is a tenth of a thousandth to gain.
+#[test]
+fn a_robust_loss_ends_behind_its_plateau_with_few_steps_refused() {
+    let Some(path) = real("bal/problem-49-7776-pre.txt.gz") else { return };
+    let Problem::BundleAdjustment(adjustment) = problem::read(path).unwrap() else { panic!("a bundle adjustment") };
+    let problem = BundleProblem::new(adjustment, Loss::Cauchy(1.0)).unwrap();
+    let solution = solve(&problem, &Options::default());
+    let refused = solution.iterations.iter().filter(|it| !it.taken).count();
+    assert_eq!(solution.stop, Stop::Converged);
+    assert!(solution.cost <= 4097.343 && refused <= 5, "{} {refused}", solution.cost);
+}
+
 /// With SE-Sync's weights: table 1 and 2 of its paper of 2019 give these minima to four digits.
 #[test]
 fn real_graphs_come_to_published_minima() {

@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::numbers::{count, from_zero};
 use crate::output;
 use crate::places::Places;
-use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
+use blockmul::generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph};
 use blockmul::problem::{Graph, Place, PoseGraph, bal, g2o};
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,13 +36,15 @@ Neighbouring cameras are 1 apart. With --noise 0 --error 0 the same seed gives t
         #[command(flatten)]
         place: OfProblem,
     },
-    /// A pose graph in the text form of g2o: a path through a world of cells, closed where it comes near itself.
+    /// A pose graph in the text form of g2o: a path through a world of cells or over a surface, closed where it comes near itself.
     #[command(after_help = "\
 Examples:
   blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
   blockmul generate g2o --poses 3500 --closures 2000 --landmarks 500 --plane -o plane.g2o.gz
+  blockmul generate g2o --shape torus --poses 600 --closures 600 --noise 0.5 -o trap.g2o   a guess that leads into a wrong minimum
 
-A step is 1 long, the first pose is fixed, the others are where the steps alone put them. With --noise 0 the same seed gives the truth.")]
+A step is 1 long, the first pose is fixed, the others are where the steps alone put them: the longer the path and the larger the noise, the
+farther off is that guess. With --noise 0 the same seed gives the truth.")]
     G2o {
         #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         poses: usize,
@@ -54,15 +56,44 @@ A step is 1 long, the first pose is fixed, the others are where the steps alone 
         /// Poses that see a landmark, fewer where fewer are near it.
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
-        /// In the plane instead of in space.
-        #[arg(long)]
+        /// Where the path leads.
+        #[arg(long, value_enum, default_value = "space", value_name = "SHAPE")]
+        shape: ShapeName,
+        /// In the plane instead of in space: --shape plane.
+        #[arg(long, conflicts_with = "shape")]
         plane: bool,
-        /// Standard deviation of places measured; of rotations a quarter of it, in radians.
+        /// Standard deviation of places measured.
         #[arg(long, default_value_t = 0.02, value_name = "DISTANCE", value_parser = from_zero)]
         noise: f64,
+        /// Standard deviation of rotations measured, about every axis [default: a quarter of the noise].
+        #[arg(long, value_name = "RADIANS", value_parser = from_zero)]
+        turn_noise: Option<f64>,
         #[command(flatten)]
         place: OfProblem,
     },
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum ShapeName {
+    /// Through cells of the plane.
+    Plane,
+    /// Through cells of space.
+    Space,
+    /// In turns around the tube of a torus.
+    Torus,
+    /// In turns from pole to pole of a sphere.
+    Sphere,
+}
+
+impl From<ShapeName> for Shape {
+    fn from(name: ShapeName) -> Self {
+        match name {
+            ShapeName::Plane => Self::Plane,
+            ShapeName::Space => Self::Space,
+            ShapeName::Torus => Self::Torus,
+            ShapeName::Sphere => Self::Sphere,
+        }
+    }
 }
 
 #[derive(clap::Args)]
@@ -82,10 +113,14 @@ impl Family {
                 let said = format!("{cameras} cameras, {points} points, {} observations", problem.observations.len());
                 Ok((said, move |writer: &mut dyn Write| bal::write_to(writer, &problem)))
             }),
-            Self::G2o { poses, closures, landmarks, views, plane, noise, ref place } => place.write(|seed| {
-                let graph = pose_graph(&Walk { poses, closures, landmarks, views, space: !plane, noise, seed })?;
-                Ok((describe(&graph), move |writer: &mut dyn Write| g2o::write_to(writer, &graph)))
-            }),
+            Self::G2o { poses, closures, landmarks, views, shape, plane, noise, turn_noise, ref place } => {
+                place.write(|seed| {
+                    let shape = if plane { Shape::Plane } else { shape.into() };
+                    let graph =
+                        pose_graph(&Walk { poses, closures, landmarks, views, shape, noise, turn_noise, seed })?;
+                    Ok((describe(&graph), move |writer: &mut dyn Write| g2o::write_to(writer, &graph)))
+                })
+            }
         }
     }
 }

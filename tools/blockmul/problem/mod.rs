@@ -3,14 +3,17 @@ pub mod matrices;
 pub mod subject;
 
 use crate::failure::Failure;
-use crate::least_squares::{ms, start};
+use crate::least_squares::{
+    ms,
+    start::{self, Chosen, Start},
+};
 use crate::messages::Messages;
 use crate::target::{joined, select};
 use blockmul::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,
 };
-use blockmul::{Device, Error, Result};
+use blockmul::{Device, Result};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -27,9 +30,9 @@ pub struct ProblemArgs {
     /// them would reward errors].
     #[arg(long, value_enum)]
     information: Option<Information>,
-    /// Where a graph starts: from its file's guess, or by chordal relaxation [default: the file's, unless all its poses are the same].
+    /// Where a graph starts [default: auto for solve; file for hessian and schur, unless all poses of the file are the same].
     #[arg(long, value_enum)]
-    start: Option<Start>,
+    start: Option<StartName>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices` [env:
     /// BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -43,21 +46,40 @@ pub enum Information {
     Isotropic,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StartName {
+    /// The cheaper of both; the file's guess for a bundle adjustment.
+    Auto,
+    /// The file's guess.
     File,
+    /// By chordal relaxation of all measurements at once.
     Chordal,
 }
 
 /// What was taken, asked for or not.
-#[derive(Clone, Copy, serde::Serialize)]
+#[derive(Clone, Copy)]
 pub struct Taken {
     /// Of a graph.
     pub information: Option<Information>,
     pub start: Start,
-    /// For the start, where it is not the file's.
+    /// What the start was chosen by, if it was chosen.
+    pub costs: Option<StartCosts>,
+    /// For the start, if it needed more than the file.
     pub start_ms: f64,
+}
+
+/// Costs of both starts.
+#[derive(Clone, Copy, serde::Serialize)]
+pub struct StartCosts {
+    pub file: f64,
+    /// `None` if there is no chordal start.
+    pub chordal: Option<f64>,
+}
+
+impl Taken {
+    fn of_file(information: Option<Information>) -> Self {
+        Self { information, start: Start::File, costs: None, start_ms: 0.0 }
+    }
 }
 
 /// What a command works on.
@@ -92,8 +114,8 @@ impl ProblemArgs {
         self.loss
     }
 
-    /// Opens the device and reads the file; says what is taken that was not asked for.
-    pub fn open(&self, messages: &Messages) -> std::result::Result<Opened, Failure> {
+    /// Opens the device and reads the file; says what is taken that was not asked for. Graphs start by `usual` if no start was asked for.
+    pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (problem, device) = std::thread::scope(|scope| {
@@ -104,20 +126,20 @@ impl ProblemArgs {
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
         let (subject, taken) = match problem {
             Problem::BundleAdjustment(problem) => {
-                if self.information.is_some() || self.start.is_some() {
-                    let text = "--information and --start are for graphs; this is a bundle adjustment";
+                if self.information.is_some() || self.start == Some(StartName::Chordal) {
+                    let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
                     return Err(Failure::Usage(text.into()));
                 }
                 let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                (Subject::Bundle(problem, start), Taken { information: None, start: Start::File, start_ms: 0.0 })
+                (Subject::Bundle(problem, start), Taken::of_file(None))
             }
             Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, taken) = self.graph(graph, &device, messages)?;
+                let (problem, start, taken) = self.graph(graph, usual, &device, messages)?;
                 (Subject::Plane(problem, start), taken)
             }
             Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, taken) = self.graph(graph, &device, messages)?;
+                let (problem, start, taken) = self.graph(graph, usual, &device, messages)?;
                 (Subject::Space(problem, start), taken)
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
@@ -129,6 +151,7 @@ impl ProblemArgs {
     fn graph<P: Manifold>(
         &self,
         graph: PoseGraph<P>,
+        usual: StartName,
         device: &Device,
         messages: &Messages,
     ) -> Result<(GraphProblem<P>, GraphState<P>, Taken)> {
@@ -143,35 +166,49 @@ impl ProblemArgs {
             ));
         }
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
+        let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = GraphProblem::new(graph, self.loss)?;
-        let mut taken = Taken {
-            information: Some(if isotropic { Information::Isotropic } else { Information::Full }),
-            start: Start::File,
-            start_ms: 0.0,
-        };
-        let says_nothing = self.start.is_none() && start::says_nothing(problem.graph());
-        if self.start != Some(Start::Chordal) && !says_nothing {
-            let first = problem.start();
-            return Ok((problem, first, taken));
-        }
-        messages.step("chordal relaxation");
+        messages.step("starts");
         let clock = Instant::now();
-        let chordal = start::chordal(problem.graph(), device);
-        taken.start_ms = ms(clock);
-        let first = match chordal {
-            Ok(first) => {
-                taken.start = Start::Chordal;
-                first
+        let wanted = self.start.unwrap_or(match start::says_nothing(problem.graph()) {
+            true => StartName::Auto,
+            false => usual,
+        });
+        let (state, mut taken) = match wanted {
+            StartName::File => (problem.start(), Taken::of_file(information)),
+            StartName::Chordal => {
+                let state = start::chordal(problem.graph(), device)?;
+                (state, Taken { start: Start::Chordal, ..Taken::of_file(information) })
             }
-            Err(Error::Argument(reason)) if says_nothing => {
-                messages.say(&format!("all poses of the file are the same, and {reason}"));
-                problem.start()
+            StartName::Auto => {
+                let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
+                messages.say(&said(start, file_cost, &chordal_cost));
+                let costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
+                (state, Taken { information, start, costs, start_ms: 0.0 })
             }
-            Err(error) => return Err(error),
         };
-        if says_nothing && taken.start == Start::Chordal {
-            messages.say("all poses of the file are the same: started by chordal relaxation");
+        if wanted != StartName::File {
+            taken.start_ms = ms(clock);
         }
-        Ok((problem, first, taken))
+        Ok((problem, state, taken))
     }
+}
+
+/// Which start was taken of both, and why.
+fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> String {
+    let file = number(2.0 * file);
+    match (start, chordal) {
+        (_, Err(reason)) => format!("start: the file's guess, chi2 {file}: {reason}"),
+        (Start::File, Ok(chordal)) => {
+            format!("start: the file's guess, chi2 {file}; by chordal relaxation {}", number(2.0 * chordal))
+        }
+        (Start::Chordal, Ok(chordal)) => {
+            format!("start: chordal relaxation, chi2 {}; of the file's guess {file}", number(2.0 * chordal))
+        }
+    }
+}
+
+/// With six decimals, or as many digits where those would be zeros.
+pub fn number(x: f64) -> String {
+    if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

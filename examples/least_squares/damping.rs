@@ -1,0 +1,72 @@
+//! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999: it follows how much of what a step promised was kept.
+use super::{Method, Options, Stop};
+
+/// λ, and how it changes.
+pub struct Damped {
+    pub lambda: f64,
+    grow: f64,
+    least: f64,
+    method: Method,
+}
+
+impl Damped {
+    /// Beyond this no step is worth trying: it is shorter than rounding.
+    const MOST: f64 = 1e16;
+    /// A step with less is nearly that of Gauss and Newton, so that what it promises is nearly all there is to gain.
+    const LIGHT: f64 = 1e-3;
+    /// Below this, damping changes no step and holds no system together. Cholesky's factorization of n unknowns is certain to succeed if the
+    /// eigenvalues are above n·u once the diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989), and λ adds to each of
+    /// them: 1e-12 is enough for the 5000 unknowns that a reduced system mostly has. Larger systems find what they need by failing.
+    const LEAST: f64 = 1e-12;
+    /// Least damping after a system that could not be solved, as a multiple of what it had.
+    const ABOVE_FAILED: f64 = 10.0;
+
+    pub fn new(options: &Options) -> Self {
+        let lambda = if options.method == Method::GaussNewton { 0.0 } else { options.lambda };
+        Self { lambda, grow: 2.0, least: Self::LEAST, method: options.method }
+    }
+
+    /// Whether to take a step that lowers the cost by `gain`.
+    pub fn take(&mut self, gain: f64, promised: f64) -> bool {
+        if self.method == Method::GaussNewton {
+            return gain.is_finite();
+        }
+        let kept = gain / promised;
+        let taken = gain > 0.0 && promised > 0.0;
+        if taken {
+            self.lambda *= (1.0 - (2.0 * kept - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
+            self.lambda = self.lambda.max(self.least);
+            self.grow = 2.0;
+        } else {
+            self.refuse();
+        }
+        taken
+    }
+
+    /// The step lowers nothing.
+    fn refuse(&mut self) {
+        if self.method == Method::LevenbergMarquardt {
+            self.lambda = self.lambda.max(self.least) * self.grow;
+            self.grow *= 2.0;
+        }
+    }
+
+    /// The system had no solution: it is not damped as little again.
+    pub fn unsolved(&mut self) {
+        self.least = self.least.max(self.lambda * Self::ABOVE_FAILED);
+        self.refuse();
+    }
+
+    /// Whether a step with the present λ is short for other reasons than λ.
+    pub fn is_light(&self) -> bool {
+        self.lambda <= Self::LIGHT
+    }
+
+    /// Whether there is nothing left to try after a step that was not taken.
+    pub fn end(&self) -> Option<Stop> {
+        match self.method {
+            Method::GaussNewton => Some(Stop::Failed),
+            Method::LevenbergMarquardt => (self.lambda > Self::MOST).then_some(Stop::NoStep),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Paths over the surfaces of a torus and of a sphere: steps of about 1, turns about 1 apart, x ahead and z off the surface.
+use crate::{Result, generate::room};
+use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+use std::f64::consts::{PI, TAU};
+
+/// A point of a surface, and the direction off it.
+pub(super) type Point = (Vector3<f64>, Vector3<f64>);
+
+/// Around the tube, whose radius r is a third of the torus's own: 2πr steps a turn, 6πr turns.
+pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
+    let n = f64::from(poses);
+    let tube = (n / (12.0 * PI * PI)).sqrt();
+    move |along| {
+        let (sine, cosine) = libm::sincos(along / tube);
+        let (sideways, ahead) = libm::sincos(TAU * along / n);
+        let off = Vector3::new(cosine * ahead, cosine * sideways, sine);
+        (3.0 * tube * Vector3::new(ahead, sideways, 0.0) + tube * off, off)
+    }
+}
+
+/// From pole to pole, with so many poses in every cap as its area is: a turn for every step towards the other pole.
+pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
+    let n = f64::from(poses);
+    let radius = (n / (4.0 * PI)).sqrt();
+    move |along| {
+        let angle = libm::acos(1.0 - 2.0 * along / n);
+        let (sine, cosine) = libm::sincos(angle);
+        let (sideways, ahead) = libm::sincos(TAU * radius * angle);
+        let off = Vector3::new(sine * ahead, sine * sideways, cosine);
+        (radius * off, off)
+    }
+}
+
+/// So many poses of a path over a surface, which is given by how far along it one is.
+pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry3<f64>>> {
+    let mut path = room(poses.into(), size_of::<Isometry3<f64>>() as u64)?;
+    path.extend((0..poses).map(|pose| {
+        let along = f64::from(pose) + 0.5;
+        let (place, off) = at(along);
+        let ahead = at(along + 0.5).0 - at(along - 0.5).0;
+        let side = off.cross(&ahead).normalize();
+        let axes = Matrix3::from_columns(&[side.cross(&off), side, off]);
+        let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
+        Isometry3::from_parts(Translation3::from(place), rotation)
+    }));
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps are nearly 1 long and lead ahead but at the poles, everything is on the surface, and z is off it.
+    #[test]
+    fn paths_cover_their_surfaces() {
+        let (on_torus, on_sphere) = (path(2000, torus(2000)).unwrap(), path(2000, sphere(2000)).unwrap());
+        let (tube, radius) = ((2000.0 / (12.0 * PI * PI)).sqrt(), (2000.0 / (4.0 * PI)).sqrt());
+        for pose in &on_torus {
+            let place = pose.translation.vector;
+            let middle = Vector3::new(place.x, place.y, 0.0).normalize() * 3.0 * tube;
+            assert!(((place - middle) - tube * (pose.rotation * Vector3::z())).norm() < 1e-9);
+        }
+        for pose in &on_sphere {
+            assert!((pose.translation.vector - radius * (pose.rotation * Vector3::z())).norm() < 1e-9);
+        }
+        for path in [on_torus, on_sphere] {
+            let steps = path.windows(2).map(|pair| pair[0].inverse() * pair[1]);
+            let steps: Vec<_> = steps.map(|step| step.translation.vector).collect();
+            assert!(steps.iter().all(|step| (0.7..1.5).contains(&step.norm())));
+            assert!(steps.iter().filter(|step| step.x < 0.7).count() <= 4);
+            let mean = steps.iter().map(|step| step.norm()).sum::<f64>() / steps.len() as f64;
+            assert!((mean - 1.0).abs() < 0.05, "{mean}");
+        }
+    }
+}
