@@ -107,15 +107,36 @@ impl<M: Matrix> Plan<M> {
 
     /// op(A)·op(B), each transposed where the flag beside it says so.
     pub(crate) fn new(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<Self> {
-        Self::prepared(a, b, |work, first, second| {
-            // In the arrays of row-major matrices what is above becomes what is below.
-            let part = match (M::ROW_MAJOR, part) {
-                (false, part) | (true, part @ Part::Full) => part,
-                (true, Part::Lower) => Part::Upper,
-                (true, Part::Upper) => Part::Lower,
-            };
-            PlannedProduct::new(work, first, second, part)
-        })
+        Self::prepared(a, b, |work, first, second| PlannedProduct::new(work, first, second, Self::part_of_arrays(part)))
+    }
+
+    /// Asks for the kernels that [`Plan::new`] will launch; what it will refuse is left to it.
+    pub(crate) fn ask(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<()> {
+        let (first, second) = Self::sides(a, b);
+        match first.meets(&second) {
+            true => PlannedProduct::<M::Element>::ask(a.0.device(), &first, &second, Self::part_of_arrays(part)),
+            false => Ok(()),
+        }
+    }
+
+    /// In the arrays of row-major matrices what is above becomes what is below.
+    fn part_of_arrays(part: Part) -> Part {
+        match (M::ROW_MAJOR, part) {
+            (false, part) | (true, part @ Part::Full) => part,
+            (true, Part::Lower) => Part::Upper,
+            (true, Part::Upper) => Part::Lower,
+        }
+    }
+
+    /// The operands in the order of their arrays.
+    fn sides((a, a_transposed): Stored<'_>, (b, b_transposed): Stored<'_>) -> (Side, Side) {
+        let side = |pattern: &DevicePattern, transposed| Side {
+            pattern: pattern.arrays.clone(),
+            shape: pattern.array_shape,
+            transposed,
+        };
+        let (a_side, b_side) = (side(a, a_transposed), side(b, b_transposed));
+        if M::ROW_MAJOR { (b_side, a_side) } else { (a_side, b_side) }
     }
 
     /// The plan of what `prepare` makes of the operands as their arrays are: those of row-major matrices are the transposes', Cᵀ = op(B)ᵀ·op(A)ᵀ.
@@ -131,13 +152,7 @@ impl<M: Matrix> Plan<M> {
         device.require::<M::Element>()?;
         a.check_kind::<M>()?;
         b.check_kind::<M>()?;
-        let side = |pattern: &DevicePattern, transposed| Side {
-            pattern: pattern.arrays.clone(),
-            shape: pattern.array_shape,
-            transposed,
-        };
-        let (a_side, b_side) = (side(a, a_transposed), side(b, b_transposed));
-        let (first, second) = if M::ROW_MAJOR { (b_side, a_side) } else { (a_side, b_side) };
+        let (first, second) = Self::sides((a, a_transposed), (b, b_transposed));
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }

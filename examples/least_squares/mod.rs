@@ -8,6 +8,7 @@
 //! | [`linear`] | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | [`conjugate`] | or by conjugate gradients on the device, the Schur complement never formed |
 //! | [`start`] | information matrices and a first guess for graphs whose files have none worth solving with |
+//! | [`clock`] | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
 //! # Convergence
@@ -24,6 +25,7 @@
 //! Every other end is not convergence: the limit of iterations, or no step that lowers the cost however it is damped.
 //!
 //! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
+pub mod clock;
 pub mod conjugate;
 pub mod damping;
 pub mod linear;
@@ -32,6 +34,7 @@ pub mod report;
 pub mod start;
 
 use blockmul::{Device, Result, problem::LeastSquares};
+use clock::Clock;
 use damping::Damped;
 use linear::{Linear, Solver};
 use normal::Normal;
@@ -96,6 +99,8 @@ pub struct Solution<S> {
     pub plan_ms: f64,
     /// In all, plans included.
     pub total_ms: f64,
+    /// Milliseconds of waiting for kernels to be compiled or loaded, which are in no other time.
+    pub kernels_ms: f64,
 }
 
 /// A gradient that is none: the largest cosine between the residuals and a column of J.
@@ -120,11 +125,11 @@ pub fn minimize<P: LeastSquares>(
     options: &Options,
     mut each: impl FnMut(&Iteration),
 ) -> Result<Solution<P::State>> {
-    let began = Instant::now();
+    let began = Clock::start(device);
     let mut linearization = problem.prepare(device)?;
     let mut normal = Normal::new(&linearization)?;
     let mut solver = Solver::new(&normal, options.linear)?;
-    let plan_ms = ms(began);
+    let plan_ms = began.ms();
 
     let clock = Instant::now();
     let mut cost = problem.linearize(&start, &mut linearization)?;
@@ -135,17 +140,18 @@ pub fn minimize<P: LeastSquares>(
         stop = Stop::Failed;
     }
     while stop == Stop::Iterations && (iterations.len() as u32) < options.iterations {
-        let clock = Instant::now();
+        let clock = Clock::start(device);
         if fresh {
             normal.form(&linearization)?;
         }
-        let mut products_ms = ms(clock);
+        let mut products_ms = clock.ms();
         if normal.relative_gradient(cost) <= FLAT || cost <= NOTHING * initial_cost {
             stop = Stop::Converged;
             break;
         }
+        let clock = Clock::start(device);
         let step = solver.solve(&normal, damping.lambda)?;
-        products_ms += step.products_ms;
+        products_ms += (step.products_ms - clock.kernels_ms()).max(0.0);
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
             cost,
@@ -187,7 +193,16 @@ pub fn minimize<P: LeastSquares>(
             _ => {}
         }
     }
-    Ok(Solution { state, initial_cost, cost, iterations, stop, plan_ms, total_ms: ms(began) })
+    Ok(Solution {
+        state,
+        initial_cost,
+        cost,
+        iterations,
+        stop,
+        plan_ms,
+        total_ms: began.ms(),
+        kernels_ms: began.kernels_ms(),
+    })
 }
 
 fn length(step: &[Vec<f64>]) -> f64 {

@@ -99,21 +99,42 @@ impl Side {
 impl<T: Element> PlannedProduct<T> {
     /// The inner sizes agree and both live on `work`'s device: the caller has looked.
     pub fn new(work: &Work, a: &Side, b: &Side, part: Part) -> Result<Self> {
-        let device = work.device();
+        let (tuning, kind) = Self::numbers(work.device(), a, b, part);
+        Self::tuned(work.device(), work, (a, b), tuning, kind)
+    }
+
+    /// Asks for the kernels that [`PlannedProduct::new`] will launch, so that those of several plans are made together.
+    pub fn ask(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
+        let (tuning, kind) = Self::numbers(device, a, b, part);
+        Self::kernels(device, (a, b), tuning, kind)?;
+        if a.transposed || b.transposed {
+            Transpose::new(device)?;
+        }
+        Ok(())
+    }
+
+    /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::onto`] launches.
+    pub fn ask_onto(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
+        let (tuning, kind) = Self::numbers(device, a, b, part);
+        Self::kernels(device, (a, b), tuning, kind)?.0.with_empty_runs(device)?;
+        Onto::new(device).map(drop)
+    }
+
+    fn numbers(device: &Device, a: &Side, b: &Side, part: Part) -> (Tuning, Kind) {
+        let tuning = Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs();
+        let transposed = Transposed { a: a.transposed, b: b.transposed };
+        (tuning, Kind { part, transposed, row_bits: row_bits(a.dimensions().nrows) })
+    }
+
+    fn kernels(device: &Device, (a, b): (&Side, &Side), tuning: Tuning, kind: Kind) -> Result<(BlockSums<T>, Esc<T>)> {
         let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
-        let tuning = Tuning::new(device.info(), a_shape, b_shape).keeping_pairs();
-        let kind = Kind {
-            part,
-            transposed: Transposed { a: a.transposed, b: b.transposed },
-            row_bits: row_bits(a.dimensions().nrows),
-        };
-        Self::tuned(device, work, (a, b), tuning, kind)
+        let sums = BlockSums::new(device, &tuning, a_shape, b_shape, kind.transposed)?;
+        Ok((sums, Esc::<T>::tuned(device, a_shape, b_shape, tuning, kind)?))
     }
 
     fn tuned(device: &Device, work: &Work, (a, b): (&Side, &Side), tuning: Tuning, kind: Kind) -> Result<Self> {
         let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
-        let sums = BlockSums::new(device, &tuning, a_shape, b_shape, kind.transposed)?;
-        let esc = Esc::<T>::tuned(device, a_shape, b_shape, tuning, kind)?;
+        let (sums, esc) = Self::kernels(device, (a, b), tuning, kind)?;
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
         let factors = Factors {
             a: at.as_ref().map_or(&a.pattern, |at| &at.pattern),

@@ -48,6 +48,14 @@ impl<'a> Side<'a> {
 }
 
 impl<M: Matrix> CellPlan<M> {
+    /// Asks for the kernels of cell `at`, so that those of all cells are made together.
+    pub fn ask(a: Side<'_>, b: Side<'_>, at: Place, part: Part) -> Result<()> {
+        (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
+            (Some((_, x)), Some((_, y))) => Plan::<M>::ask((x, a.transposed), (y, b.transposed), part),
+            _ => Ok(()),
+        })
+    }
+
     /// Cell `at` of A·B, unless no inner group makes it.
     pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, part: Part) -> Result<Option<Self>> {
         let mut terms: Vec<Term<M>> = Vec::new();

@@ -112,6 +112,9 @@ impl<M: Matrix> GroupsPlan<M> {
             )));
         }
         let work = Work::new(&a.device, None);
+        for (row, col) in (0..left.rows().len()).flat_map(|row| (0..right.cols().len()).map(move |col| (row, col))) {
+            wanted(row, col).map_or(Ok(()), |part| CellPlan::<M>::ask(left, right, (row, col), part))?;
+        }
         let (mut cells, mut patterns) = (Vec::new(), Vec::new());
         for row in 0..left.rows().len() {
             for col in 0..right.cols().len() {

@@ -4,7 +4,7 @@
 use super::Damped;
 use crate::{
     Element, Result,
-    device::{Buffer, DeviceCbc, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
 };
 
 type Signature<T> = (In<T>, In<u32>, In<u32>, In<u32>, InOut<T>, u32, u32, Scalar<T>, Scalar<T>);
@@ -39,8 +39,17 @@ pub(super) struct Base<T: Element> {
 impl<T: Element> Base<T> {
     /// For blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, slots: Slots) -> Result<Self> {
+        Ok(Self { kernel: Self::kernel(work.device(), side)?, slots })
+    }
+
+    /// Asks for its kernel.
+    pub fn ask(device: &Device, side: usize) -> Result<()> {
+        Self::kernel(device, side).map(drop)
+    }
+
+    fn kernel(device: &Device, side: usize) -> Result<Kernel<Signature<T>>> {
         let options = Options::group_size(GROUP_SIZE).element::<T>().define("C", side);
-        Ok(Self { kernel: work.device().kernel(source!("schur/base.cl"), &options, "add_base")?, slots })
+        device.kernel(source!("schur/base.cl"), &options, "add_base")
     }
 
     pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, s: &mut DeviceCbc<T>) -> Result<()> {

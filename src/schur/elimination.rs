@@ -4,12 +4,12 @@ use super::{
     Damped, Damping, check_sizes, dimensions,
     factor::Factor,
     identity, length,
-    lines::{Columns, Rows},
+    lines::{self, Columns, Rows},
     solve::Solve,
     structure,
 };
 use crate::{
-    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result,
     device::{PatternArrays, Work},
     primitives::transpose::Transpose,
 };
@@ -55,6 +55,15 @@ fn check_device(device: &Device, other: &Device) -> Result<()> {
 }
 
 impl<T: Real> Elimination<T> {
+    /// Asks for the kernels that [`Elimination::new`] and an execution launch, so that they are made together.
+    pub fn ask(device: &Device, shape: BlockShape) -> Result<()> {
+        Transpose::new(device)?;
+        structure::scatter(device)?;
+        Factor::<T>::ask(device, shape.cols())?;
+        Solve::<T>::ask(device, shape)?;
+        lines::ask::<T>(device, shape)
+    }
+
     /// For patterns that [`check_patterns`] has looked at.
     pub fn new(work: &Work, [u, w, v]: [&DevicePattern; 3]) -> Result<Self> {
         let (device, shape) = (work.device(), w.shape());

@@ -30,7 +30,25 @@ pub(super) fn packed(side: usize) -> usize {
 impl<T: Element> Factor<T> {
     /// For `blocks` blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
-        let device = work.device();
+        let (kernel, group_size, each) = Self::kernel(work.device(), side)?;
+        Ok(Self {
+            kernel,
+            group_size,
+            each,
+            blocks,
+            factor: work.buffer(blocks * packed(side))?,
+            y: work.buffer(blocks * side)?,
+            status: work.buffer(1)?,
+        })
+    }
+
+    /// Asks for its kernel.
+    pub fn ask(device: &Device, side: usize) -> Result<()> {
+        Self::kernel(device, side).map(drop)
+    }
+
+    /// The kernel, its group size, and whether a work-item has a block.
+    fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, usize, bool)> {
         let each = side <= EACH_MAX;
         // Blocks of a group that lie in local memory: 8 to 10 KiB. A group's item has a row.
         let group_size = if each && side <= 4 { 64 } else { 32 };
@@ -40,15 +58,7 @@ impl<T: Element> Factor<T> {
             .define("P", side)
             .define("EACH", u8::from(each));
         let name = if each { "factor_each" } else { "factor_group" };
-        Ok(Self {
-            kernel: device.kernel(source!("schur/factor.cl"), &options, name)?,
-            group_size,
-            each,
-            blocks,
-            factor: work.buffer(blocks * packed(side))?,
-            y: work.buffer(blocks * side)?,
-            status: work.buffer(1)?,
-        })
+        Ok((device.kernel(source!("schur/factor.cl"), &options, name)?, group_size, each))
     }
 
     pub fn run(&mut self, work: &Work, v: &DeviceCbc<T>, b: &Buffer<T>, damped: Damped<T>) -> Result<()> {

@@ -4,7 +4,7 @@
 use super::{factor::Factor, structure::scan};
 use crate::{
     BlockShape, DeviceKind, Element, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
 };
@@ -34,9 +34,16 @@ struct Lines<T: Element> {
     sum_pieces: Kernel<PiecesSignature<T>>,
 }
 
-impl<T: Element> Lines<T> {
-    fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>, by_rows: bool) -> Result<Self> {
-        let (device, lines) = (work.device(), pattern.ncols);
+/// The kernels of rows or of columns.
+struct Kernels<T> {
+    options: Options,
+    count: Kernel<CountSignature>,
+    make: Kernel<MakeSignature>,
+    sum_pieces: Kernel<PiecesSignature<T>>,
+}
+
+impl<T: Element> Kernels<T> {
+    fn new(device: &Device, shape: BlockShape, by_rows: bool) -> Result<Self> {
         let options = Options::group_size(GROUP_SIZE)
             .element::<T>()
             .define("C", shape.rows())
@@ -46,18 +53,35 @@ impl<T: Element> Lines<T> {
             .define("PIECE", RUN_PIECE)
             .define("DEPTH", (LOCAL_BYTES / (shape.area() * size_of::<T>())).clamp(1, 64));
         let source = source!("schur/lines.cl");
-        let count: Kernel<CountSignature> = device.kernel(source, &options, "count_pieces")?;
-        let make: Kernel<MakeSignature> = device.kernel(source, &options, "make_pieces")?;
+        Ok(Self {
+            count: device.kernel(source, &options, "count_pieces")?,
+            make: device.rare_kernel(source, &options, "make_pieces")?,
+            sum_pieces: device.rare_kernel(source, &options, "sum_pieces")?,
+            options,
+        })
+    }
+}
+
+/// Asks for the kernels of [`Rows`] and of [`Columns`].
+pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> {
+    scan(device)?;
+    Rows::<T>::kernel(device, &Kernels::<T>::new(device, shape, true)?.options)?;
+    Columns::<T>::kernel(device, &Kernels::<T>::new(device, shape, false)?.options).map(drop)
+}
+
+impl<T: Element> Lines<T> {
+    fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>, by_rows: bool) -> Result<Self> {
+        let lines = pattern.ncols;
+        let Kernels { options, count, make, sum_pieces } = Kernels::new(work.device(), shape, by_rows)?;
         let mut piece_ptr = work.buffer(lines + 1)?;
         let args = (&pattern.col_ptr, &mut piece_ptr, lines as u32);
         count.launch(work, Grid::items(lines + 1, GROUP_SIZE), args)?;
-        scan(device)?.run(work, &mut piece_ptr)?;
+        scan(work.device())?.run(work, &mut piece_ptr)?;
         let n = work.read(&piece_ptr, lines, 1)?[0] as usize;
         let mut pieces = work.buffer(n)?;
         let args = (&pattern.col_ptr, &piece_ptr, &mut pieces, lines as u32, n as u32);
         make.launch(work, Grid::items(n, GROUP_SIZE), args)?;
         let parts = work.buffer(n * if by_rows { shape.rows() } else { shape.cols() })?;
-        let sum_pieces = device.kernel(source, &options, "sum_pieces")?;
         Ok(Self { options, pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
@@ -85,8 +109,12 @@ impl<T: Element> Rows<T> {
     /// For Z in blocks of `shape`, on a pattern whose transpose is this, its entries those of `source`.
     pub fn new(work: &Work, shape: BlockShape, transpose: Arc<PatternArrays>, source: Buffer<u32>) -> Result<Self> {
         let lines = Lines::new(work, shape, transpose, true)?;
-        let kernel = work.device().kernel(source!("schur/lines.cl"), &lines.options, "reduce_rows")?;
+        let kernel = Self::kernel(work.device(), &lines.options)?;
         Ok(Self { lines, source, kernel, side: shape.rows() })
+    }
+
+    fn kernel(device: &Device, options: &Options) -> Result<Kernel<RowsSignature<T>>> {
+        device.kernel(source!("schur/lines.cl"), options, "reduce_rows")
     }
 
     pub fn run(&mut self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
@@ -114,8 +142,12 @@ impl<T: Element> Columns<T> {
     /// For Z in blocks of `shape` on `pattern`.
     pub fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
         let lines = Lines::new(work, shape, pattern, false)?;
-        let kernel = work.device().kernel(source!("schur/lines.cl"), &lines.options, "back_substitute")?;
+        let kernel = Self::kernel(work.device(), &lines.options)?;
         Ok(Self { lines, kernel, side: shape.cols() })
+    }
+
+    fn kernel(device: &Device, options: &Options) -> Result<Kernel<BackSignature<T>>> {
+        device.kernel(source!("schur/lines.cl"), options, "back_substitute")
     }
 
     pub fn run(

@@ -127,7 +127,12 @@ impl<T: Real> Schur<T> {
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let (start, work) = (Instant::now(), &Work::new(u.device(), None));
         elimination::check_patterns::<T>(work, [u, w, v])?;
-        let mut product = PlannedProduct::new(work, &side(w, false), &side(w, true), Part::Lower)?;
+        let (z, zt) = (side(w, false), side(w, true));
+        PlannedProduct::<T>::ask_onto(work.device(), &z, &zt, Part::Lower)?;
+        structure::Kernels::new(work.device())?;
+        Elimination::<T>::ask(work.device(), w.shape())?;
+        Base::<T>::ask(work.device(), w.shape().rows())?;
+        let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.onto(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());

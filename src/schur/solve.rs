@@ -2,7 +2,7 @@
 use super::factor::Factor;
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
 };
 
 type Signature<T> = (In<T>, In<T>, In<u32>, Out<T>, u32, u32);
@@ -19,9 +19,18 @@ pub(super) struct Solve<T: Element> {
 impl<T: Element> Solve<T> {
     /// For blocks of `shape` in the columns `column`.
     pub fn new(work: &Work, shape: BlockShape, column: Buffer<u32>) -> Result<Self> {
+        Ok(Self { kernel: Self::kernel(work.device(), shape)?, column })
+    }
+
+    /// Asks for its kernel.
+    pub fn ask(device: &Device, shape: BlockShape) -> Result<()> {
+        Self::kernel(device, shape).map(drop)
+    }
+
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<Signature<T>>> {
         let options =
             Options::group_size(GROUP_SIZE).element::<T>().define("C", shape.rows()).define("P", shape.cols());
-        Ok(Self { kernel: work.device().kernel(source!("schur/solve.cl"), &options, "solve_rows")?, column })
+        device.kernel(source!("schur/solve.cl"), &options, "solve_rows")
     }
 
     pub fn run(&self, work: &Work, w: &DeviceCbc<T>, factor: &Factor<T>, z: &mut DeviceCbc<T>) -> Result<()> {

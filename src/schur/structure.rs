@@ -15,7 +15,7 @@ type SlotsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, O
 type PlaceSlotsSignature = (In<u32>, In<u32>, InOut<u32>, Out<u32>, u32);
 type PlaceEntriesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32, u32);
 type ColumnsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32);
-type ScatterSignature = (In<u32>, In<u32>, Out<u32>, u32);
+pub(super) type ScatterSignature = (In<u32>, In<u32>, Out<u32>, u32);
 
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -28,15 +28,31 @@ pub(super) struct Structure {
     pub slots: Slots,
 }
 
+/// The kernels that find it.
+pub(super) struct Kernels {
+    make_slots: Kernel<SlotsSignature>,
+    place_slots: Kernel<PlaceSlotsSignature>,
+    place_entries: Kernel<PlaceEntriesSignature>,
+    s_columns: Kernel<ColumnsSignature>,
+}
+
+impl Kernels {
+    pub fn new(device: &Device) -> Result<Self> {
+        let (source, options) = (source!("schur/structure.cl"), Options::group_size(GROUP_SIZE));
+        Ok(Self {
+            make_slots: device.kernel(source, &options, "make_slots")?,
+            place_slots: device.kernel(source, &options, "place_slots")?,
+            place_entries: device.kernel(source, &options, "place_entries")?,
+            s_columns: device.kernel(source, &options, "s_columns")?,
+        })
+    }
+}
+
 impl Structure {
     /// U is square, the product's pattern as large and without entries above the diagonal.
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, n) = (work.device(), u.ncols);
-        let (source, options) = (source!("schur/structure.cl"), Options::group_size(GROUP_SIZE));
-        let make_slots: Kernel<SlotsSignature> = device.kernel(source, &options, "make_slots")?;
-        let place_slots: Kernel<PlaceSlotsSignature> = device.kernel(source, &options, "place_slots")?;
-        let place_entries: Kernel<PlaceEntriesSignature> = device.kernel(source, &options, "place_entries")?;
-        let s_columns: Kernel<ColumnsSignature> = device.kernel(source, &options, "s_columns")?;
+        let Kernels { make_slots, place_slots, place_entries, s_columns } = Kernels::new(device)?;
 
         let slots = u.nnz() + n;
         if slots as u64 > PatternArrays::MAX_NNZ {
@@ -84,11 +100,14 @@ impl Structure {
     }
 }
 
+/// The kernel of [`columns`].
+pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterSignature>> {
+    device.kernel(source!("schur/structure.cl"), &Options::group_size(GROUP_SIZE), "scatter_columns")
+}
+
 /// Column of each entry, told by the transpose.
 pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32>> {
-    let nnz = transposed.pattern.nnz();
-    let kernel: Kernel<ScatterSignature> =
-        work.device().kernel(source!("schur/structure.cl"), &Options::group_size(GROUP_SIZE), "scatter_columns")?;
+    let (nnz, kernel) = (transposed.pattern.nnz(), scatter(work.device())?);
     let mut column = work.buffer(nnz)?;
     let args = (&transposed.pattern.row_idx, &transposed.source, &mut column, nnz as u32);
     kernel.launch(work, Grid::items(nnz, GROUP_SIZE), args)?;

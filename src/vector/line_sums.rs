@@ -63,8 +63,6 @@ impl<T: Element> LineSums<T> {
         tuning: LineTuning,
     ) -> Result<Self> {
         device.require::<T>()?;
-        let work = Work::new(device, None);
-        let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
         let width = match (terms, rows) {
             (Terms::BlockSquares, _) => 1,
             (_, true) => shape.rows(),
@@ -82,10 +80,15 @@ impl<T: Element> LineSums<T> {
             .define("WHOLE_BLOCKS", u8::from(terms == Terms::BlockSquares));
         let source = source!("vector/line_sums.cl");
         let tiles = (tuning.tile > 0).then(|| device.kernel(source, &options, "sum_tiles")).transpose()?;
+        // Of lines of at most one piece, which most matrices' are, nothing is cut.
+        let pieces = device.rare_kernel(source, &options, "sum_pieces")?;
+        let add_parts = device.rare_kernel(source, &options, "add_parts")?;
+        let work = Work::new(device, None);
+        let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
         Ok(Self {
             tiles,
-            pieces: device.kernel(source, &options, "sum_pieces")?,
-            add_parts: device.kernel(source, &options, "add_parts")?,
+            pieces,
+            add_parts,
             parts: work.buffer(lines.parts * width)?,
             group_size: tuning.group_size,
             lines,

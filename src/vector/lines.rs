@@ -98,13 +98,16 @@ impl Lines {
         let source = source!("vector/lines.cl");
 
         let tiles = if tuning.tile > 0 { (pattern.nnz() + lines).div_ceil(tuning.tile) } else { 0 };
+        let tile: Option<Kernel<TilesSignature>> =
+            (tiles > 0).then(|| device.kernel(source, &options, "tile_lines")).transpose()?;
+        let count: Kernel<CountSignature> = device.kernel(source, &options, "count_pieces")?;
+        let place: Kernel<PlaceSignature> = device.rare_kernel(source, &options, "place_pieces")?;
+
         let mut tile_line = work.buffer(tiles + 1)?;
-        if tiles > 0 {
-            let kernel: Kernel<TilesSignature> = device.kernel(source, &options, "tile_lines")?;
-            kernel.launch(work, Grid::items(tiles + 1, GROUP_SIZE), (ptr, &mut tile_line, n, tiles as u32))?;
+        if let Some(tile) = tile {
+            tile.launch(work, Grid::items(tiles + 1, GROUP_SIZE), (ptr, &mut tile_line, n, tiles as u32))?;
         }
 
-        let count: Kernel<CountSignature> = device.kernel(source, &options, "count_pieces")?;
         let mut counts = work.buffer(3)?;
         work.fill_zero(&mut counts)?;
         count.launch(work, grid, (ptr, &mut counts, n))?;
@@ -113,7 +116,6 @@ impl Lines {
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
-            let place: Kernel<PlaceSignature> = device.kernel(source, &options, "place_pieces")?;
             place.launch(work, grid, (ptr, &mut counts, &mut pieces, &mut cuts, n))?;
         }
         Ok(Self { index, tile_line, pieces, cuts, parts })

@@ -1,13 +1,12 @@
 //! `blockmul hessian`: a least-squares problem linearised, and the matrices of its normal equations.
 use crate::failure::Failure;
-use crate::least_squares::{ms, normal::Normal};
+use crate::least_squares::{clock::Clock, normal::Normal};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
 use blockmul::problem::{LeastSquares, Linearization};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Linearise a least-squares problem where it starts, and form H = JᵀWJ.
 #[derive(clap::Args)]
@@ -66,28 +65,30 @@ pub struct Linearized {
     plan_ms: f64,
     residuals_ms: f64,
     products_ms: f64,
+    /// Waiting for kernels, which is in no other time.
+    kernels_ms: f64,
 }
 
 impl Linearized {
     /// Linearised twice: the first time arrays and kernels are touched first.
     pub fn new<P: LeastSquares>(problem: &P, state: &P::State, device: &blockmul::Device) -> blockmul::Result<Self> {
-        let clock = Instant::now();
+        let clock = Clock::start(device);
         let mut linearization = problem.prepare(device)?;
         let mut normal = Normal::new(&linearization)?;
         problem.linearize(state, &mut linearization)?;
         normal.form(&linearization)?;
-        let plan_ms = ms(clock);
-        let clock = Instant::now();
+        let (plan_ms, kernels_ms) = (clock.ms(), clock.kernels_ms());
+        let clock = Clock::start(device);
         let cost = problem.linearize(state, &mut linearization)?;
-        let residuals_ms = ms(clock);
-        let clock = Instant::now();
+        let residuals_ms = clock.ms();
+        let clock = Clock::start(device);
         normal.form(&linearization)?;
-        let products_ms = ms(clock);
-        Ok(Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms })
+        let products_ms = clock.ms();
+        Ok(Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms, kernels_ms })
     }
 
     fn text(&self) -> String {
-        let Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms } = self;
+        let Self { linearization, normal, cost, plan_ms, residuals_ms, products_ms, kernels_ms } = self;
         let j = linearization.jacobian();
         let mut lines = vec![format!("cost {cost}, largest element of its gradient {:.6e}", normal.gradient())];
         let rows: usize = j.row_groups().iter().map(|group| group.scalars()).sum();
@@ -110,7 +111,8 @@ impl Linearized {
             }
         }
         lines.push(format!(
-            "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.1} ms",
+            "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.1} ms; \
+             loading kernels {kernels_ms:.1} ms besides",
             normal.products()
         ));
         lines.join("\n")

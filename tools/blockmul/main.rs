@@ -84,7 +84,15 @@ enum Command {
     Man(manual::ManArgs),
 }
 
+/// PoCL compiles a kernel once more for the sizes it is launched with, unless this says otherwise; the kernels that the cache keeps are
+/// for all sizes, and as fast.
+const POCL_SPECIALIZATION: &str = "POCL_WORK_GROUP_SPECIALIZATION";
+
 fn main() -> ExitCode {
+    if std::env::var_os(POCL_SPECIALIZATION).is_none() {
+        // SAFETY: no other thread is there yet.
+        unsafe { std::env::set_var(POCL_SPECIALIZATION, "0") };
+    }
     failure::exit_on_panic();
     interrupt::leave_nothing_half_written();
     let command = parse().command;

@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::hessian::Linearized;
 use crate::input::Shaped;
-use crate::least_squares::{linear, ms};
+use crate::least_squares::{clock::Clock, linear};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
@@ -10,7 +10,6 @@ use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
 use blockmul::{Damping, Schur};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Linearise a least-squares problem where it starts, and form S = U - W·V⁻¹·Wᵀ, points or landmarks eliminated.
 #[derive(clap::Args)]
@@ -52,23 +51,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
     }
     let [u, w, v] = linear::parts(&normal);
-    let clock = Instant::now();
+    let clock = Clock::start(&device);
     let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
     let execute = |schur: &mut Schur<f64>| -> blockmul::Result<f64> {
-        let clock = Instant::now();
+        let clock = Clock::start(&device);
         schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], Damping::Marquardt(args.lambda))?;
         schur.check()?;
         device.finish()?;
-        Ok(ms(clock))
+        Ok(clock.ms())
     };
     execute(&mut schur)?;
-    let plan_ms = ms(clock);
+    let (plan_ms, kernels_ms) = (clock.ms(), clock.kernels_ms());
     let execution_ms = execute(&mut schur)?;
     let s = schur.s()?;
     let (n, side, stored) = (s.nrows(), s.shape().rows(), s.nnz());
     let whole = 2 * stored - n;
     let text = format!(
-        "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms",
+        "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms; loading kernels {kernels_ms:.1} ms \
+         besides",
         n * side,
         matrices::told(s),
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),

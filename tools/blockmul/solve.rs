@@ -205,6 +205,7 @@ impl Run<'_> {
             "stop": solution.stop,
             "total_ms": solution.total_ms,
             "start_ms": self.taken.start_ms,
+            "kernels_ms": solution.kernels_ms,
             "plan_ms": solution.plan_ms,
             "residuals_ms": residuals_ms,
             "products_ms": products_ms,
@@ -215,7 +216,7 @@ impl Run<'_> {
 
     fn summary<P: Named>(&self, solution: &Solution<P::State>) -> String {
         let [residuals, products, linear] = report::sums(&solution.iterations);
-        let Solution { initial_cost, cost, stop, plan_ms, total_ms, .. } = solution;
+        let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
         let told = match P::CHI2 {
             true => {
                 let start = match self.taken.start {
@@ -233,13 +234,15 @@ impl Run<'_> {
             Stop::Failed => "failed",
         };
         format!(
-            "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}",
+            "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}; \
+             loading kernels {:.3} besides",
             count(solution.iterations.len(), "iteration"),
             total_ms / 1e3,
             plan_ms / 1e3,
             residuals / 1e3,
             products / 1e3,
-            linear / 1e3
+            linear / 1e3,
+            kernels_ms / 1e3
         )
     }
 }

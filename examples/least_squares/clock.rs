@@ -1,0 +1,27 @@
+//! Wall-clock time, of which waiting for kernels is kept apart: they are compiled in the first run on a machine and loaded in later ones.
+use blockmul::Device;
+use std::time::Instant;
+
+/// A clock that runs since it was started.
+pub struct Clock<'d> {
+    device: &'d Device,
+    start: Instant,
+    waited: u64,
+}
+
+impl<'d> Clock<'d> {
+    /// Starts a clock for work on `device`.
+    pub fn start(device: &'d Device) -> Self {
+        Self { device, start: Instant::now(), waited: device.counters().kernel_wait_ns }
+    }
+
+    /// Milliseconds so far, but for [`Clock::kernels_ms`].
+    pub fn ms(&self) -> f64 {
+        (self.start.elapsed().as_secs_f64() * 1e3 - self.kernels_ms()).max(0.0)
+    }
+
+    /// Milliseconds of waiting for kernels.
+    pub fn kernels_ms(&self) -> f64 {
+        (self.device.counters().kernel_wait_ns - self.waited) as f64 / 1e6
+    }
+}
