@@ -264,13 +264,13 @@ impl Site {
     fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>) {
         let start = Instant::now();
         match self.loaded(binary) {
-            Some(loaded) => {
+            Some((loaded, driver_ms)) => {
                 self.loaded.fetch_add(programs.len() as u64, Relaxed);
                 let count = programs.len();
                 for (program, Known { takes, .. }) in programs {
                     program.finish(Ok(Compiled::new(loaded.clone(), takes)));
                 }
-                tracing::debug!(target: "blockmul::device", kernels = count, ms = ms(start), "kernels loaded");
+                tracing::debug!(target: "blockmul::device", kernels = count, ms = ms(start), driver_ms, "kernels loaded");
             }
             None => {
                 let programs: Vec<_> = programs.into_iter().map(|(program, _)| program).collect();
@@ -280,17 +280,20 @@ impl Site {
         }
     }
 
-    /// The program of a binary of the cache.
-    fn loaded(&self, key: &str) -> Option<Arc<ClProgram>> {
+    /// The program of a binary of the cache, and milliseconds of the driver's part of loading it.
+    fn loaded(&self, key: &str) -> Option<(Arc<ClProgram>, f64)> {
         let mut binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = binaries.get(key).and_then(Weak::upgrade) {
-            return Some(loaded);
+            return Some((loaded, 0.0));
         }
         drop(binaries); // two that load the same binary at once each have theirs
-        let loaded = Arc::new(self.from_binary(&self.cache.as_ref()?.binary(key)?).ok()?);
+        let binary = self.cache.as_ref()?.binary(key)?;
+        let start = Instant::now();
+        let loaded = Arc::new(self.load(&binary).ok()?);
+        let driver_ms = ms(start);
         binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
         binaries.insert(key.to_owned(), Arc::downgrade(&loaded));
-        Some(loaded)
+        Some((loaded, driver_ms))
     }
 
     /// Compiles programs as one; if that fails, each by itself, so that each has its own error.
@@ -347,7 +350,7 @@ impl Site {
     }
 
     /// A program of the application's context from a binary.
-    fn from_binary(&self, binary: &[u8]) -> Result<ClProgram> {
+    fn load(&self, binary: &[u8]) -> Result<ClProgram> {
         // SAFETY: the device is the context's. The bytes are what the driver gave out for this very device, version and source, kept by
         // this user alone (see `kernel_cache`).
         let program = unsafe { ClProgram::create_from_binary(&self.context, &[self.device.raw()], &[binary]) };

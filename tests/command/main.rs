@@ -11,6 +11,7 @@ mod environment;
 mod failures;
 mod files;
 mod info;
+mod kernels;
 mod mask;
 mod multiply;
 mod numbers;

@@ -1,0 +1,161 @@
+//! Compiled kernels: kept for the next run, and never in the way of it.
+use super::{Desk, Ran, SQUARE, common, ran};
+use std::{fs, path::PathBuf};
+
+/// A folder with a matrix, and kernels in `kernels`.
+struct Fixture(Desk);
+
+impl Fixture {
+    fn new() -> Self {
+        let desk = Desk::new();
+        desk.put("a.mtx", SQUARE);
+        Self(desk)
+    }
+
+    /// A·A, with kernels kept in `cache`; what is done to kernels is logged.
+    fn multiply(&self, cache: &str) -> Ran {
+        let device = common::device().info().index;
+        let mut command =
+            self.0.command(&format!("multiply a.mtx -o - --report report.json --overwrite --device {device}"));
+        command.env("BLOCKMUL_CACHE", cache).env("BLOCKMUL_LOG", "blockmul::device=debug");
+        let ran = ran(command);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran
+    }
+
+    fn kernels(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.0.path("kernels")) else { return Vec::new() };
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    }
+}
+
+fn compiled(ran: &Ran) -> bool {
+    ran.stderr.contains("kernels compiled")
+}
+
+fn loaded(ran: &Ran) -> bool {
+    ran.stderr.contains("kernels loaded")
+}
+
+#[test]
+fn the_second_run_loads_what_the_first_compiled() {
+    let fixture = Fixture::new();
+    let first = fixture.multiply("kernels");
+    assert!(compiled(&first) && !loaded(&first), "{}", first.stderr);
+    let kept = fixture.kernels();
+    assert!(kept.len() > 2, "{kept:?}");
+    let second = fixture.multiply("kernels");
+    assert!(!compiled(&second) && loaded(&second), "{}", second.stderr);
+    assert_eq!(first.stdout, second.stdout);
+    assert_eq!(fixture.kernels(), kept, "nothing is written again");
+    let report: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(fixture.0.path("report.json")).unwrap()).unwrap();
+    assert!(report["kernels_ms"].as_f64().unwrap() > 0.0, "{report}");
+}
+
+#[test]
+fn whatever_is_odd_about_a_file_its_kernels_are_compiled_again() {
+    let fixture = Fixture::new();
+    let first = fixture.multiply("kernels");
+    let spoil: [fn(&PathBuf); 4] = [
+        |path| {
+            let mut bytes = fs::read(path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(path, bytes).unwrap();
+        },
+        |path| fs::write(path, &fs::read(path).unwrap()[..50]).unwrap(),
+        |path| fs::write(path, "").unwrap(),
+        // Of binaries only: what is known of kernels points to nothing.
+        |path| {
+            if path.extension().unwrap() == "binary" {
+                fs::remove_file(path).unwrap();
+            }
+        },
+    ];
+    for (number, spoil) in spoil.into_iter().enumerate() {
+        fixture.kernels().iter().for_each(spoil);
+        let again = fixture.multiply("kernels");
+        assert!(compiled(&again), "{number}: {}", again.stderr);
+        assert_eq!(again.stdout, first.stdout, "{number}");
+        let mended = fixture.multiply("kernels");
+        assert!(!compiled(&mended) && loaded(&mended), "{number}: {}", mended.stderr);
+    }
+}
+
+#[test]
+fn a_cache_that_is_off_or_cannot_be_used_is_no_error() {
+    let fixture = Fixture::new();
+    fixture.0.put("file", "");
+    for cache in ["off", "OFF", "file", "file/below", "/dev/null/below"] {
+        let ran = fixture.multiply(cache);
+        assert!(compiled(&ran) && !loaded(&ran), "{cache}: {}", ran.stderr);
+    }
+    assert_eq!(fixture.0.files(), ["a.mtx", "file", "report.json"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_others_can_write_to_is_not_trusted() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new();
+    let folder = fixture.0.path("kernels");
+    fixture.multiply("kernels");
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    for path in fixture.kernels() {
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let ran = fixture.multiply("kernels");
+    assert!(compiled(&ran) && !loaded(&ran), "{}", ran.stderr);
+    assert!(ran.stderr.contains("kernels are not cached"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_cache_is_cleared_by_a_command() {
+    let fixture = Fixture::new();
+    fixture.multiply("kernels");
+    let notes = fixture.0.path("kernels").join("notes.txt");
+    fs::write(&notes, "the user's").unwrap();
+    let clear = |cache: &str| {
+        let mut command = fixture.0.command("devices --clear-cache");
+        command.env("BLOCKMUL_CACHE", cache);
+        ran(command)
+    };
+    let cleared = clear("kernels");
+    assert_eq!(cleared.status, 0, "{}", cleared.stderr);
+    assert!(
+        cleared.stdout.starts_with("kernels: ") && cleared.stdout.contains(" kernels removed, "),
+        "{}",
+        cleared.stdout
+    );
+    assert_eq!(fixture.kernels(), [notes]);
+    assert!(clear("kernels").stdout.contains(": 0 kernels removed"));
+    assert!(clear("nowhere").stdout.contains(": 0 kernels removed"));
+    assert!(clear("off").stdout.contains("BLOCKMUL_CACHE is off"));
+    fixture.0.fails("devices --clear-cache --json", 2, &["--json"]);
+    assert!(compiled(&fixture.multiply("kernels")));
+}
+
+/// Needs a terminal: that of `script`.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_shows_that_kernels_are_compiled() {
+    let fixture = Fixture::new();
+    let blockmul = env!("CARGO_BIN_EXE_blockmul");
+    let line = format!("{blockmul} multiply a.mtx --device {}", common::device().info().index);
+    let shown = |cache: &str| {
+        let mut command = assert_cmd::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(fixture.0.path(".")).env("TERM", "xterm");
+        let ran = ran({
+            command.env("BLOCKMUL_CACHE", cache);
+            command
+        });
+        assert_eq!(ran.status, 0, "{}", ran.stdout);
+        ran.stdout.contains("compiling kernels for") && ran.stdout.contains("(first run)")
+    };
+    assert!(shown("kernels"), "the first run");
+    assert!(!shown("kernels"), "the second one loads them");
+}
