@@ -28,7 +28,8 @@ fn the_demo_finds_what_cargo_built_wherever_that_is() {
     for target in [Some(desk.path("elsewhere")), None] {
         let mut command = Command::new(desk.path("tools/demo"));
         command
-            .args(["--device", "reference", "--quiet"])
+            .args(["--quiet", "--device"])
+            .arg(common::device().info().index.to_string())
             .env("PATH", &path)
             .env("COMMAND", env!("CARGO_BIN_EXE_blockmul"));
         match target {

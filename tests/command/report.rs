@@ -25,6 +25,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "launches",
         "stages",
         "total_ms",
+        "kernels_ms",
         "gflops",
         "verified",
         "overflowed",
@@ -55,6 +56,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     }
     assert!(report["launches"].as_u64().unwrap() >= 6, "a kernel a stage");
     assert!(report["total_ms"].as_f64().unwrap() > 0.0 && report["peak_device_bytes"].as_u64().unwrap() > 0);
+    assert!(report["kernels_ms"].as_f64().unwrap() > 0.0, "no process begins with kernels");
     let verified = serde_json::json!({"max_abs_error": 0.0, "max_rel_error": 0.0, "pattern_equal": true});
     assert_eq!(report["verified"], verified);
 
@@ -64,6 +66,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     let mut runs: Vec<f64> = repeated["runs_ms"].as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect();
     runs.sort_by(f64::total_cmp);
     assert_eq!((runs.len(), repeated["total_ms"].as_f64().unwrap()), (3, runs[1]));
+    assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, told by each run");
     assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
 }
 
@@ -90,5 +93,6 @@ fn the_reference_reports_and_verifies_too() {
     assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));
     assert_eq!((&report["products"], &report["verified"]["pattern_equal"]), (&5.into(), &true.into()));
     assert_eq!((&report["stages"], &report["runs_ms"].as_array().unwrap().len()), (&Value::Array(vec![]), &2));
+    assert_eq!(report["kernels_ms"], 0.0);
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
 }
