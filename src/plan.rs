@@ -112,6 +112,7 @@ impl<M: Matrix> Plan<M> {
 
     /// Asks for the kernels that [`Plan::new`] will launch; what it will refuse is left to it.
     pub(crate) fn ask(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<()> {
+        a.0.device().require::<M::Element>()?;
         let (first, second) = Self::sides(a, b);
         match first.meets(&second) {
             true => PlannedProduct::<M::Element>::ask(a.0.device(), &first, &second, Self::part_of_arrays(part)),
@@ -222,8 +223,9 @@ impl<M: Matrix> Plan<M> {
         c: &mut DeviceMatrix<M>,
     ) -> Result<Report> {
         let work = Work::new(&self.device, None);
+        self.check((a, b), c)?;
         let clock = work.clock();
-        self.enqueue(&work, 1.0, (a, b), 0.0, c)?;
+        self.enqueue_into(&work, (&a.cbc, &b.cbc), Scaling::plain(), Room::from(&mut c.cbc))?;
         work.wait()?;
         Ok(Report {
             method: Method::Esc,
@@ -249,10 +251,15 @@ impl<M: Matrix> Plan<M> {
         beta: f64,
         c: &mut DeviceMatrix<M>,
     ) -> Result<()> {
-        for (name, pattern, matrix) in [("A", &self.a, &a.cbc), ("B", &self.b, &b.cbc), ("C", &self.c, &c.cbc)] {
-            pattern.check(name, matrix)?;
-        }
+        self.check((a, b), c)?;
         self.enqueue_into(work, (&a.cbc, &b.cbc), Scaling::new(alpha, beta), Room::from(&mut c.cbc))
+    }
+
+    /// Refuses matrices of other patterns than the plan's.
+    fn check(&self, (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>), c: &DeviceMatrix<M>) -> Result<()> {
+        [("A", &self.a, &a.cbc), ("B", &self.b, &b.cbc), ("C", &self.c, &c.cbc)]
+            .into_iter()
+            .try_for_each(|(name, pattern, matrix)| pattern.check(name, matrix))
     }
 
     /// As [`Plan::execute_scaled`], of arrays that the caller has checked.

@@ -151,13 +151,16 @@ pub fn minimize<P: LeastSquares>(
         }
         let clock = Clock::start(device);
         let step = solver.solve(&normal, damping.lambda)?;
-        products_ms += (step.products_ms - clock.kernels_ms()).max(0.0);
+        // Products come first, and with them the kernels that both wait for.
+        let in_products = clock.kernels_ms().min(step.products_ms);
+        products_ms += step.products_ms - in_products;
+        let linear_ms = (step.linear_ms - (clock.kernels_ms() - in_products)).max(0.0);
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
             cost,
             gradient: normal.gradient(),
             lambda: damping.lambda,
-            linear_ms: step.linear_ms,
+            linear_ms,
             conjugate_steps: step.conjugate_steps,
             ..Iteration::default()
         };

@@ -19,6 +19,14 @@ pub(super) struct Argument {
     pub(super) cl_type: String,
 }
 
+impl KernelArguments {
+    /// Whether `program` has such a kernel: by its name and the number of its arguments, which a program from a binary knows too.
+    pub(super) fn is_of(&self, program: &Program) -> bool {
+        let count = Kernel::create(program, &self.name).and_then(|kernel| kernel.num_args());
+        count.is_ok_and(|count| count as usize == self.arguments.len())
+    }
+}
+
 /// Those of the kernel `name` of a program. OpenCL promises names and types only for programs built from source.
 /// `written` is its name in the source.
 pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {

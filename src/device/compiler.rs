@@ -115,11 +115,11 @@ impl Compiler {
         }
     }
 
-    /// Begins with every program asked for.
-    pub(super) fn start(&self) {
+    /// Begins with every program asked for; whether there was one.
+    pub(super) fn start(&self) -> bool {
         let asked = std::mem::take(&mut self.site.queue().asked);
         if asked.is_empty() {
-            return;
+            return false;
         }
         let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         let jobs = self.site.jobs(asked);
@@ -142,19 +142,18 @@ impl Compiler {
         if queue.threads == 0 {
             // No thread can be had.
             while let Some(job) = queue.jobs.pop_front() {
-                drop(queue);
-                self.site.make(job);
-                queue = self.site.queue();
+                queue = self.site.work_off(queue, job);
             }
         }
+        true
     }
 
     /// Waits until every program asked for is made; how long that took.
     pub(super) fn finish(&self) -> Duration {
         let start = Instant::now();
-        self.start();
+        let begun = self.start();
         let mut queue = self.site.queue();
-        if queue.is_done() {
+        if !begun && queue.is_done() {
             return Duration::ZERO;
         }
         while !queue.is_done() {
@@ -222,14 +221,7 @@ impl Site {
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
-                queue.busy += 1;
-                drop(queue);
-                self.make(job);
-                queue = self.queue();
-                queue.busy -= 1;
-                if queue.is_done() {
-                    self.done.notify_all();
-                }
+                queue = self.work_off(queue, job);
             } else if queue.closed {
                 break;
             } else {
@@ -243,6 +235,20 @@ impl Site {
             }
         }
         queue.threads -= 1;
+    }
+
+    /// Does a job while the queue is left to others.
+    fn work_off<'s>(&'s self, mut queue: MutexGuard<'s, Queue>, job: Job) -> MutexGuard<'s, Queue> {
+        queue.busy += 1;
+        drop(queue);
+        self.make(job);
+        queue = self.queue();
+        queue.busy -= 1;
+        if queue.is_done() {
+            queue.to_compile = 0; // of a job that ended in a panic some are left
+            self.done.notify_all();
+        }
+        queue
     }
 
     /// Finishes the programs of a job.
@@ -263,7 +269,8 @@ impl Site {
 
     fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>) {
         let start = Instant::now();
-        match self.loaded(binary) {
+        let takes = || programs.iter().map(|(_, known)| &known.takes);
+        match self.loaded(binary).filter(|(loaded, _)| takes().all(|takes| takes.is_of(loaded))) {
             Some((loaded, driver_ms)) => {
                 self.loaded.fetch_add(programs.len() as u64, Relaxed);
                 let count = programs.len();
@@ -303,17 +310,22 @@ impl Site {
             Ok(compiled) => {
                 let count = programs.len() as u64;
                 self.compiled.fetch_add(count, Relaxed);
-                self.queue().to_compile -= count;
+                let mut queue = self.queue();
+                queue.to_compile = queue.to_compile.saturating_sub(count);
+                drop(queue);
                 self.report();
                 programs.iter().zip(compiled).for_each(|(program, compiled)| program.finish(Ok(compiled)));
             }
-            Err(_) if programs.len() > 1 => {
-                for program in programs {
+            Err(error) if programs.len() > 1 => {
+                tracing::warn!(target: "blockmul::device", %error, "kernels do not compile together: one by one");
+                for program in programs.iter().take_while(|_| !self.queue().closed) {
                     self.compile(std::slice::from_ref(program));
                 }
             }
             Err(error) => {
-                self.queue().to_compile -= 1;
+                let mut queue = self.queue();
+                queue.to_compile = queue.to_compile.saturating_sub(1);
+                drop(queue);
                 self.report();
                 programs[0].finish(Err(error));
             }
@@ -329,7 +341,7 @@ impl Site {
             .map(|(name, unit)| arguments::of_kernel(&built, name, unit.kernel))
             .collect::<Result<_>>()?;
         if let Some(cache) = &self.cache
-            && let Some(binary) = binary_of(&built)
+            && let Some(binary) = binary_of(&built, self.device)
         {
             cache.store(&batch, units.iter().copied().zip(&takes), &binary);
         }
@@ -361,8 +373,8 @@ impl Site {
 
     /// Says how many kernels are compiled, of how many that are to be.
     fn report(&self) {
-        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(progress) = progress {
+        // Under the lock, so that what is told last is newest.
+        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
             let (left, compiled) = (self.queue().to_compile, self.compiled.load(Relaxed));
             progress.tell(compiled, compiled + left);
         }
@@ -375,9 +387,10 @@ fn names(units: &[&Unit]) -> String {
     units.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// The binary of a program, if the driver gives it out.
-fn binary_of(program: &ClProgram) -> Option<Vec<u8>> {
-    program.get_binaries().ok()?.into_iter().next().filter(|binary| !binary.is_empty())
+/// The binary of a program for `device`, if the driver gives it out. A context may have several devices.
+fn binary_of(program: &ClProgram, device: DeviceId) -> Option<Vec<u8>> {
+    let place = program.get_devices().ok()?.iter().position(|&one| one == device.raw() as isize)?;
+    program.get_binaries().ok()?.into_iter().nth(place).filter(|binary| !binary.is_empty())
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {

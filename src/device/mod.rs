@@ -199,7 +199,8 @@ impl Device {
     }
 
     /// Reports to `progress` how many kernels are compiled, of how many asked for: only when there are some that the cache of kernels
-    /// ([`kernel_cache`]) does not have, as in the first run on a machine.
+    /// ([`kernel_cache`]) does not have, as in the first run on a machine. What `progress` holds lives as long as the device: it must not
+    /// hold the device itself.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);
     }

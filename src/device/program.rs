@@ -46,6 +46,10 @@ impl Program {
         !self.asked.swap(true, Relaxed)
     }
 
+    fn has_failed(&self) -> bool {
+        self.made.get().is_some_and(Result::is_err)
+    }
+
     /// Says what became of it; the first word counts.
     pub(super) fn finish(&self, made: Result<Compiled>) {
         let _the_later = self.made.set(made);
@@ -107,6 +111,9 @@ impl ProgramCache {
         *clock += 1;
         if let Some((used, program)) = programs.get_mut(&unit) {
             *used = *clock;
+            if program.has_failed() {
+                *program = Arc::new(Program::new(unit)); // what was in its way may be gone
+            }
             return program.clone();
         }
         if programs.len() >= Self::BOUND {

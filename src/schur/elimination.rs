@@ -32,15 +32,19 @@ pub(super) struct Elimination<T: Element> {
     failed: OnceLock<Option<usize>>,
 }
 
-/// Refuses patterns of U, W, V that are not the blocks of one matrix on `work`'s device, whose points depend on cameras alone.
+/// Refuses patterns of U, W, V whose sizes are not those of one matrix on `work`'s device.
 pub(super) fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
-    let (device, [.., v]) = (work.device(), patterns);
+    let device = work.device();
     patterns.into_iter().try_for_each(|pattern| check_device(device, pattern.device()))?;
     device.require::<T>()?;
     if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
         return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
     }
-    check_sizes(patterns.map(dimensions))?;
+    check_sizes(patterns.map(dimensions))
+}
+
+/// Refuses a V, of patterns that [`check_patterns`] has looked at, that is not block-diagonal.
+pub(super) fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
     if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
     }

@@ -90,6 +90,8 @@ impl<T: Real> ImplicitSchur<T> {
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let work = &Work::new(u.device(), None);
         elimination::check_patterns::<T>(work, [u, w, v])?;
+        Elimination::<T>::ask(work.device(), w.shape())?;
+        elimination::check_diagonal(work, v)?;
         let cameras = Cameras::new(work, u)?;
         let pattern = cameras.diagonal().pattern();
         let z_transposed = MatVec::multiply_transposed(w)?;

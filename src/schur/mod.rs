@@ -132,6 +132,8 @@ impl<T: Real> Schur<T> {
         structure::Kernels::new(work.device())?;
         Elimination::<T>::ask(work.device(), w.shape())?;
         Base::<T>::ask(work.device(), w.shape().rows())?;
+        PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower)?;
+        elimination::check_diagonal(work, v)?;
         let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.onto(work, &places, pattern.clone())?;

@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn clear_cache() -> Result<(), Failure> {
     let Some(folder) = kernel_cache::folder() else {
-        return output::print("kernels are not kept: BLOCKMUL_CACHE is off");
+        return output::print("kernels are not kept: BLOCKMUL_CACHE is off, or there is no cache folder");
     };
     let cleared = kernel_cache::clear().map_err(output::of_output)?;
     let kernels = if cleared.kernels == 1 { "kernel" } else { "kernels" };

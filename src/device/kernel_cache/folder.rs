@@ -5,7 +5,7 @@ use std::{
     fs::{self, DirEntry, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, SystemTime},
 };
 
@@ -13,6 +13,8 @@ use std::{
 pub(super) const KNOWN: &str = "kernels";
 /// Ending of a file that holds a binary.
 pub(super) const BINARY: &str = "binary";
+/// Characters of a key.
+pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
 /// Bytes of all files: some hundred batches of PoCL's, of about 500 KB.
@@ -25,13 +27,13 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
-    /// Whether this process has looked for files to remove.
-    pruned: AtomicBool,
+    /// Bytes this process has written since it looked for files to remove.
+    written: AtomicU64,
 }
 
 impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, most_bytes: MOST_BYTES, pruned: AtomicBool::new(false) }
+        Self { path, most_bytes: MOST_BYTES, written: AtomicU64::new(u64::MAX) }
     }
 
     #[cfg(test)]
@@ -79,7 +81,13 @@ impl Folder {
 
     /// Writes a file beside its place and moves it there.
     pub(super) fn write(&self, key: &str, ending: &str, bytes: &[u8]) -> io::Result<()> {
-        if !self.pruned.swap(true, Relaxed) {
+        if bytes.len() as u64 > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a binary larger than any that is read"));
+        }
+        let written = self.written.load(Relaxed).saturating_add(bytes.len() as u64);
+        let look = written > self.most_bytes / 8;
+        self.written.store(if look { 0 } else { written }, Relaxed);
+        if look {
             self.prune();
         }
         let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.path)?;
@@ -155,10 +163,12 @@ enum Kind {
 fn kind(entry: &DirEntry) -> Kind {
     let name = entry.file_name();
     let name = name.to_string_lossy();
+    let is_key = |key: &str| key.len() == KEY_LENGTH && key.bytes().all(|byte| byte.is_ascii_hexdigit());
     match name.rsplit_once('.') {
+        _ if !entry.file_type().is_ok_and(|kind| kind.is_file()) => Kind::Other,
         _ if name.starts_with(UNFINISHED) => Kind::Unfinished,
-        Some((key, KNOWN)) if key.bytes().all(|byte| byte.is_ascii_hexdigit()) => Kind::Known,
-        Some((key, BINARY)) if key.bytes().all(|byte| byte.is_ascii_hexdigit()) => Kind::Binary,
+        Some((key, KNOWN)) if is_key(key) => Kind::Known,
+        Some((key, BINARY)) if is_key(key) => Kind::Binary,
         _ => Kind::Other,
     }
 }

@@ -120,6 +120,8 @@ fn hash_of(info: &DeviceInfo) -> Sha256 {
     let mut hash = Sha256::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
+        // How sources become a program.
+        include_str!("../batch.rs"),
         &info.platform,
         &info.platform_version,
         &info.vendor,

@@ -2,7 +2,7 @@ use super::*;
 use crate::device::{Options, Source, arguments::Argument};
 use std::{fs, path::Path, time::Duration};
 
-const KEY: &str = "0123abcd";
+const KEY: &str = "0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd";
 
 fn known() -> Known {
     let argument = |name: &str, cl_type: &str| Argument { name: name.into(), cl_type: cl_type.into() };
@@ -80,8 +80,15 @@ fn files_are_kept_read_and_cleared() {
     folder.write(KEY, KNOWN, b"second").unwrap();
     assert_eq!(folder.read(KEY, KNOWN).as_deref(), Some(b"second".as_slice()));
     fs::write(path.join("notes.txt"), "the user's").unwrap();
+    fs::write(path.join("add.binary"), "the user's too").unwrap();
+    fs::create_dir(path.join(KEY).with_extension("binary")).unwrap();
     assert_eq!(folder.clear().unwrap(), Cleared { kernels: 1, bytes: 6 });
-    assert_eq!(names(&path), ["notes.txt"], "nothing else is removed, nothing unfinished is left");
+    let folder_of_that_name = format!("{KEY}.binary");
+    assert_eq!(
+        names(&path),
+        [&folder_of_that_name, "add.binary", "notes.txt"],
+        "nothing else is removed, nothing unfinished is left"
+    );
     assert_eq!(Folder::new(place.path().join("none")).clear().unwrap(), Cleared::default());
 }
 
@@ -109,16 +116,16 @@ fn folder_and_files_are_their_owners_alone() {
 #[test]
 fn what_was_used_longest_ago_leaves_first() {
     let place = tempfile::tempdir().unwrap();
-    let write = |folder: &Folder, number: u64| folder.write(&format!("{number:08x}"), BINARY, &[0; 100]).unwrap();
+    let write = |folder: &Folder, number: u64| folder.write(&format!("{number:064x}"), BINARY, &[0; 100]).unwrap();
     for number in 0..10 {
         let folder = Folder::of_bytes(place.path().into(), u64::MAX);
         write(&folder, number);
-        let file = fs::File::options().write(true).open(place.path().join(format!("{number:08x}.binary"))).unwrap();
+        let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
     // 1000 bytes are there; three quarters of 800 may stay, beside the one that is written then.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
-    let left: Vec<_> = (4..11).map(|number| format!("{number:08x}.binary")).collect();
+    let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);
 }
 

@@ -4,7 +4,7 @@ pub mod subject;
 
 use crate::failure::Failure;
 use crate::least_squares::{
-    ms,
+    clock::Clock,
     start::{self, Chosen, Start},
 };
 use crate::messages::Messages;
@@ -15,7 +15,6 @@ use blockmul::problem::{
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Which problem, and how it is looked at.
 #[derive(clap::Args)]
@@ -66,6 +65,8 @@ pub struct Taken {
     pub costs: Option<StartCosts>,
     /// For the start, if it needed more than the file.
     pub start_ms: f64,
+    /// Waiting for kernels meanwhile.
+    pub kernels_ms: f64,
 }
 
 /// Costs of both starts.
@@ -78,7 +79,7 @@ pub struct StartCosts {
 
 impl Taken {
     fn of_file(information: Option<Information>) -> Self {
-        Self { information, start: Start::File, costs: None, start_ms: 0.0 }
+        Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0 }
     }
 }
 
@@ -120,7 +121,9 @@ impl ProblemArgs {
         // The device is opened while the file is read.
         let (problem, device) = std::thread::scope(|scope| {
             let opening = scope.spawn(|| select(self.device.as_deref()));
-            Result::Ok((problem::read(&self.file)?, joined(opening)?))
+            let problem = problem::read(&self.file);
+            let device = joined(opening)?;
+            Result::Ok((problem?, device))
         })?;
         messages.show_compiling(&device);
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
@@ -169,7 +172,7 @@ impl ProblemArgs {
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
         let problem = GraphProblem::new(graph, self.loss)?;
         messages.step("starts");
-        let clock = Instant::now();
+        let clock = Clock::start(device);
         let wanted = self.start.unwrap_or(match start::says_nothing(problem.graph()) {
             true => StartName::Auto,
             false => usual,
@@ -184,11 +187,11 @@ impl ProblemArgs {
                 let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
                 messages.say(&said(start, file_cost, &chordal_cost));
                 let costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
-                (state, Taken { information, start, costs, start_ms: 0.0 })
+                (state, Taken { costs, start, ..Taken::of_file(information) })
             }
         };
         if wanted != StartName::File {
-            taken.start_ms = ms(clock);
+            (taken.start_ms, taken.kernels_ms) = (clock.ms(), clock.kernels_ms());
         }
         Ok((problem, state, taken))
     }
