@@ -1,8 +1,8 @@
 //! Makes programs, on threads of its own: from the cache of kernels where they are there, else from source.
 //!
 //! Kernels are asked for while the stages of a product are set up, and waited for when the first is launched. What is missing by then
-//! is compiled in batches (see `batch`): as many as there are threads. PoCL generates code under one lock of the process, and a context
-//! for each thread would read PoCL's library anew, half a second each: there it is one batch.
+//! is compiled as one program (see `batch`): PoCL and NVIDIA's driver compile one program of a process at a time. Binaries of the cache
+//! are loaded side by side.
 use super::{
     DeviceInfo, arguments,
     batch::{Batch, Unit},
@@ -25,8 +25,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Threads beyond this gain nothing: a solver's plans have some ten programs each.
-const MOST_THREADS: usize = 16;
+/// Threads beyond this gain nothing: a solver's plans have some ten binaries.
+const MOST_THREADS: usize = 8;
 /// How long a thread without work waits for the next plan.
 const LINGER: Duration = Duration::from_secs(2);
 
@@ -39,8 +39,6 @@ pub(super) struct Compiler {
 struct Site {
     context: Arc<Context>,
     device: DeviceId,
-    /// Batches to compile at once.
-    most_batches: usize,
     cache: Option<Cache>,
     /// Binaries that are loaded, by their keys.
     binaries: Mutex<HashMap<String, Weak<ClProgram>>>,
@@ -87,13 +85,10 @@ impl Job {
 
 impl Compiler {
     pub(super) fn new(context: Arc<Context>, info: &DeviceInfo) -> Self {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let alone = info.platform == "Portable Computing Language";
         Self {
             site: Arc::new(Site {
                 context,
                 device: info.id,
-                most_batches: if alone { 1 } else { threads },
                 cache: Cache::for_device(info),
                 binaries: Mutex::default(),
                 compiled: AtomicU64::new(0),
@@ -209,10 +204,7 @@ impl Site {
             }
         }
         let load = known.into_iter().map(|(binary, programs)| Job::Load(binary, programs));
-        let compile = missing.into_values().flat_map(|programs| {
-            let each = programs.len().div_ceil(self.most_batches);
-            programs.chunks(each).map(|some| Job::Compile(some.to_vec())).collect::<Vec<_>>()
-        });
+        let compile = missing.into_values().map(Job::Compile);
         compile.chain(load).collect()
     }
 
