@@ -1,6 +1,7 @@
 // factor: Cholesky factors of the damped diagonal blocks of V, and the points' right-hand side through them.
 //                                                                                            host: src/schur/factor.rs
-//   factor_each    one work-item per block, for small blocks: those of a work-group come and go by local memory, side by side
+//   factor_each    one work-group per TOGETHER blocks, an item for each or one for all, for small blocks: they come and go by local
+//                  memory, side by side
 //   factor_group   one work-group per block, an item for each row
 //
 //   in      v[blocks * stride]      blocks P x P, column-major; only what is on and below their diagonals counts
@@ -13,8 +14,8 @@
 // With v'(j, j) = v(j, j) + (scale * v(j, j) + shift): r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2),
 // l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j), y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j);
 // every sum is subtracted term by term in ascending k, every multiplication rounded before.
-#if !defined(P)
-#error "P: see src/schur/factor.rs"
+#if !defined(P) || !defined(TOGETHER)
+#error "P, TOGETHER: see src/schur/factor.rs"
 #endif
 #define AREA (P * P)
 #define PACKED (P * (P + 1) / 2)
@@ -34,20 +35,20 @@ bool is_positive(ARITHMETIC value)
 KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restrict b, global ELEMENT* restrict factor,
                    global ELEMENT* restrict y, global uint* status, uint blocks, uint stride, ARITHMETIC scale, ARITHMETIC shift)
 {
-    local ARITHMETIC tile[GROUP_SIZE * AREA];
-    const uint item = get_local_id(0), first = get_group_id(0) * GROUP_SIZE, count = min((uint)GROUP_SIZE, blocks - first);
+    local ARITHMETIC tile[TOGETHER * AREA];
+    const uint item = get_local_id(0), first = get_group_id(0) * TOGETHER, count = min((uint)TOGETHER, blocks - first);
     for (uint i = item; i < count * AREA; i += GROUP_SIZE)
         tile[i] = v[(ulong)(first + i / AREA) * stride + i % AREA];
     GROUP_BARRIER;
-    if (item < count) {
-        local ARITHMETIC* own = tile + item * AREA;
+    for (uint block = item; block < count; block += GROUP_SIZE) {
+        local ARITHMETIC* own = tile + block * AREA;
         ARITHMETIC l[PACKED], solved[P];
         for (uint j = 0; j < P; ++j)
             for (uint i = j; i < P; ++i)
                 l[AT(i, j)] = own[j * P + i];
         bool positive = true;
         for (uint j = 0; j < P; ++j) {
-            ARITHMETIC pivot = damped(l[AT(j, j)], scale, shift), right = b[((ulong)first + item) * P + j];
+            ARITHMETIC pivot = damped(l[AT(j, j)], scale, shift), right = b[((ulong)first + block) * P + j];
             IN_ORDER
             for (uint k = 0; k < j; ++k) {
                 pivot -= l[AT(j, k)] * l[AT(j, k)];
@@ -66,11 +67,11 @@ KERNEL factor_each(global const ELEMENT* restrict v, global const ELEMENT* restr
             solved[j] = right * reciprocal;
         }
         if (!positive)
-            atomic_max(status, blocks - (first + item));
+            atomic_max(status, blocks - (first + block));
         for (uint i = 0; i < PACKED; ++i)
             own[i] = l[i];
         for (uint j = 0; j < P; ++j)
-            y[((ulong)first + item) * P + j] = solved[j];
+            y[((ulong)first + block) * P + j] = solved[j];
     }
     GROUP_BARRIER;
     for (uint i = item; i < count * PACKED; i += GROUP_SIZE)

@@ -4,7 +4,7 @@
 //   make_pieces      one work-item per piece
 //   sum_pieces       one work-group per piece of a long line: DEPTH blocks at once are multiplied in local memory, then added in order
 //   reduce_rows      one work-item per element of the cameras
-//   back_substitute  one work-group per GROUP_SIZE / P points
+//   back_substitute  one work-group per POINTS points
 //
 //   in   ptr[lines + 1]  other[nnz]  source[nnz]      lines are rows (BY_ROWS) or columns of Z; the other index and the entry of each term,
 //                                                     the entry of columns being its number
@@ -17,25 +17,9 @@
 //
 // A line's terms are added in ascending order, within a block over its other index, each multiplication rounded before it is added, from
 // -0.0 on; every PIECE terms, counted from the line's start, a new sum begins, and the sums are added left to right.
-#if !defined(C) || !defined(P) || !defined(BY_ROWS) || !defined(LONG) || !defined(PIECE) || !defined(DEPTH)
-#error "C, P, BY_ROWS, LONG, PIECE, DEPTH: see src/schur/lines.rs"
+#if !defined(LONG) || !defined(PIECE)
+#error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/schur/lines.rs"
 #endif
-#define AREA (C * P)
-#define NOTHING ((ARITHMETIC)-0.0f)
-#if BY_ROWS
-#define OUT C
-#define INNER P
-#define ENTRY(term) source[term]
-#define ELEMENT_AT(out, inner) ((inner) * C + (out))
-#define INNER_OF(element) ((element) / C)
-#else
-#define OUT P
-#define INNER C
-#define ENTRY(term) (term)
-#define ELEMENT_AT(out, inner) ((out) * C + (inner))
-#define INNER_OF(element) ((element) % C)
-#endif
-
 KERNEL count_pieces(global const uint* ptr, global uint* piece_ptr, uint lines)
 {
     const uint line = get_global_id(0);
@@ -54,6 +38,23 @@ KERNEL make_pieces(global const uint* ptr, global const uint* piece_ptr, global 
     const uint begin = ptr[line] + (number - piece_ptr[line]) * PIECE, left = ptr[line + 1] - begin;
     piece[number] = (uint4)(line, begin, begin + min(left, (uint)PIECE), number);
 }
+
+#ifdef C
+#define AREA (C * P)
+#define NOTHING ((ARITHMETIC)-0.0f)
+#if BY_ROWS
+#define OUT C
+#define INNER P
+#define ENTRY(term) source[term]
+#define ELEMENT_AT(out, inner) ((inner) * C + (out))
+#define INNER_OF(element) ((element) / C)
+#else
+#define OUT P
+#define INNER C
+#define ENTRY(term) (term)
+#define ELEMENT_AT(out, inner) ((out) * C + (inner))
+#define INNER_OF(element) ((element) % C)
+#endif
 
 KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
                   global const ELEMENT* restrict z, global const ELEMENT* restrict x, global ELEMENT* restrict parts)
@@ -117,7 +118,6 @@ KERNEL reduce_rows(global const uint* restrict ptr, global const uint* restrict 
         r[item] = b[item] - line_sum(ptr, other, source, piece_ptr, parts, z, x, line, (uint)(item % C));
 }
 #else
-#define POINTS (GROUP_SIZE / P)
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
@@ -127,15 +127,14 @@ KERNEL back_substitute(global const uint* restrict ptr, global const uint* restr
                        uint lines)
 {
     local ARITHMETIC tile[POINTS * P];
-    const uint item = get_local_id(0), point = get_group_id(0) * POINTS + item / P;
-    const bool mine = item < POINTS * P && point < lines;
-    const ulong place = (ulong)point * P + item % P;
-    if (mine)
-        tile[item] = y[place] - line_sum(ptr, other, other, piece_ptr, parts, z, x, point, item % P);
+    const uint item = get_local_id(0), first = get_group_id(0) * POINTS, count = min((uint)POINTS, lines - first);
+    const ulong place = (ulong)first * P;
+    for (uint i = item; i < count * P; i += GROUP_SIZE)
+        tile[i] = y[place + i] - line_sum(ptr, other, other, piece_ptr, parts, z, x, first + i / P, i % P);
     GROUP_BARRIER;
-    if (mine && item % P == 0) {
-        global const ELEMENT* l = factor + (ulong)point * PACKED;
-        local ARITHMETIC* own = tile + item;
+    for (uint point = item; point < count; point += GROUP_SIZE) {
+        global const ELEMENT* l = factor + (ulong)(first + point) * PACKED;
+        local ARITHMETIC* own = tile + point * P;
         for (uint i = P; i-- > 0;) {
             ARITHMETIC value = own[i];
             IN_ORDER
@@ -145,7 +144,8 @@ KERNEL back_substitute(global const uint* restrict ptr, global const uint* restr
         }
     }
     GROUP_BARRIER;
-    if (mine)
-        x_p[place] = tile[item];
+    for (uint i = item; i < count * P; i += GROUP_SIZE)
+        x_p[place + i] = tile[i];
 }
+#endif
 #endif

@@ -8,10 +8,6 @@
 //   out  entry[n]                      the entry on the diagonal of each column, or NONE
 //   out  d_col_ptr[n + 1]  d_row_idx[n]      the pattern of the identity
 //   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 where there is no entry
-#ifndef SIDE
-#error "SIDE: see src/vector/diagonal.rs"
-#endif
-#define AREA (SIDE * SIDE)
 #define NONE 0xffffffffu
 
 KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, global uint* entry, global uint* d_col_ptr,
@@ -27,6 +23,9 @@ KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, glo
     const uint last = col_ptr[col + 1], first = lower_bound(row_idx, col_ptr[col], last, col);
     entry[col] = first < last && row_idx[first] == col ? first : NONE;
 }
+
+#ifdef SIDE // for all but find_diagonal
+#define AREA (SIDE * SIDE)
 
 KERNEL copy_blocks(global const uint* restrict entry, global const ELEMENT* restrict values, global ELEMENT* restrict d_values, uint n,
                    uint stride, uint d_stride)
@@ -51,3 +50,4 @@ KERNEL copy_elements(global const uint* restrict entry, global const ELEMENT* re
     const ARITHMETIC value = from == NONE ? 0 : LOAD(values, (ulong)from * stride + row % SIDE * (SIDE + 1));
     STORE(value, diagonal, row);
 }
+#endif

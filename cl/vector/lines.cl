@@ -4,8 +4,9 @@
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
-// Line l stands at line_ptr[l] + l: as many places as entries and lines before it. A tile is TILE places; the lines that stand in it are
-// its own, so that neither many entries nor many empty lines come together, and a line of TILE entries or more is a tile's last.
+// Line l stands at line_ptr[l] + l: as many places as entries and lines before it. A tile is that many places; the lines that stand in it are
+// its own, so that neither many entries nor many empty lines come together, and a line of a tile's entries or more is its last. Where tile is 0
+// every line is in pieces.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
@@ -13,18 +14,17 @@
 //   out  piece[counts[0]]        in any order: line, first entry, end, number of its part, or WHOLE where the piece is its line; the parts
 //                                of a line follow one another
 //   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
-#if !defined(TILE) || !defined(PIECE)
-#error "TILE, PIECE: see src/vector/lines.rs"
+#ifndef PIECE
+#error "PIECE: see src/vector/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-#if TILE > 0
-KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint lines, uint tiles)
+KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint lines, uint tile, uint tiles)
 {
-    const uint tile = get_global_id(0);
-    if (tile > tiles)
+    const uint number = get_global_id(0);
+    if (number > tiles)
         return;
-    const ulong start = (ulong)tile * TILE;
+    const ulong start = (ulong)number * tile;
     uint first = 0, end = lines;
     while (first < end) {
         const uint middle = first + (end - first) / 2;
@@ -33,22 +33,21 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
         else
             end = middle;
     }
-    tile_line[tile] = first;
+    tile_line[number] = first;
 }
-#endif
 
 // Pieces of a line; none of one that is left to its tile. Where there are no tiles an empty line is a piece as well.
-uint pieces_of(uint entries)
+uint pieces_of(uint entries, uint tile)
 {
-    if (TILE > 0 && entries <= TILE)
+    if (tile > 0 && entries <= tile)
         return 0;
     return max(entries / PIECE + (entries % PIECE != 0), 1u);
 }
 
-KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines)
+KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines, uint tile)
 {
     const uint line = get_global_id(0);
-    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line]) : 0;
+    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], tile) : 0;
     if (pieces > 0)
         atomic_add(&counts[0], pieces);
     if (pieces > 1) {
@@ -57,12 +56,12 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines
     }
 }
 
-KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines)
+KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines, uint tile)
 {
     const uint line = get_global_id(0);
     if (line >= lines)
         return;
-    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin);
+    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, tile);
     if (pieces == 0)
         return;
     const uint number = atomic_add(&counts[0], pieces);

@@ -66,6 +66,11 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Work-items of a group whose items wait for one another: `preferred`, but one on a CPU, where such a group is a loop without barriers.
+    pub(crate) fn serial_or(&self, preferred: usize) -> usize {
+        if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
+    }
+
     /// Refuses an element type the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
         match T::NAME == "f64" && !self.fp64 {

@@ -3,7 +3,7 @@ mod difference;
 
 use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source};
 use crate::{
-    BlockShape, DeviceKind, Element, Error, Matrix, Pattern, Result,
+    BlockShape, Element, Error, Matrix, Pattern, Result,
     error::{PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
@@ -187,16 +187,24 @@ impl PatternArrays {
         Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
     }
 
+    /// Asks for the kernel that tells whether patterns are the same.
+    pub fn ask(device: &Device) -> Result<()> {
+        Self::fingerprint_kernel(device).map(drop)
+    }
+
+    /// And the items of its groups.
+    fn fingerprint_kernel(device: &Device) -> Result<(Kernel<Signature>, usize)> {
+        let group_size = device.info().serial_or(GROUP_SIZE);
+        let options = Options::group_size(group_size);
+        Ok((device.kernel(source!("device/fingerprint.cl"), &options, "fingerprint")?, group_size))
+    }
+
     fn fingerprint(&self) -> Result<Fingerprint> {
         if let Some(known) = self.fingerprint.get() {
             return Ok(*known);
         }
         let work = Work::new(&self.device, None);
-        // A CPU's group is a loop: of one item it has no barrier.
-        let group_size = if self.device.info().kind == DeviceKind::Cpu { 1 } else { GROUP_SIZE };
-        let options = Options::group_size(group_size);
-        let kernel: Kernel<Signature> =
-            self.device.kernel(source!("device/fingerprint.cl"), &options, "fingerprint")?;
+        let (kernel, group_size) = Self::fingerprint_kernel(&self.device)?;
         let mut sums = work.buffer(2 * GROUPS)?;
         work.fill_zero(&mut sums)?;
         for (array, words) in [(0, &self.col_ptr), (1, &self.row_idx)] {

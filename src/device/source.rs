@@ -58,9 +58,9 @@ impl Options {
         self.define(name, T::CL_NAME)
     }
 
-    /// Quotients and square roots of `float` correctly rounded, as those of `double` are: where the device can.
-    pub fn exact_division(mut self, info: &DeviceInfo) -> Self {
-        if info.exact_division {
+    /// Quotients and square roots of `T` correctly rounded, where the device can: those of `double` are anyway.
+    pub fn exact_division<T: Element>(mut self, info: &DeviceInfo) -> Self {
+        if info.exact_division && T::Arithmetic::CL_NAME == "float" {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
         }
         self

@@ -12,14 +12,22 @@ const EACH_MAX: usize = 6;
 
 pub(super) struct Factor<T: Element> {
     kernel: Kernel<Signature<T>>,
-    group_size: usize,
-    each: bool,
+    groups: Groups,
     blocks: usize,
     /// L of each block: its columns from the diagonal down, one after another, the diagonal's reciprocals on the diagonal.
     pub factor: Buffer<T>,
     pub y: Buffer<T>,
     /// 0, or `blocks` less the number of the first block that is not positive definite: largest for the first.
     status: Buffer<u32>,
+}
+
+/// How blocks are shared out.
+#[derive(Clone, Copy)]
+struct Groups {
+    /// Work-items of a group.
+    size: usize,
+    /// Blocks of a group.
+    blocks: usize,
 }
 
 /// Numbers in the factor of a block.
@@ -30,11 +38,10 @@ pub(super) fn packed(side: usize) -> usize {
 impl<T: Element> Factor<T> {
     /// For `blocks` blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
-        let (kernel, group_size, each) = Self::kernel(work.device(), side)?;
+        let (kernel, groups) = Self::kernel(work.device(), side)?;
         Ok(Self {
             kernel,
-            group_size,
-            each,
+            groups,
             blocks,
             factor: work.buffer(blocks * packed(side))?,
             y: work.buffer(blocks * side)?,
@@ -47,27 +54,28 @@ impl<T: Element> Factor<T> {
         Self::kernel(device, side).map(drop)
     }
 
-    /// The kernel, its group size, and whether a work-item has a block.
-    fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, usize, bool)> {
-        let each = side <= EACH_MAX;
-        // Blocks of a group that lie in local memory: 8 to 10 KiB. A group's item has a row.
-        let group_size = if each && side <= 4 { 64 } else { 32 };
-        let options = Options::group_size(group_size)
+    fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, Groups)> {
+        // Small blocks of a group lie in local memory: 8 to 10 KiB. Of a large one an item has a row.
+        let (name, groups) = match side {
+            ..=EACH_MAX => {
+                let blocks = if side <= 4 { 64 } else { 32 };
+                ("factor_each", Groups { size: device.info().serial_or(blocks), blocks })
+            }
+            _ => ("factor_group", Groups { size: 32, blocks: 1 }),
+        };
+        let options = Options::group_size(groups.size)
             .element::<T>()
-            .exact_division(device.info())
+            .exact_division::<T>(device.info())
             .define("P", side)
-            .define("EACH", u8::from(each));
-        let name = if each { "factor_each" } else { "factor_group" };
-        Ok((device.kernel(source!("schur/factor.cl"), &options, name)?, group_size, each))
+            .define("TOGETHER", groups.blocks)
+            .define("EACH", u8::from(side <= EACH_MAX));
+        Ok((device.kernel(source!("schur/factor.cl"), &options, name)?, groups))
     }
 
     pub fn run(&mut self, work: &Work, v: &DeviceCbc<T>, b: &Buffer<T>, damped: Damped<T>) -> Result<()> {
         work.stage("factor");
         work.fill_zero(&mut self.status)?;
-        let grid = match self.each {
-            true => Grid::items(self.blocks, self.group_size),
-            false => Grid::groups(self.blocks, self.group_size),
-        };
+        let grid = Grid::groups(self.blocks.div_ceil(self.groups.blocks), self.groups.size);
         let (blocks, stride, Damped { scale, shift }) = (self.blocks as u32, v.stride as u32, damped);
         let Self { factor, y, status, .. } = self;
         self.kernel.launch(work, grid, (&v.values, b, factor, y, status, blocks, stride, scale, shift))

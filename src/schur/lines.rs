@@ -25,7 +25,6 @@ const LOCAL_BYTES: usize = 16 << 10;
 
 /// The lines of Z in one direction.
 struct Lines<T: Element> {
-    options: Options,
     /// Columns of Z, or of its transpose.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
@@ -34,55 +33,57 @@ struct Lines<T: Element> {
     sum_pieces: Kernel<PiecesSignature<T>>,
 }
 
-/// The kernels of rows or of columns.
-struct Kernels<T> {
-    options: Options,
-    count: Kernel<CountSignature>,
-    make: Kernel<MakeSignature>,
-    sum_pieces: Kernel<PiecesSignature<T>>,
+/// Points of a work-group.
+fn points(side: usize) -> usize {
+    GROUP_SIZE / side
 }
 
-impl<T: Element> Kernels<T> {
-    fn new(device: &Device, shape: BlockShape, by_rows: bool) -> Result<Self> {
-        let options = Options::group_size(GROUP_SIZE)
-            .element::<T>()
-            .define("C", shape.rows())
-            .define("P", shape.cols())
-            .define("BY_ROWS", u8::from(by_rows))
-            .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
-            .define("PIECE", RUN_PIECE)
-            .define("DEPTH", (LOCAL_BYTES / (shape.area() * size_of::<T>())).clamp(1, 64));
-        let source = source!("schur/lines.cl");
-        Ok(Self {
-            count: device.kernel(source, &options, "count_pieces")?,
-            make: device.rare_kernel(source, &options, "make_pieces")?,
-            sum_pieces: device.rare_kernel(source, &options, "sum_pieces")?,
-            options,
-        })
-    }
+/// What `count_pieces` and `make_pieces` are compiled with: the same for all shapes.
+fn sharing(device: &Device, group_size: usize) -> Options {
+    Options::group_size(group_size)
+        .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
+        .define("PIECE", RUN_PIECE)
+}
+
+/// What sums of rows or columns in blocks of `shape` are compiled with, in groups of `group_size` items.
+fn sums<T: Element>(device: &Device, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
+    sharing(device, group_size)
+        .element::<T>()
+        .define("C", shape.rows())
+        .define("P", shape.cols())
+        .define("BY_ROWS", u8::from(by_rows))
+        .define("DEPTH", (LOCAL_BYTES / (shape.area() * size_of::<T>())).clamp(1, 64))
+        .define("POINTS", points(shape.cols()))
+}
+
+fn count_pieces(device: &Device) -> Result<Kernel<CountSignature>> {
+    device.kernel(source!("schur/lines.cl"), &sharing(device, GROUP_SIZE), "count_pieces")
 }
 
 /// Asks for the kernels of [`Rows`] and of [`Columns`].
 pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> {
     scan(device)?;
-    Rows::<T>::kernel(device, &Kernels::<T>::new(device, shape, true)?.options)?;
-    Columns::<T>::kernel(device, &Kernels::<T>::new(device, shape, false)?.options).map(drop)
+    count_pieces(device)?;
+    Rows::<T>::kernel(device, shape)?;
+    Columns::<T>::kernel(device, shape).map(drop)
 }
 
 impl<T: Element> Lines<T> {
     fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>, by_rows: bool) -> Result<Self> {
-        let lines = pattern.ncols;
-        let Kernels { options, count, make, sum_pieces } = Kernels::new(work.device(), shape, by_rows)?;
+        let (device, lines, source) = (work.device(), pattern.ncols, source!("schur/lines.cl"));
+        let count = count_pieces(device)?;
+        let make: Kernel<MakeSignature> = device.rare_kernel(source, &sharing(device, GROUP_SIZE), "make_pieces")?;
+        let sum_pieces = device.rare_kernel(source, &sums::<T>(device, GROUP_SIZE, shape, by_rows), "sum_pieces")?;
         let mut piece_ptr = work.buffer(lines + 1)?;
         let args = (&pattern.col_ptr, &mut piece_ptr, lines as u32);
         count.launch(work, Grid::items(lines + 1, GROUP_SIZE), args)?;
-        scan(work.device())?.run(work, &mut piece_ptr)?;
+        scan(device)?.run(work, &mut piece_ptr)?;
         let n = work.read(&piece_ptr, lines, 1)?[0] as usize;
         let mut pieces = work.buffer(n)?;
         let args = (&pattern.col_ptr, &piece_ptr, &mut pieces, lines as u32, n as u32);
         make.launch(work, Grid::items(n, GROUP_SIZE), args)?;
         let parts = work.buffer(n * if by_rows { shape.rows() } else { shape.cols() })?;
-        Ok(Self { options, pattern, piece_ptr, pieces, parts, sum_pieces })
+        Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
     /// The sums of the pieces of long lines; `source` is the entry of Z behind each term.
@@ -109,12 +110,12 @@ impl<T: Element> Rows<T> {
     /// For Z in blocks of `shape`, on a pattern whose transpose is this, its entries those of `source`.
     pub fn new(work: &Work, shape: BlockShape, transpose: Arc<PatternArrays>, source: Buffer<u32>) -> Result<Self> {
         let lines = Lines::new(work, shape, transpose, true)?;
-        let kernel = Self::kernel(work.device(), &lines.options)?;
+        let kernel = Self::kernel(work.device(), shape)?;
         Ok(Self { lines, source, kernel, side: shape.rows() })
     }
 
-    fn kernel(device: &Device, options: &Options) -> Result<Kernel<RowsSignature<T>>> {
-        device.kernel(source!("schur/lines.cl"), options, "reduce_rows")
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<RowsSignature<T>>> {
+        device.kernel(source!("schur/lines.cl"), &sums::<T>(device, GROUP_SIZE, shape, true), "reduce_rows")
     }
 
     pub fn run(&mut self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
@@ -142,12 +143,17 @@ impl<T: Element> Columns<T> {
     /// For Z in blocks of `shape` on `pattern`.
     pub fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
         let lines = Lines::new(work, shape, pattern, false)?;
-        let kernel = Self::kernel(work.device(), &lines.options)?;
+        let kernel = Self::kernel(work.device(), shape)?;
         Ok(Self { lines, kernel, side: shape.cols() })
     }
 
-    fn kernel(device: &Device, options: &Options) -> Result<Kernel<BackSignature<T>>> {
-        device.kernel(source!("schur/lines.cl"), options, "back_substitute")
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<BackSignature<T>>> {
+        let options = sums::<T>(device, Self::group_size(device), shape, false);
+        device.kernel(source!("schur/lines.cl"), &options, "back_substitute")
+    }
+
+    fn group_size(device: &Device) -> usize {
+        device.info().serial_or(GROUP_SIZE)
     }
 
     pub fn run(
@@ -161,9 +167,10 @@ impl<T: Element> Columns<T> {
         work.stage("back_substitution");
         self.lines.sum_pieces(work, None, z, x_c)?;
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
-        let (points, Factor { y, factor, .. }) = (pattern.ncols, factor);
-        let args = (&pattern.col_ptr, &pattern.row_idx, piece_ptr, parts, z, x_c, y, factor, x_p, points as u32);
-        self.kernel.launch(work, Grid::groups(points.div_ceil(GROUP_SIZE / self.side), GROUP_SIZE), args)
+        let (count, Factor { y, factor, .. }) = (pattern.ncols, factor);
+        let args = (&pattern.col_ptr, &pattern.row_idx, piece_ptr, parts, z, x_c, y, factor, x_p, count as u32);
+        let grid = Grid::groups(count.div_ceil(points(self.side)), Self::group_size(work.device()));
+        self.kernel.launch(work, grid, args)
     }
 
     pub fn bytes(&self) -> u64 {

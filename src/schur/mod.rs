@@ -11,7 +11,7 @@ mod solve;
 mod structure;
 
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Pattern, Real, Result, StageTime,
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Pattern, Real, Result, ScalarPlan, StageTime,
     device::Work,
     error::Dimensions,
     esc::{Part, PlannedProduct, Scaling, Side},
@@ -133,6 +133,8 @@ impl<T: Real> Schur<T> {
         Elimination::<T>::ask(work.device(), w.shape())?;
         Base::<T>::ask(work.device(), w.shape().rows())?;
         PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower)?;
+        // What a sparse Cholesky takes S by.
+        ScalarPlan::<Cbc<T>>::ask(work.device(), u.shape())?;
         elimination::check_diagonal(work, v)?;
         let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;

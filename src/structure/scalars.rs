@@ -1,7 +1,7 @@
 //! A [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Part, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, Kernel, Out, Work, source},
 };
 use std::sync::{Mutex, PoisonError};
@@ -65,6 +65,17 @@ impl<M: Matrix> ScalarPlan<M> {
         Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 
+    /// Asks for the kernel of blocks of `shape`.
+    pub(crate) fn ask(device: &Device, shape: BlockShape) -> Result<()> {
+        Self::kernel(device, &Elementwise::new(device.info(), shape)).map(drop)
+    }
+
+    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<Signature<M::Element>>> {
+        let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
+        let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
+        device.kernel(source!("structure/scalars.cl"), &options, "scalars")
+    }
+
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
         h.check_kind::<M>()?;
         let (device, shape) = (h.device(), h.array_shape);
@@ -79,9 +90,7 @@ impl<M: Matrix> ScalarPlan<M> {
         let source = work.upload(&places.iter().map(|p| p.source).collect::<Vec<_>>())?;
         let first = work.upload(&places.iter().map(bits).collect::<Vec<_>>())?;
         let height = work.upload(&places.iter().map(|p| p.height).collect::<Vec<_>>())?;
-        let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
-        let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
-        let kernel = Mutex::new(device.kernel(source!("structure/scalars.cl"), &options, "scalars")?);
+        let kernel = Mutex::new(Self::kernel(device, &grid)?);
         let grid = grid.over(places.len());
         Ok(Self { device: device.clone(), h: h.clone(), map, source, first, height, kernel, grid })
     }

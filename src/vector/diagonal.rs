@@ -42,6 +42,11 @@ pub struct Diagonal<M: Matrix> {
     kernels: Mutex<Kernels<M>>,
 }
 
+/// The kernel that finds it.
+pub(super) fn find(device: &Device) -> Result<Kernel<FindSignature>> {
+    device.kernel(source!("vector/diagonal.cl"), &Options::group_size(GROUP_SIZE), "find_diagonal")
+}
+
 struct Kernels<M: Matrix> {
     blocks: Kernel<BlocksSignature<M::Element>>,
     elements: Kernel<ElementsSignature<M::Element>>,
@@ -65,7 +70,7 @@ impl<M: Matrix> Diagonal<M> {
         let work = Work::new(device, None);
         let options = Options::group_size(GROUP_SIZE).element::<M::Element>().define("SIDE", shape.rows());
         let source = source!("vector/diagonal.cl");
-        let find: Kernel<FindSignature> = device.kernel(source, &options, "find_diagonal")?;
+        super::ask(device)?;
         let kernels = Kernels {
             blocks: device.kernel(source, &options, "copy_blocks")?,
             elements: device.kernel(source, &options, "copy_elements")?,
@@ -73,7 +78,7 @@ impl<M: Matrix> Diagonal<M> {
         };
         let (mut entry, mut col_ptr, mut row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
         let args = (&a.arrays.col_ptr, &a.arrays.row_idx, &mut entry, &mut col_ptr, &mut row_idx, n as u32);
-        find.launch(&work, Grid::items(n + 1, GROUP_SIZE), args)?;
+        find(device)?.launch(&work, Grid::items(n + 1, GROUP_SIZE), args)?;
         let arrays = PatternArrays::new(device, n, n, col_ptr, row_idx);
         let pattern = DevicePattern { arrays, array_shape: shape, row_major: M::ROW_MAJOR };
         Ok(Self { a: a.clone(), pattern, entry, kernels: Mutex::new(kernels) })

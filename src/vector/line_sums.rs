@@ -80,15 +80,19 @@ impl<T: Element> LineSums<T> {
             .define("WHOLE_BLOCKS", u8::from(terms == Terms::BlockSquares));
         let source = source!("vector/line_sums.cl");
         let tiles = (tuning.tile > 0).then(|| device.kernel(source, &options, "sum_tiles")).transpose()?;
-        // Of lines of at most one piece, which most matrices' are, nothing is cut.
-        let pieces = device.rare_kernel(source, &options, "sum_pieces")?;
-        let add_parts = device.rare_kernel(source, &options, "add_parts")?;
+        super::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
         Ok(Self {
             tiles,
-            pieces,
-            add_parts,
+            pieces: match lines.pieces.len() {
+                0 => device.rare_kernel(source, &options, "sum_pieces")?,
+                _ => device.kernel(source, &options, "sum_pieces")?,
+            },
+            add_parts: match lines.cuts.len() {
+                0 => device.rare_kernel(source, &options, "add_parts")?,
+                _ => device.kernel(source, &options, "add_parts")?,
+            },
             parts: work.buffer(lines.parts * width)?,
             group_size: tuning.group_size,
             lines,

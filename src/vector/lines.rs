@@ -1,8 +1,8 @@
 //! The lines of a pattern, shared out among work-groups once for all sums: short ones by tiles of entries and lines together, long ones in
 //! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    BlockShape, DeviceInfo, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
@@ -11,9 +11,9 @@ use crate::{
 };
 use std::sync::Arc;
 
-type TilesSignature = (In<u32>, Out<u32>, u32, u32);
-type CountSignature = (In<u32>, InOut<u32>, u32);
-type PlaceSignature = (In<u32>, InOut<u32>, Out<Piece>, Out<Piece>, u32);
+type TilesSignature = (In<u32>, Out<u32>, u32, u32, u32);
+type CountSignature = (In<u32>, InOut<u32>, u32, u32);
+type PlaceSignature = (In<u32>, InOut<u32>, Out<Piece>, Out<Piece>, u32, u32);
 
 /// One item per tile or line: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -33,8 +33,8 @@ impl LineTuning {
         // 1024 products in local memory are 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
         let entries = (1024 / shape.area()).max(1);
         Self {
-            // A CPU's item has a tile to itself: no barriers.
-            group_size: if info.kind == DeviceKind::Cpu { 1 } else { 128.min(info.max_group_size) },
+            // A CPU's item has a tile to itself.
+            group_size: info.serial_or(128),
             // A few large blocks are work enough for a group.
             tile: if entries < 4 { 0 } else { entries },
             depth: entries,
@@ -61,6 +61,25 @@ pub(crate) struct Lines {
     pub cuts: Buffer<Piece>,
     /// Pieces of those lines.
     pub parts: usize,
+}
+
+/// The kernels that share them out, whatever the matrix.
+pub(super) struct Kernels {
+    tile_lines: Kernel<TilesSignature>,
+    count: Kernel<CountSignature>,
+    place: Kernel<PlaceSignature>,
+}
+
+impl Kernels {
+    pub fn new(device: &Device) -> Result<Self> {
+        let (source, options) =
+            (source!("vector/lines.cl"), Options::group_size(GROUP_SIZE).define("PIECE", RUN_PIECE));
+        Ok(Self {
+            tile_lines: device.kernel(source, &options, "tile_lines")?,
+            count: device.kernel(source, &options, "count_pieces")?,
+            place: device.kernel(source, &options, "place_pieces")?,
+        })
+    }
 }
 
 impl Index {
@@ -91,32 +110,29 @@ impl Index {
 impl Lines {
     /// One small read-back: how many pieces there are.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
-        let (device, pattern) = (work.device(), index.pattern());
+        let pattern = index.pattern();
         let (ptr, lines) = (&pattern.col_ptr, pattern.ncols);
         let (n, grid) = (lines as u32, Grid::items(lines, GROUP_SIZE));
-        let options = Options::group_size(GROUP_SIZE).define("TILE", tuning.tile).define("PIECE", RUN_PIECE);
-        let source = source!("vector/lines.cl");
+        let Kernels { tile_lines, count, place } = Kernels::new(work.device())?;
 
         let tiles = if tuning.tile > 0 { (pattern.nnz() + lines).div_ceil(tuning.tile) } else { 0 };
-        let tile: Option<Kernel<TilesSignature>> =
-            (tiles > 0).then(|| device.kernel(source, &options, "tile_lines")).transpose()?;
-        let count: Kernel<CountSignature> = device.kernel(source, &options, "count_pieces")?;
-        let place: Kernel<PlaceSignature> = device.rare_kernel(source, &options, "place_pieces")?;
+        let tile = tuning.tile as u32;
 
         let mut tile_line = work.buffer(tiles + 1)?;
-        if let Some(tile) = tile {
-            tile.launch(work, Grid::items(tiles + 1, GROUP_SIZE), (ptr, &mut tile_line, n, tiles as u32))?;
+        if tiles > 0 {
+            let args = (ptr, &mut tile_line, n, tile, tiles as u32);
+            tile_lines.launch(work, Grid::items(tiles + 1, GROUP_SIZE), args)?;
         }
 
         let mut counts = work.buffer(3)?;
         work.fill_zero(&mut counts)?;
-        count.launch(work, grid, (ptr, &mut counts, n))?;
+        count.launch(work, grid, (ptr, &mut counts, n, tile))?;
         let found = counts.download(work)?;
         let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
-            place.launch(work, grid, (ptr, &mut counts, &mut pieces, &mut cuts, n))?;
+            place.launch(work, grid, (ptr, &mut counts, &mut pieces, &mut cuts, n, tile))?;
         }
         Ok(Self { index, tile_line, pieces, cuts, parts })
     }

@@ -21,7 +21,15 @@ pub use diagonal::Diagonal;
 pub use matvec::MatVec;
 pub use norms::Norms;
 
-use crate::{Device, DeviceVector, Element, Error, Result};
+use crate::{Device, DeviceVector, Element, Error, Result, device::PatternArrays};
+
+/// Asks for the kernels that plans of this folder are set up with, whatever they are of: a solver has several of them, and what is made
+/// together is made sooner.
+fn ask(device: &Device) -> Result<()> {
+    PatternArrays::ask(device)?;
+    lines::Kernels::new(device)?;
+    diagonal::find(device).map(drop)
+}
 
 /// Refuses a vector of another length, or on another device.
 fn check_vector<T: Element>(
