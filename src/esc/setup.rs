@@ -87,8 +87,8 @@ impl Setup {
         Ok(Self {
             entries: device.kernel(setup, &options, "setup_entries")?,
             segments: device.kernel(setup, &options, "setup_segments")?,
-            sum: Scan::new(device, tuning.scan)?,
-            chunk_sum: Scan::new(device, tuning.scan)?,
+            sum: Scan::finishing(device, tuning.scan)?,
+            chunk_sum: Scan::finishing(device, tuning.scan)?,
             scan: tuning.scan,
             record_groups: tuning.record_groups,
         })

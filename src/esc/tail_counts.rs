@@ -36,7 +36,7 @@ impl TailCounts {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
             kernel: device.kernel(source!("esc/tail_counts.cl"), &options, "tail_counts")?,
-            scan: Scan::new(device, tuning.scan)?,
+            scan: Scan::finishing(device, tuning.scan)?,
             tiles: tuning.tiles,
         })
     }

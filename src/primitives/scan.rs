@@ -47,12 +47,22 @@ pub(crate) struct Scan<W> {
 
 impl<W: Word> Scan<W> {
     pub fn new(device: &Device, tuning: ScanTuning) -> Result<Self> {
-        let options = Options::group_size(tuning.group_size).word::<W>("SCAN_WORD").define("ITEMS", tuning.items);
+        let reduce = device.kernel(source!("primitives/scan.cl"), &Self::options(tuning), "scan_reduce")?;
+        Ok(Self { reduce, ..Self::finishing(device, tuning)? })
+    }
+
+    /// The same, for sums that rarely take more than [`Scan::finish`]: the kernel of further ones is asked for at its launch.
+    pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
+        let (source, options) = (source!("primitives/scan.cl"), Self::options(tuning));
         Ok(Self {
-            reduce: device.kernel(source!("primitives/scan.cl"), &options, "scan_reduce")?,
-            tiles: device.kernel(source!("primitives/scan.cl"), &options, "scan_tiles")?,
+            reduce: device.rare_kernel(source, &options, "scan_reduce")?,
+            tiles: device.kernel(source, &options, "scan_tiles")?,
             tuning,
         })
+    }
+
+    fn options(tuning: ScanTuning) -> Options {
+        Options::group_size(tuning.group_size).word::<W>("SCAN_WORD").define("ITEMS", tuning.items)
     }
 
     /// Scans all of `data`.
