@@ -2,9 +2,10 @@
 use crate::messages::{self, Tone};
 use std::io::Write;
 use tracing_subscriber::{
-    EnvFilter,
-    filter::LevelFilter,
+    Layer, Registry,
+    filter::{LevelFilter, Targets},
     fmt::{self, MakeWriter},
+    layer::SubscriberExt,
 };
 
 /// The variables, of which the first that is set and not empty counts.
@@ -16,7 +17,7 @@ pub fn start() {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
     let Some((name, value)) = VARIABLES.into_iter().find_map(value) else { return };
     let value = value.to_string_lossy();
-    let filter = match EnvFilter::builder().parse(&value) {
+    let filter = match value.parse::<Targets>() {
         Ok(filter) => filter,
         Err(error) => {
             let text =
@@ -25,11 +26,11 @@ pub fn start() {
         }
     };
     // When something happened interests those who ask for details.
-    let timed = filter.max_level_hint().is_none_or(|level| level >= LevelFilter::DEBUG);
-    let lines = fmt::Subscriber::builder().compact().with_env_filter(filter).with_writer(AboveTheBar);
+    let timed = Layer::<Registry>::max_level_hint(&filter).is_none_or(|level| level >= LevelFilter::DEBUG);
+    let lines = fmt::Subscriber::builder().compact().with_max_level(LevelFilter::TRACE).with_writer(AboveTheBar);
     let started = match timed {
-        true => tracing::subscriber::set_global_default(lines.with_timer(fmt::time::uptime()).finish()),
-        false => tracing::subscriber::set_global_default(lines.without_time().finish()),
+        true => tracing::subscriber::set_global_default(lines.with_timer(fmt::time::uptime()).finish().with(filter)),
+        false => tracing::subscriber::set_global_default(lines.without_time().finish().with(filter)),
     };
     debug_assert!(started.is_ok(), "the command has one subscriber");
 }
