@@ -22,8 +22,7 @@ budgets='
 tools/test: total             3000
   setup                        180
   build                        900
-  units                        600
-  library                      900
+  units and library            900
   command                      600
   documentation                240
   kernels under Oclgrind       300
@@ -37,6 +36,7 @@ tools/test quick: total        300
   rustdoc                      180
   demo                         720
   installation                 120
+  problems in use              120
   examples                     240
 '
 

@@ -257,7 +257,7 @@ mod tests {
         let work = Work::new(&device, None);
         for (rows, cols) in [(2, 3), (6, 4), (9, 1), (11, 7)] {
             let shape = BlockShape::new(rows, cols)?;
-            let a = DeviceCbc::upload(&work, uniform(20, 500, 9, shape, Values::Real, 1)?.as_cbc())?;
+            let a = DeviceCbc::upload(&work, uniform(20, 60, 9, shape, Values::Real, 1)?.as_cbc())?;
             for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
                 let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
                 let (left, right) = (side(transposed.a), side(transposed.b));

@@ -1,24 +1,21 @@
-//! The solvers of `examples/least_squares` on problems whose truth is known, and on real ones.
+//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems` has those in use.
 mod convergence;
 mod gradients;
 mod graphs;
-mod real;
 #[allow(dead_code)] // what the command uses beside
 #[path = "../../../examples/least_squares/mod.rs"]
 mod solver;
 mod traps;
 
-use crate::common::{data, device};
+use crate::common::device;
 use blockmul::{
     Error,
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     problem::{
-        self, BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph,
-        Problem, Space,
+        BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph, Space,
     },
 };
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
-use std::path::PathBuf;
 
 use solver::{
     Method, Options, Solution, Stop,
@@ -26,7 +23,7 @@ use solver::{
     linear::Linear,
     minimize,
     normal::Normal,
-    start::{Start, cheaper, chordal, weighable},
+    start::{Start, cheaper, chordal},
 };
 
 fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
