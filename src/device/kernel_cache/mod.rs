@@ -1,9 +1,11 @@
 //! The cache of kernels: binaries of compiled programs in files of the user's, so that a process loads in a millisecond what would take
 //! tens to compile.
 //!
-//! A file is named by a hash of all that its contents depend on: source, options, device, driver, platform and the version of this
-//! crate. One kind holds binaries, as the driver gave them out. The other says of a kernel which binary has it and what it takes: names
-//! and types of arguments, since OpenCL promises those only for programs built from source.
+//! A file is named by a hash of everything that its contents depend on: source, options, device,
+//! driver, platform, the variables by which PoCL compiles, and the version of this crate. Files are of
+//! two kinds. One holds a binary, as the driver gave it out. The other names, for one kernel, the
+//! binary that has it, and the names and types of its arguments, since OpenCL promises those only for
+//! programs built from source.
 //! Whatever is odd about a file or the folder means that programs are compiled from source, never a failure. Files are written beside
 //! their place and renamed; folder and files are their owner's alone, since drivers run what is in them.
 //!
@@ -22,10 +24,20 @@ pub(super) use entry::Known;
 use entry::{Binary, seal, unseal};
 use folder::{BINARY, Folder, KNOWN};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 /// The environment variable that names the folder, or turns the cache off.
 const VARIABLE: &str = "BLOCKMUL_CACHE";
+
+/// Variables of the environment that change the code which PoCL generates.
+const COMPILER_VARIABLES: [&str; 6] = [
+    "POCL_BINARY_SPECIALIZE_WG",
+    "POCL_EXTRA_BUILD_FLAGS",
+    "POCL_LLVM_CPU_NAME",
+    "POCL_WILOOPS_MAX_UNROLL_COUNT",
+    "POCL_WORK_GROUP_METHOD",
+    "POCL_WORK_GROUP_SPECIALIZATION",
+];
 
 /// What [`clear`] removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -65,7 +77,7 @@ pub(super) struct Cache {
 impl Cache {
     /// `None` if the cache is off, or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
-        Some(Self { folder: Folder::usable(folder()?)?, of_device: hash_of(info) })
+        Some(Self { folder: Folder::usable(folder()?)?, of_device: hash_of(info, |name| std::env::var_os(name)) })
     }
 
     fn key(&self, texts: &[&str]) -> String {
@@ -116,7 +128,8 @@ impl Cache {
     }
 }
 
-fn hash_of(info: &DeviceInfo) -> Sha256 {
+/// `variable` gives the value of an environment variable.
+fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sha256 {
     let mut hash = Sha256::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
@@ -130,6 +143,9 @@ fn hash_of(info: &DeviceInfo) -> Sha256 {
         &info.driver,
     ] {
         add(&mut hash, part);
+    }
+    for name in COMPILER_VARIABLES {
+        add(&mut hash, &variable(name).unwrap_or_default().to_string_lossy());
     }
     hash
 }

@@ -45,7 +45,7 @@ fn programs_are_found_by_what_they_are_made_of() {
     let cache = |driver: &str| {
         let mut info = crate::device::test_device().info().clone();
         info.driver = driver.into();
-        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
+        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info, |_| None) }
     };
     let units = [unit(1), unit(2)];
     let takes = ["scan_0", "scan_1"].map(|name| KernelArguments { name: name.into(), ..known().takes });
@@ -135,7 +135,7 @@ fn everything_that_a_binary_depends_on_is_in_its_key() {
     let cache = |change: fn(&mut DeviceInfo)| {
         let mut info = crate::device::test_device().info().clone();
         change(&mut info);
-        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info) }
+        Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info, |_| None) }
     };
     let same: fn(&mut DeviceInfo) = |_| ();
     let one = cache(same).key_of(&unit(4));
@@ -155,6 +155,12 @@ fn everything_that_a_binary_depends_on_is_in_its_key() {
     add(Unit { options: options.clone().define("N", 1), ..unit(4) });
     add(Unit { options: Options { flags: "-w".into(), ..options }, source, kernel });
     add(Unit { kernel: "other", ..unit(4) });
+    let with = |name: &'static str| {
+        let of_device = hash_of(crate::device::test_device().info(), |asked| (asked == name).then(|| "1".into()));
+        Cache { folder: Folder::new(place.path().into()), of_device }.key_of(&unit(4))
+    };
+    assert_eq!(one, with("HOME"));
+    others.extend(COMPILER_VARIABLES.map(with));
     for other in others {
         assert_ne!(one, other);
     }
