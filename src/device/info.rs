@@ -66,7 +66,8 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// Work-items of a group whose items wait for one another: `preferred`, but one on a CPU, where such a group is a loop without barriers.
+    /// The size of a work-group whose items wait for one another: `preferred`, or 1 on a CPU, where a
+    /// group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
     }

@@ -187,12 +187,12 @@ impl PatternArrays {
         Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
     }
 
-    /// Asks for the kernel that tells whether patterns are the same.
+    /// Asks for the kernel that compares patterns.
     pub fn ask(device: &Device) -> Result<()> {
         Self::fingerprint_kernel(device).map(drop)
     }
 
-    /// And the items of its groups.
+    /// The kernel and the size of its groups.
     fn fingerprint_kernel(device: &Device) -> Result<(Kernel<Signature>, usize)> {
         let group_size = device.info().serial_or(GROUP_SIZE);
         let options = Options::group_size(group_size);

@@ -58,7 +58,8 @@ impl Options {
         self.define(name, T::CL_NAME)
     }
 
-    /// Quotients and square roots of `T` correctly rounded, where the device can: those of `double` are anyway.
+    /// Correctly rounded quotients and square roots of `float`, if the device has them and `T` is
+    /// computed in `float`; those of `double` always are.
     pub fn exact_division<T: Element>(mut self, info: &DeviceInfo) -> Self {
         if info.exact_division && T::Arithmetic::CL_NAME == "float" {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";

@@ -38,14 +38,14 @@ fn points(side: usize) -> usize {
     GROUP_SIZE / side
 }
 
-/// What `count_pieces` and `make_pieces` are compiled with: the same for all shapes.
+/// Options of `count_pieces` and `make_pieces`, which are the same for all shapes.
 fn sharing(device: &Device, group_size: usize) -> Options {
     Options::group_size(group_size)
         .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
         .define("PIECE", RUN_PIECE)
 }
 
-/// What sums of rows or columns in blocks of `shape` are compiled with, in groups of `group_size` items.
+/// Options of the kernels that sum rows or columns in blocks of `shape`, in groups of `group_size`.
 fn sums<T: Element>(device: &Device, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
     sharing(device, group_size)
         .element::<T>()

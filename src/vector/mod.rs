@@ -23,8 +23,8 @@ pub use norms::Norms;
 
 use crate::{Device, DeviceVector, Element, Error, Result, device::PatternArrays};
 
-/// Asks for the kernels that plans of this folder are set up with, whatever they are of: a solver has several of them, and what is made
-/// together is made sooner.
+/// Asks for the kernels that set up any plan of this folder. A solver has several such plans, and
+/// kernels compiled together take less time.
 fn ask(device: &Device) -> Result<()> {
     PatternArrays::ask(device)?;
     lines::Kernels::new(device)?;

@@ -1,4 +1,4 @@
-//! `tools/demo`, with a cargo that builds nothing and a command that multiplies nothing: CI runs the real ones.
+//! `tools/demo` with stand-ins for cargo and the command. CI runs it with the real ones.
 use super::*;
 
 /// Stands in for cargo: `build` puts the command where cargo would, `run` runs it.

@@ -1,4 +1,5 @@
-//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems` has those in use.
+//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems` checks
+//! them on problems in use.
 mod convergence;
 mod gradients;
 mod graphs;
