@@ -8,7 +8,7 @@ use super::{
     queue::{self, Queue, SharedEvent},
     validate::validate,
 };
-use crate::{BlockShape, Error, Matrix, Result, Word};
+use crate::{BlockShape, Error, Matrix, Result, Word, matrix::check_stride};
 use opencl3::{
     command_queue as clq,
     context::{Context, context as clc},
@@ -215,6 +215,7 @@ impl<M: Matrix> DeviceMatrix<M> {
                 "blocks of {shape}, {stride} elements apart, are not of this matrix type"
             )));
         }
+        let values = check_stride(nnz, stride)?;
         Ok(Self::new(DeviceCbc {
             pattern: PatternArrays::new(
                 device,
@@ -225,7 +226,7 @@ impl<M: Matrix> DeviceMatrix<M> {
             ),
             shape,
             stride,
-            values: device.borrow("values", parts.values, nnz.saturating_mul(stride))?,
+            values: device.borrow("values", parts.values, values)?,
         }))
     }
 

@@ -66,6 +66,10 @@ pub struct StageTime {
     pub flops: Option<u64>,
 }
 
+/// Bytes of one fill. NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on, and
+/// patterns of 16 bytes never end from 32 GiB on.
+const FILL_BYTES: usize = 16 << 30;
+
 impl Work {
     /// Work that allocates at most `limit` bytes (the device's memory if `None`).
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
@@ -126,7 +130,7 @@ impl Work {
 
     /// A buffer of `len` values, its contents undefined.
     pub fn buffer<T: Word>(&self, len: usize) -> Result<Buffer<T>> {
-        let bytes = len as u64 * size_of::<T>() as u64;
+        let bytes = bytes_of::<T>(len)?;
         if self.meter.used() + rounded(bytes) > self.limit {
             return Err(Error::Memory {
                 what: format!("a buffer of {len} values"),
@@ -179,7 +183,7 @@ impl Work {
     /// Copies as many values of `buffer` as there is room for, from `start` on; waits.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
         let len = values.len();
-        assert!(start + len <= buffer.len(), "read of {start}+{len} from {}", buffer.len());
+        assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
         if len > 0 {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
@@ -212,7 +216,8 @@ impl Work {
         to_start: usize,
         len: usize,
     ) -> Result<()> {
-        assert!(from_start + len <= from.len() && to_start + len <= to.len(), "copy of {len} outside its buffers");
+        let inside = lies_in(from_start, len, from.len()) && lies_in(to_start, len, to.len());
+        assert!(inside, "copy of {len} outside its buffers");
         if len == 0 {
             return Ok(());
         }
@@ -237,28 +242,31 @@ impl Work {
 
     /// Sets every value of `buffer`, of the pool, to zero, and a few bytes behind them.
     pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
-        if buffer.len() == 0 {
-            return Ok(());
-        }
-        // NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on.
+        self.fill_zero_by(buffer, FILL_BYTES)
+    }
+
+    /// The same by commands of at most `most` bytes, a multiple of a pattern's 16.
+    fn fill_zero_by<T: Word>(&self, buffer: &mut Buffer<T>, most: usize) -> Result<()> {
         let zero = [0u8; 16];
         let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
         assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
-        self.enqueue("clEnqueueFillBuffer", |queue, wait| {
-            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
-            let event = unsafe {
-                opencl3::command_queue::enqueue_fill_buffer(
-                    queue.get(),
-                    buffer.raw(),
-                    zero.as_ptr().cast(),
-                    zero.len(),
-                    0,
-                    bytes,
-                    wait.len() as u32,
-                    pointer(wait),
-                )
-            };
-            event.map(Event::new).map_err(opencl3::error_codes::ClError)
+        (0..bytes).step_by(most).try_for_each(|start| {
+            self.enqueue("clEnqueueFillBuffer", |queue, wait| {
+                // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
+                let event = unsafe {
+                    opencl3::command_queue::enqueue_fill_buffer(
+                        queue.get(),
+                        buffer.raw(),
+                        zero.as_ptr().cast(),
+                        zero.len(),
+                        start,
+                        most.min(bytes - start),
+                        wait.len() as u32,
+                        pointer(wait),
+                    )
+                };
+                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            })
         })
     }
 
@@ -335,6 +343,51 @@ impl Work {
     }
 }
 
+/// The bytes of `len` values, if they can be counted with room to round them up.
+fn bytes_of<T>(len: usize) -> Result<u64> {
+    let limit = i64::MAX as u64 / (2 * size_of::<T>() as u64);
+    match len as u64 {
+        value if value > limit => Err(Error::TooLarge { what: "number of values of a buffer", value, limit }),
+        value => Ok(value * size_of::<T>() as u64),
+    }
+}
+
+/// Whether `start..start + len` lies in `0..end`, whatever the numbers are.
+fn lies_in(start: usize, len: usize, end: usize) -> bool {
+    start.checked_add(len).is_some_and(|last| last <= end)
+}
+
 pub(super) fn pointer(wait: &[cl_event]) -> *const cl_event {
     if wait.is_empty() { std::ptr::null() } else { wait.as_ptr() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn more_values_than_can_be_counted_are_refused() {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // The first four make fewer bytes than a word has, if the multiplication wraps.
+        for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
+            let refused = device.zero_vector::<f64>(len);
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");
+        }
+        assert!(matches!(work.buffer::<u32>(1 << 50), Err(Error::Memory { .. })), "counted, but not there");
+        assert!(lies_in(2, 3, 5) && !lies_in(2, 4, 5) && !lies_in(usize::MAX, 2, 5));
+    }
+
+    #[test]
+    fn a_fill_in_pieces_reaches_every_value() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        for (len, most) in [(0, 16), (1, 16), (3, 16), (4, 16), (5, 16), (1000, 48), (1000, 1 << 20)] {
+            let mut buffer = work.upload(&vec![7u32; len])?;
+            work.fill_zero_by(&mut buffer, most)?;
+            assert_eq!(buffer.download(&work)?, vec![0; len], "{len} values by {most} bytes");
+        }
+        Ok(())
+    }
 }

@@ -94,16 +94,18 @@ impl<T: Element> Cbc<T> {
     /// From a pattern and blocks `stride` elements apart (`nnz * stride` elements in all).
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the block's area.
+    /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the block's area,
+    /// [`Error::TooLarge`] for one beyond 32 bits.
     pub fn with_stride(pattern: Pattern, shape: BlockShape, stride: usize, values: Vec<T>) -> Result<Self> {
         if stride < shape.area() {
             return Err(Error::Argument(format!("a stride of {stride} elements is less than a {shape} block")));
         }
-        if values.len() != pattern.nnz() * stride {
+        let expected = check_stride(pattern.nnz(), stride)?;
+        if values.len() != expected {
             return Err(Error::Length {
                 array: "values",
                 found: values.len(),
-                expected: pattern.nnz() * stride,
+                expected,
                 why: format!("{} blocks of {shape}, {stride} elements apart", pattern.nnz()),
             });
         }
@@ -283,6 +285,19 @@ impl<T: Element> Cbc<T> {
     }
 }
 
+/// Elements of `nnz` blocks `stride` apart; a stride is a 32-bit argument of kernels.
+pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
+    let limit = u64::from(u32::MAX);
+    if stride as u64 > limit {
+        return Err(Error::TooLarge { what: "stride of blocks", value: stride as u64, limit });
+    }
+    nnz.checked_mul(stride).ok_or(Error::TooLarge {
+        what: "number of blocks",
+        value: nnz as u64,
+        limit: (usize::MAX / stride) as u64,
+    })
+}
+
 /// Elements from one block to the next so that each starts on a multiple of `bytes`.
 pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Result<usize> {
     match bytes {
@@ -312,5 +327,22 @@ impl<T: Element> Matrix for Cbc<T> {
 
     fn from_cbc(cbc: Cbc<T>) -> Result<Self> {
         Ok(cbc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_that_wrap_or_pass_32_bits_are_refused() -> Result<()> {
+        let pattern = Pattern::new(3, 1, vec![0, 3], vec![0, 1, 2])?;
+        // Three of this stride are 11 elements, if the multiplication wraps.
+        let wrapping = ((1u128 << 64) + 11) / 3;
+        for stride in [wrapping as usize, 1 << 32, usize::MAX] {
+            let refused = Cbc::with_stride(pattern.clone(), BlockShape::SCALAR, stride, vec![1.0; 11]);
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{stride}: {refused:?}");
+        }
+        Ok(())
     }
 }

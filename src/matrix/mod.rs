@@ -14,8 +14,8 @@ mod triplets;
 
 pub use add::add;
 pub(crate) use add::union;
-pub(crate) use cbc::aligned_stride;
 pub use cbc::{BlockShape, Cbc};
+pub(crate) use cbc::{aligned_stride, check_stride};
 pub use csc::Csc;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};
