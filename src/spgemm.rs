@@ -202,7 +202,7 @@ impl Spgemm {
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) = (Esc::new(device, x.shape, y.shape, x.nrows)?, self.thinning(device, &operands)?);
+        let (esc, mut thinning) = (Esc::new(device, &operands)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let clock = work.clock();
@@ -235,8 +235,7 @@ impl Spgemm {
     ) -> Result<(DeviceMatrix<M>, Clock<'w>, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) =
-            (Esc::new(work.device(), x.shape, y.shape, x.nrows)?, self.thinning(work.device(), &operands)?);
+        let (esc, mut thinning) = (Esc::new(work.device(), &operands)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
         let clock = work.clock();
         let mut bands = Vec::new();

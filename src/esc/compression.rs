@@ -40,6 +40,11 @@ impl<T: Element> Operands<'_, T> {
         self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
     }
 
+    /// Elements from one block to the next of A, B and C.
+    pub fn strides(&self) -> [usize; 3] {
+        [self.a.stride, self.b.stride, self.c_stride]
+    }
+
     /// C, or a band of it, on a pattern.
     pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer<T>) -> DeviceCbc<T> {
         DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }

@@ -40,7 +40,8 @@ pub(crate) fn estimate<T: Element>(
     for operand in [a, right] {
         PatternArrays::check_nnz(operand.pattern.nnz() as u64)?;
     }
-    let tuning = Tuning::new(info, a.shape, right.shape);
+    let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
+    let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides);
     let (cols, nnz) = (right.pattern.ncols() as u64, right.pattern.nnz() as u64);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
     let (setup, entries) = setup_bytes(&tuning, cols, nnz);

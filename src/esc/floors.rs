@@ -57,7 +57,7 @@ impl Extent {
     /// Of a product with so many products, of which so many are left to merge, and entries of C.
     pub fn new<T: Element>(operands: &Operands<'_, T>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
-        let payload = PayloadKind::of(a.shape, b.shape);
+        let payload = PayloadKind::of(operands.strides());
         Self {
             a_cols: a.ncols as u64,
             a_nnz: a.nnz() as u64,

@@ -109,10 +109,11 @@ pub(crate) struct Esc<T: Element> {
 }
 
 impl<T: Element> Esc<T> {
-    /// For an A of so many rows of blocks.
-    pub fn new(device: &Device, a: BlockShape, b: BlockShape, rows: usize) -> Result<Self> {
-        let tuning = Tuning::new(device.info(), a, b);
-        let kind = Kind { row_bits: row_bits(rows), ..Kind::default() };
+    /// For operands of the shapes, strides and number of rows of these.
+    pub fn new(device: &Device, operands: &Operands<'_, T>) -> Result<Self> {
+        let (a, b) = (operands.a.shape, operands.b.shape);
+        let tuning = Tuning::new(device.info(), a, b).with_strides(operands.strides());
+        let kind = Kind { row_bits: row_bits(operands.a.nrows), ..Kind::default() };
         Self::tuned(device, a, b, tuning, kind)
     }
 

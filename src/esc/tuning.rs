@@ -54,9 +54,10 @@ pub(crate) struct TileTuning {
 }
 
 impl PayloadKind {
-    /// Of a product of `a` blocks by `b` blocks.
-    pub fn of(a: BlockShape, b: BlockShape) -> Self {
-        if a == BlockShape::SCALAR && b == BlockShape::SCALAR { Self::Values } else { Self::Pairs }
+    /// Of a product whose operands and result have blocks so many elements apart: values for scalars one
+    /// after another, since the kernels of values know no stride.
+    pub fn of(strides: [usize; 3]) -> Self {
+        if strides == [1; 3] { Self::Values } else { Self::Pairs }
     }
 
     /// Bytes of one.
@@ -164,7 +165,7 @@ impl Tuning {
                 TileTuning { group_size: wide(256), products: 8 * wide(256) }
             },
             blocks: BlockTuning::new(cpu, wide, a, b),
-            payload: PayloadKind::of(a, b),
+            payload: PayloadKind::of([a.area(), b.area(), a.product(b).area()]),
         }
     }
 
@@ -174,6 +175,11 @@ impl Tuning {
             PayloadKind::Values => RUN_PIECE,
             PayloadKind::Pairs => self.blocks.long_run,
         }
+    }
+
+    /// The same for operands and a result whose blocks are so many elements apart.
+    pub fn with_strides(self, strides: [usize; 3]) -> Self {
+        if PayloadKind::of(strides) == self.payload { self } else { self.keeping_pairs() }
     }
 
     /// The same for a product that is planned: operand pairs are kept, of scalars too.

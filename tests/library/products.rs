@@ -1,6 +1,8 @@
 //! Whole products on a device against the reference: equal, pattern and values, to the bit.
 use crate::common::*;
-use blockmul::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Progress, Report, Result, Spgemm, reference};
+use blockmul::{
+    BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Progress, Report, Result, Spgemm, Threshold, reference,
+};
 use half::f16;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -178,13 +180,28 @@ fn row_major_products_swap_the_operands() -> Result<()> {
 #[test]
 fn aligned_blocks_come_with_zero_padding() -> Result<()> {
     let device = device();
-    let a = blocks::<f32>(Family::Uniform, 20, 20, 4, BlockShape::new(3, 3)?, 1);
-    let want = reference::multiply(&a, &a)?;
-    for bytes in [16, 32, 64] {
-        let (c, _) = Spgemm::new().alignment(bytes).multiply_host(&device, &a.with_alignment(bytes)?, &a)?;
-        assert_eq!((c.stride() * 4) % bytes, 0);
-        assert_eq!(c, want);
-        assert!(c.values().chunks(c.stride()).all(|block| block[9..].iter().all(|&x| x.to_bits() == 0)), "{bytes}");
+    // Scalars too, whose products are kept as values if nothing is padded.
+    for side in [3, 1] {
+        let a = blocks::<f32>(Family::Uniform, 20, 20, 4, BlockShape::new(side, side)?, 1);
+        let want = reference::multiply(&a, &a)?;
+        for bytes in [16, 32, 64] {
+            let (aligned, spgemm) = (a.with_alignment(bytes)?, Spgemm::new().alignment(bytes));
+            for (left, right, spgemm) in [
+                (&aligned, &a, &spgemm),
+                (&a, &aligned, &Spgemm::new()),
+                (&a, &a, &spgemm),
+                (&aligned, &aligned, &Spgemm::new().drop_below(Threshold::absolute(0.0))),
+            ] {
+                let (c, _) = spgemm.multiply_host(&device, left, right)?;
+                assert_eq!(c, want, "{side}x{side}, {bytes} bytes");
+                let padding = |block: &[f32]| block[side * side..].iter().all(|&x| x.to_bits() == 0);
+                assert!(c.values().chunks(c.stride()).all(padding), "{bytes}");
+                let on_device = spgemm.multiply(&device.upload(left)?, &device.upload(right)?)?;
+                assert_eq!(on_device.download()?, want, "{side}x{side}, {bytes} bytes, on the device");
+            }
+            let (c, _) = spgemm.multiply_host(&device, &aligned, &a)?;
+            assert!(c.stride() > side * side && (c.stride() * 4).is_multiple_of(bytes));
+        }
     }
     Ok(())
 }
