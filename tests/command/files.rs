@@ -106,3 +106,29 @@ fn sums_are_the_librarys() {
     desk.fails("add s.mtx p.mtx --alpha x -o d.mtx", 2, &["--alpha"]);
     assert_eq!(desk.files(), ["c.mtx", "p.mtx", "s.mtx", "w.mtx"]);
 }
+
+/// File names are bytes on Unix; reports show what of them is text.
+#[test]
+#[cfg(unix)]
+fn names_that_are_not_text_are_read_written_and_reported() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let desk = Desk::new();
+    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes).to_owned();
+    let (matrix, product, graph) = (name(b"n\xff.mtx"), name(b"o\xff.mtx"), name(b"g\xff.g2o"));
+    std::fs::write(desk.0.path().join(&matrix), SQUARE).unwrap();
+    let run = |words: &[&OsStr], line: &str| {
+        let mut command = desk.command(line);
+        command.args(words);
+        let ran = ran(command);
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+        ran.stdout
+    };
+    let report = run(&[&matrix, OsStr::new("-o"), &product], "multiply --device reference --quiet --report -");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert!(report["command"].as_str().unwrap().contains("n\u{fffd}.mtx"), "{report}");
+    assert!(desk.0.path().join(&product).exists());
+    run(&[OsStr::new("-o"), &graph], "generate g2o --poses 20 --closures 5 --quiet");
+    let solved: Value = serde_json::from_str(&run(&[&graph], "solve --quiet --json -")).unwrap();
+    assert!(solved["command"].as_str().unwrap().contains("g\u{fffd}.g2o"), "{solved}");
+    run(&[OsStr::new("--json"), &name(b"b\xff.json")], "bench uniform:20x2 --rounds 1 --quiet");
+}

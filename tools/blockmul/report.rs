@@ -92,6 +92,11 @@ impl Size {
     }
 }
 
+/// The command and its arguments, for a report. Names of files need not be UTF-8.
+pub fn command_line() -> String {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
 impl Report {
     /// `run` is the one whose times are told, `runs_ms` the totals of all when there were several.
     pub fn new<M: Matrix>(
@@ -109,7 +114,7 @@ impl Report {
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
         Self {
             schema: SCHEMA,
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            command: command_line(),
             device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
             method: run.method,
             element: M::Element::NAME,

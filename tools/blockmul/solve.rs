@@ -189,7 +189,7 @@ impl Run<'_> {
         let (args, info) = (self.args, self.device.info());
         json!({
             "schema": SCHEMA,
-            "command": std::env::args().collect::<Vec<_>>().join(" "),
+            "command": crate::report::command_line(),
             "device": {"name": info.name, "platform": info.platform, "driver": info.driver},
             "file": args.problem.file.display().to_string(),
             "kind": P::KIND,

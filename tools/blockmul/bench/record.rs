@@ -1,5 +1,5 @@
 //! What a product took, as JSON: the schema that programs which time other libraries write too, so that one table holds them all.
-use crate::report::Size;
+use crate::report::{Size, command_line};
 use blockmul::{Device, DeviceKind, Element, Matrix, Method, Report};
 use serde::Serialize;
 
@@ -99,7 +99,7 @@ impl Results {
     pub fn new() -> Self {
         Self {
             schema: SCHEMA,
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            command: command_line(),
             host: Host {
                 cpu: cpu_name(),
                 threads: std::thread::available_parallelism().ok().map(usize::from),
