@@ -23,9 +23,9 @@ tools/test: total             3000
   setup                        180
   build                        900
   units and library            900
-  command                      600
+  command                      400
   documentation                240
-  kernels under Oclgrind       300
+  kernels under Oclgrind       700
 tools/test quick: total        300
   quick build                  120
   quick units                  120
