@@ -325,13 +325,17 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     ));
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
-    // A stride so large that nnz * stride wraps to 0, which any buffer has.
+    // A stride so large that nnz * stride wraps to 0, which any buffer has; and the largest that kernels take.
     let square = blocks::<f64>(Family::Banded, 8, 8, 2, BlockShape::new(2, 2)?, 6);
     let own = app.buffers(&square);
-    let apart = RawMatrix { stride: 1 << 60, ..own.3 };
+    let apart = |stride| RawMatrix { stride, ..own.3 };
     assert_eq!(square.pattern().nnz(), 16);
     assert!(matches!(
-        unsafe { DeviceMatrix::<Cbc<f64>>::adopt(&device, &apart) },
+        unsafe { DeviceMatrix::<Cbc<f64>>::adopt(&device, &apart(1 << 60)) },
+        Err(Error::TooLarge { what: "stride of blocks", .. })
+    ));
+    assert!(matches!(
+        unsafe { DeviceMatrix::<Cbc<f64>>::adopt(&device, &apart(u32::MAX as usize)) },
         Err(Error::Length { array: "values", .. })
     ));
     let other = stranger.adopt()?;
