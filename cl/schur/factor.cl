@@ -1,7 +1,7 @@
 // factor: Cholesky factors of the damped diagonal blocks of V, and the points' right-hand side through them.
 //                                                                                            host: src/schur/factor.rs
-//   factor_each    small blocks: one work-group per TOGETHER blocks, an item for each block or one item for all; the blocks are
-//                  loaded and stored side by side through local memory
+//   factor_each    small blocks: one work-group per TOGETHER blocks, an item for each block or one
+//                  item for all; the blocks are loaded and stored side by side through local memory
 //   factor_group   one work-group per block, an item for each row
 //
 //   in      v[blocks * stride]      blocks P x P, column-major; only what is on and below their diagonals counts

@@ -4,9 +4,10 @@
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
-// Line l stands at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places and owns the
-// lines that stand in it, so that neither many entries nor many empty lines come together. A line of `tile` entries or more is the
-// last of its tile. If `tile` is 0, every line is in pieces.
+// Line l stands at place line_ptr[l] + l: there are as many places as entries and lines. A tile is
+// `tile` places and owns the lines that stand in it, so that neither many entries nor many empty
+// lines come together. A line of `tile` entries or more is the last of its tile. If `tile` is 0,
+// every line is in pieces.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile

@@ -179,9 +179,10 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// read.
     ///
     /// # Errors
-    /// [`Error::Pattern`] naming column and entry, [`Error::Length`] for a buffer that is too small, [`Error::TooLarge`] for a side, a number
-    /// of blocks or a stride beyond 32 bits, [`Error::Argument`] for one of another
-    /// context or a block shape the matrix type does not have.
+    /// [`Error::Pattern`] naming column and entry, [`Error::Length`] for a buffer that is too
+    /// small, [`Error::TooLarge`] for a side, a number of blocks or a stride beyond 32 bits,
+    /// [`Error::Argument`] for one of another context or a block shape the matrix type does not
+    /// have.
     ///
     /// # Safety
     /// The buffers must be valid `cl_mem` handles, and nobody may change `col_ptr` or `row_idx` while the matrix lives: kernels index

@@ -66,8 +66,8 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// The size of a work-group whose items wait for one another: `preferred`, or 1 on a CPU, where a
-    /// group of one item needs no barriers.
+    /// The size of a work-group whose items wait for one another: `preferred`, or 1 on a CPU, where
+    /// a group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
     }

@@ -66,8 +66,8 @@ pub struct StageTime {
     pub flops: Option<u64>,
 }
 
-/// Bytes of one fill. NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on, and
-/// patterns of 16 bytes never end from 32 GiB on.
+/// Bytes of one fill. NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on,
+/// and patterns of 16 bytes never end from 32 GiB on.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
@@ -370,7 +370,7 @@ mod tests {
     fn more_values_than_can_be_counted_are_refused() {
         let device = test_device();
         let work = Work::new(&device, None);
-        // The first four make fewer bytes than a word has, if the multiplication wraps.
+        // The first four make 16 bytes or fewer, if the multiplication wraps.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
             let refused = device.zero_vector::<f64>(len);
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");

@@ -54,8 +54,8 @@ pub(crate) struct TileTuning {
 }
 
 impl PayloadKind {
-    /// Of a product whose operands and result have blocks so many elements apart: values for scalars one
-    /// after another, since the kernels of values know no stride.
+    /// Of a product whose operands and result have blocks so many elements apart: values for
+    /// scalars one after another, since the kernels of values know no stride.
     pub fn of(strides: [usize; 3]) -> Self {
         if strides == [1; 3] { Self::Values } else { Self::Pairs }
     }

@@ -94,7 +94,8 @@ impl<T: Element> Cbc<T> {
     /// From a pattern and blocks `stride` elements apart (`nnz * stride` elements in all).
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the block's area,
+    /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the
+    /// block's area,
     /// [`Error::TooLarge`] for one beyond 32 bits.
     pub fn with_stride(pattern: Pattern, shape: BlockShape, stride: usize, values: Vec<T>) -> Result<Self> {
         if stride < shape.area() {

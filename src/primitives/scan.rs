@@ -51,8 +51,8 @@ impl<W: Word> Scan<W> {
         Ok(Self { reduce, ..Self::finishing(device, tuning)? })
     }
 
-    /// The same for sums that rarely take more than one tile: the kernel that adds up tiles is asked
-    /// for at its launch.
+    /// The same for sums that rarely take more than one tile: the kernel that adds up tiles is
+    /// asked for at its launch.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let (source, options) = (source!("primitives/scan.cl"), Self::options(tuning));
         Ok(Self {

@@ -55,7 +55,8 @@ impl<T: Element> Factor<T> {
     }
 
     fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, Groups)> {
-        // The small blocks of a group take 8 to 10 KiB of local memory. A large block has an item for each row.
+        // The small blocks of a group take 8 to 10 KiB of local memory. A large block has an item
+        // for each row.
         let (name, groups) = match side {
             ..=EACH_MAX => {
                 let blocks = if side <= 4 { 64 } else { 32 };

@@ -133,7 +133,7 @@ impl<T: Real> Schur<T> {
         Elimination::<T>::ask(work.device(), w.shape())?;
         Base::<T>::ask(work.device(), w.shape().rows())?;
         PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower)?;
-        // What a sparse Cholesky takes S by.
+        // The kernel that hands S over to a sparse Cholesky factorization.
         ScalarPlan::<Cbc<T>>::ask(work.device(), u.shape())?;
         elimination::check_diagonal(work, v)?;
         let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower)?;

@@ -325,7 +325,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     ));
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
-    // A stride so large that nnz * stride wraps to 0, which any buffer has; and the largest that kernels take.
+    // A stride so large that nnz * stride wraps to 0, which any buffer has; and the largest that
+    // kernels take.
     let square = blocks::<f64>(Family::Banded, 8, 8, 2, BlockShape::new(2, 2)?, 6);
     let own = app.buffers(&square);
     let apart = |stride| RawMatrix { stride, ..own.3 };

@@ -2,12 +2,12 @@
 //! tens to compile.
 //!
 //! A file is named by a hash of everything that its contents depend on: source, options, device,
-//! driver, platform, the variables by which PoCL compiles, and the version of this crate. Files are of
-//! two kinds. One holds a binary, as the driver gave it out. The other names, for one kernel, the
-//! binary that has it, and the names and types of its arguments, since OpenCL promises those only for
-//! programs built from source.
-//! Whatever is odd about a file or the folder means that programs are compiled from source, never a failure. Files are written beside
-//! their place and renamed; folder and files are their owner's alone, since drivers run what is in them.
+//! driver, platform, the variables by which PoCL compiles, and the version of this crate. Files are
+//! of two kinds. One holds a binary, as the driver gave it out. The other names, for one kernel,
+//! the binary that has it, and the names and types of its arguments, since OpenCL promises those
+//! only for programs built from source. Whatever is odd about a file or the folder means that
+//! programs are compiled from source, never a failure. Files are written beside their place and
+//! renamed; folder and files are their owner's alone, since drivers run what is in them.
 //!
 //! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
 mod entry;

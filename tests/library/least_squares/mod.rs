@@ -1,5 +1,5 @@
-//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems` checks
-//! them on problems in use.
+//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems`
+//! checks them on problems in use.
 mod convergence;
 mod gradients;
 mod graphs;
