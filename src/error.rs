@@ -74,6 +74,14 @@ pub enum Error {
     /// An OpenCL call failed where nothing the caller did explains it.
     #[error("{call} failed: OpenCL error {code} ({name})")]
     OpenCl { call: &'static str, code: i32, name: &'static str },
+    /// A command failed after the device had taken it, so that what was computed since cannot be
+    /// trusted. Every call says so until [`Device::finish`](crate::Device::finish) has.
+    #[error("{call} was taken by the device and failed later: OpenCL error {code} ({name})")]
+    CommandFailed { call: &'static str, code: i32, name: &'static str },
+    /// What was read from the device cannot follow from its operands: a command failed unnoticed, or
+    /// memory was overwritten.
+    #[error("the device's results contradict its operands: {0}")]
+    Contradiction(String),
     /// A kernel program did not compile.
     #[error("cannot build {program} ({options}):\n{log}")]
     Build { program: String, options: String, log: String },
@@ -102,7 +110,11 @@ impl Error {
         match self {
             Self::NoOpenCl { .. } | Self::NoSuchDevice { .. } | Self::Unsupported { .. } => ErrorKind::Device,
             Self::Memory { .. } => ErrorKind::Memory,
-            Self::OpenCl { .. } | Self::Build { .. } | Self::Signature { .. } => ErrorKind::Internal,
+            Self::OpenCl { .. }
+            | Self::CommandFailed { .. }
+            | Self::Contradiction(_)
+            | Self::Build { .. }
+            | Self::Signature { .. } => ErrorKind::Internal,
             _ => ErrorKind::Input,
         }
     }

@@ -227,6 +227,7 @@ impl<M: Matrix> Plan<M> {
         let clock = work.clock();
         self.enqueue_into(&work, (&a.cbc, &b.cbc), Scaling::plain(), Room::from(&mut c.cbc))?;
         work.wait()?;
+        let used = self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes();
         Ok(Report {
             method: Method::Esc,
             products: self.products,
@@ -234,7 +235,8 @@ impl<M: Matrix> Plan<M> {
             dropped: 0,
             longest_run: self.longest_run,
             bands: 1,
-            peak_device_bytes: self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes(),
+            peak_device_bytes: used + self.device.kept_bytes(),
+            used_device_bytes: used,
             total_ms: clock.elapsed().as_secs_f64() * 1e3,
             kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
             stages: work.stage_times(&STAGES[4..5])?,

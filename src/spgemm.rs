@@ -88,8 +88,11 @@ pub struct Report {
     pub longest_run: u32,
     /// Bands of columns the product was cut into.
     pub bands: usize,
-    /// Highest sum of device memory allocated, operands and size classes included.
+    /// Most bytes of device memory held from the driver at once: what was in use, and what the
+    /// device's pool kept for later meanwhile. Never above [`Spgemm::memory_limit`].
     pub peak_device_bytes: u64,
+    /// Most bytes in use at once, operands and size classes included.
+    pub used_device_bytes: u64,
     /// Device time of each stage, and what it has to move and to compute at least.
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device; neither
@@ -273,6 +276,7 @@ impl Spgemm {
             longest_run: done.longest_run,
             bands: done.bands,
             peak_device_bytes: work.peak_bytes(),
+            used_device_bytes: work.most_used_bytes(),
             stages,
             total_ms,
             kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,

@@ -1,8 +1,7 @@
 //! What kernels take: names and types of their arguments, read from a program that was built from source, and compared with what the host
 //! passes.
-use super::cl::check;
+use super::handle::{Kernel, Program};
 use crate::{Error, Result};
-use opencl3::{kernel::Kernel, program::Program};
 use serde::{Deserialize, Serialize};
 
 /// The arguments of the kernel `name` of a program.
@@ -22,7 +21,7 @@ pub(super) struct Argument {
 impl KernelArguments {
     /// Whether `program` has such a kernel: by its name and the number of its arguments, which a program from a binary knows too.
     pub(super) fn is_of(&self, program: &Program) -> bool {
-        let count = Kernel::create(program, &self.name).and_then(|kernel| kernel.num_args());
+        let count = Kernel::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())
     }
 }
@@ -30,16 +29,15 @@ impl KernelArguments {
 /// Those of the kernel `name` of a program. OpenCL promises names and types only for programs built from source.
 /// `written` is its name in the source.
 pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {
-    if !program.kernel_names().split(';').any(|one| one.trim_matches(['\0', ' ']) == name) {
+    if !program.kernel_names()?.iter().any(|one| one == name) {
         return Err(Error::Signature { kernel: written, detail: "its source has no such kernel".into() });
     }
-    let kernel = check("clCreateKernel", Kernel::create(program, name))?;
-    let count = check("clGetKernelInfo", kernel.num_args())?;
-    let text = |text: opencl3::Result<String>| text.unwrap_or_default().trim_end_matches('\0').to_owned();
-    let argument = |index| Argument {
-        name: text(kernel.get_arg_name(index)),
-        cl_type: text(kernel.get_arg_type_name(index)).replace(' ', ""),
+    let kernel = Kernel::of(program, name)?;
+    let argument = |index| {
+        let (name, cl_type) = kernel.argument(index);
+        Argument { name, cl_type: cl_type.replace(' ', "") }
     };
+    let count = kernel.arguments()?;
     Ok(KernelArguments { name: name.into(), arguments: (0..count).map(argument).collect() })
 }
 

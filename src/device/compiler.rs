@@ -6,13 +6,13 @@
 use super::{
     DeviceInfo, arguments,
     batch::{Batch, Unit},
-    cl::check,
+    cl::{BUILD_FAILURE, failed},
+    handle::{Context, Program as ClProgram},
     info::DeviceId,
     kernel_cache::{Cache, Known},
     program::{Compiled, Program},
 };
 use crate::{Error, Progress, Result, events::ms};
-use opencl3::{context::Context, program::Program as ClProgram};
 use std::{
     any::Any,
     collections::{BTreeMap, HashMap, VecDeque},
@@ -333,7 +333,7 @@ impl Site {
             .map(|(name, unit)| arguments::of_kernel(&built, name, unit.kernel))
             .collect::<Result<_>>()?;
         if let Some(cache) = &self.cache
-            && let Some(binary) = binary_of(&built, self.device)
+            && let Some(binary) = built.binary_of(self.device)
         {
             cache.store(&batch, units.iter().copied().zip(&takes), &binary);
         }
@@ -343,23 +343,26 @@ impl Site {
     }
 
     fn build(&self, batch: &Batch, units: &[&Unit]) -> Result<ClProgram> {
-        let device = self.device.raw();
-        let mut built = check("clCreateProgramWithSource", ClProgram::create_from_source(&self.context, &batch.text))?;
-        built.build(&[device], &batch.options).map_err(|error| Error::Build {
-            program: names(units),
-            options: units.iter().map(|unit| unit.options.to_string()).collect::<Vec<_>>().join(";"),
-            log: built.get_build_log(device).unwrap_or_else(|_| format!("no log; OpenCL error {}", error.0)),
+        let built = ClProgram::from_source(&self.context, &batch.text)?;
+        built.build(self.device, &batch.options).map_err(|code| {
+            let log = built.build_log(self.device);
+            let why = match log.trim() {
+                "" => format!("no log: {}", failed("clBuildProgram", code)),
+                _ if code == BUILD_FAILURE => log,
+                log => format!("{}\n{log}", failed("clBuildProgram", code)),
+            };
+            let options = units.iter().map(|unit| unit.options.to_string()).collect::<Vec<_>>().join(";");
+            Error::Build { program: names(units), options, log: why }
         })?;
         Ok(built)
     }
 
     /// A program of the application's context from a binary.
     fn load(&self, binary: &[u8]) -> Result<ClProgram> {
-        // SAFETY: the device is the context's. The bytes are what the driver gave out for this very device, version and source, kept by
-        // this user alone (see `kernel_cache`).
-        let program = unsafe { ClProgram::create_from_binary(&self.context, &[self.device.raw()], &[binary]) };
-        let mut program = check("clCreateProgramWithBinary", program)?;
-        check("clBuildProgram", program.build(&[self.device.raw()], ""))?;
+        // SAFETY: the bytes are what the driver gave out for this very device, version and source,
+        // kept by this user alone (see `kernel_cache`).
+        let program = unsafe { ClProgram::from_binary(&self.context, self.device, binary)? };
+        program.build(self.device, "").map_err(|code| failed("clBuildProgram", code))?;
         Ok(program)
     }
 
@@ -377,12 +380,6 @@ impl Site {
 fn names(units: &[&Unit]) -> String {
     let name = |unit: &&Unit| format!("{} {}", unit.source.path, unit.kernel);
     units.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-/// The binary of a program for `device`, if the driver gives it out. A context may have several devices.
-fn binary_of(program: &ClProgram, device: DeviceId) -> Option<Vec<u8>> {
-    let place = program.get_devices().ok()?.iter().position(|&one| one == device.raw() as isize)?;
-    program.get_binaries().ok()?.into_iter().nth(place).filter(|binary| !binary.is_empty())
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {

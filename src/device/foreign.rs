@@ -2,19 +2,17 @@
 //! and out.
 use super::{
     Buffer, Device, DeviceCbc, DeviceMatrix, PatternArrays, Work,
-    cl::{check, check_code},
+    cl::check,
+    handle::{CommandQueue, Context},
     info,
     pool::Memory,
-    queue::{self, Queue, SharedEvent},
+    queue::{Queue, SharedEvent},
     validate::validate,
 };
 use crate::{BlockShape, Error, Matrix, Result, Word, matrix::check_stride};
 use opencl3::{
-    command_queue as clq,
-    context::{Context, context as clc},
-    device::Device as ClDevice,
-    memory as clm,
-    platform::Platform,
+    command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
+    memory as clm, platform::Platform,
 };
 use std::ffi::c_void;
 
@@ -55,6 +53,7 @@ pub struct RawMatrix {
 #[derive(Debug, Clone)]
 pub struct Marker {
     event: SharedEvent,
+    device: Device,
 }
 
 impl Marker {
@@ -68,7 +67,7 @@ impl Marker {
     /// # Errors
     /// [`Error::OpenCl`] when a command before it failed.
     pub fn wait(&self) -> Result<()> {
-        queue::wait(&self.event)
+        self.device.inner.queue.wait(&self.event)
     }
 }
 
@@ -87,11 +86,11 @@ impl Device {
     /// The three must be valid handles of one OpenCL platform.
     pub unsafe fn adopt(context: RawContext, device: RawDevice, queue: RawQueue) -> Result<Self> {
         let devices: Vec<isize> =
-            check_code("clGetContextInfo", clc::get_context_info(context, clc::CL_CONTEXT_DEVICES))?.into();
+            check("clGetContextInfo", clc::get_context_info(context, clc::CL_CONTEXT_DEVICES))?.into();
         if !devices.contains(&(device as isize)) {
             return Err(Error::Argument("the device to adopt is not one of the context's".into()));
         }
-        let of_queue = |what| check_code("clGetCommandQueueInfo", clq::get_command_queue_info(queue, what));
+        let of_queue = |what| check("clGetCommandQueueInfo", clq::get_command_queue_info(queue, what));
         let (queue_context, queue_device): (isize, isize) =
             (of_queue(clq::CL_QUEUE_CONTEXT)?.into(), of_queue(clq::CL_QUEUE_DEVICE)?.into());
         if queue_context != context as isize || queue_device != device as isize {
@@ -99,7 +98,7 @@ impl Device {
         }
         let properties: u64 = of_queue(clq::CL_QUEUE_PROPERTIES)?.into();
         let id = ClDevice::new(device);
-        let platform = Platform::new(check("clGetDeviceInfo", id.platform())?);
+        let platform = Platform::new(check("clGetDeviceInfo", id.platform().map_err(|error| error.0))?);
         let mut info = info::describe(0, &platform, device)?;
         // Its place in the list, where it is listed (a sub-device is not).
         info.index =
@@ -107,10 +106,10 @@ impl Device {
 
         // SAFETY: both are valid by the caller's word; each retain is undone when the wrapper made of it is dropped.
         unsafe {
-            check_code("clRetainContext", clc::retain_context(context))?;
-            let context = Context::new(context, &[device]);
-            check_code("clRetainCommandQueue", clq::retain_command_queue(queue))?;
-            let queue = check("clGetDeviceInfo", clq::CommandQueue::wrap_cl_command_queue(queue, &id))?;
+            check("clRetainContext", clc::retain_context(context))?;
+            let context = Context::from_raw(context);
+            check("clRetainCommandQueue", clq::retain_command_queue(queue))?;
+            let queue = CommandQueue::from_raw(queue);
             let queue = match properties & clq::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE {
                 0 => Queue::in_order(queue),
                 _ => Queue::ordered_by_events(queue),
@@ -122,7 +121,8 @@ impl Device {
     /// Makes everything enqueued from now on wait for `events`: those of the commands that write an adopted matrix, say.
     ///
     /// # Errors
-    /// [`Error::OpenCl`], for events of another context above all.
+    /// [`Error::OpenCl`], for events of another context above all; [`Error::CommandFailed`] for one that
+    /// has ended in an error.
     ///
     /// # Safety
     /// The events must be valid handles.
@@ -130,9 +130,20 @@ impl Device {
         if events.is_empty() {
             return Ok(()); // a barrier on nothing would wait for all
         }
+        // A barrier on an event that has failed may never end (PoCL).
+        for &event in events {
+            let status = cle::get_event_info(event, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
+            match i32::from(check("clGetEventInfo", status)?) {
+                code if code < 0 => {
+                    return Err(Error::CommandFailed { call: "an awaited command", code, name: error_text(code) });
+                }
+                _ => {}
+            }
+        }
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", |queue, before| {
+            let events = before.and(events);
             // SAFETY: valid by the caller's word.
-            unsafe { queue.enqueue_barrier_with_wait_list(&[events, before].concat()) }
+            unsafe { clq::enqueue_barrier_with_wait_list(queue, events.len() as u32, events.as_ptr()) }
         })?;
         Ok(())
     }
@@ -144,17 +155,17 @@ impl Device {
     pub fn marker(&self) -> Result<Marker> {
         let event = self.inner.queue.enqueue("clEnqueueMarkerWithWaitList", |queue, before| {
             // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
-            unsafe { queue.enqueue_marker_with_wait_list(before) }
+            unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
         self.inner.queue.flush()?; // others may wait for it without ever flushing this queue
-        Ok(Marker { event })
+        Ok(Marker { event, device: self.clone() })
     }
 
     fn borrow<T: Word>(&self, what: &'static str, raw: RawMemory, len: usize) -> Result<Buffer<T>> {
         if raw.is_null() && len == 0 {
             return Work::new(self, None).buffer(0);
         }
-        let info = |what| check_code("clGetMemObjectInfo", clm::get_mem_object_info(raw, what));
+        let info = |what| check("clGetMemObjectInfo", clm::get_mem_object_info(raw, what));
         let context: isize = info(clm::CL_MEM_CONTEXT)?.into();
         if context != self.inner.context.get() as isize {
             return Err(Error::Argument(format!("{what} is a buffer of another OpenCL context")));

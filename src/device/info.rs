@@ -123,10 +123,14 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
 }
 
+/// What a device says of itself.
+fn get<T>(answer: opencl3::Result<T>) -> Result<T> {
+    check("clGetDeviceInfo", answer.map_err(|error| error.0))
+}
+
 pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> Result<DeviceInfo> {
     let device = cl::Device::new(id);
-    let get = |r| check("clGetDeviceInfo", r);
-    let kind = match check("clGetDeviceInfo", device.dev_type())? {
+    let kind = match get(device.dev_type())? {
         t if t & cl::CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
         t if t & cl::CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
         t if t & cl::CL_DEVICE_TYPE_ACCELERATOR != 0 => DeviceKind::Accelerator,
@@ -141,14 +145,13 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         driver: trimmed(get(device.driver_version())?),
         version: trimmed(get(device.version())?),
         kind,
-        compute_units: check("clGetDeviceInfo", device.max_compute_units())?,
-        global_bytes: check("clGetDeviceInfo", device.global_mem_size())?,
-        max_alloc_bytes: check("clGetDeviceInfo", device.max_mem_alloc_size())?,
-        local_bytes: check("clGetDeviceInfo", device.local_mem_size())?,
-        max_group_size: check("clGetDeviceInfo", device.max_work_group_size())?,
+        compute_units: get(device.max_compute_units())?,
+        global_bytes: get(device.global_mem_size())?,
+        max_alloc_bytes: get(device.max_mem_alloc_size())?,
+        local_bytes: get(device.local_mem_size())?,
+        max_group_size: get(device.max_work_group_size())?,
         fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
-        exact_division: check("clGetDeviceInfo", device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
-            != 0,
+        exact_division: get(device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id as isize),
     })
 }

@@ -10,7 +10,7 @@ use super::{
     Device, arguments,
     batch::Unit,
     buffer::Buffer,
-    cl::check,
+    handle,
     program::{Compiled, Program},
     work::Work,
 };
@@ -18,7 +18,7 @@ use crate::{
     Result, Word,
     device::{Options, Source},
 };
-use opencl3::kernel as cl;
+use opencl3::command_queue as clq;
 use std::{
     any::TypeId,
     cell::OnceCell,
@@ -42,9 +42,11 @@ pub(crate) struct Scalar<T>(PhantomData<T>);
 pub(crate) trait Param {
     type Value<'a>;
     fn cl_type() -> String;
+    /// Bytes of memory passed.
+    fn bytes(value: &Self::Value<'_>) -> u64;
     /// # Safety
     /// Argument `index` of the kernel must have the type [`Param::cl_type`].
-    unsafe fn set(kernel: &cl::Kernel, index: u32, value: &Self::Value<'_>) -> opencl3::Result<()>;
+    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<()>;
 }
 
 macro_rules! buffer_param {
@@ -54,7 +56,10 @@ macro_rules! buffer_param {
             fn cl_type() -> String {
                 format!("{}*", T::CL_NAME)
             }
-            unsafe fn set(kernel: &cl::Kernel, index: u32, value: &Self::Value<'_>) -> opencl3::Result<()> {
+            fn bytes(value: &Self::Value<'_>) -> u64 {
+                value.bytes()
+            }
+            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<()> {
                 // SAFETY: the argument is a global pointer by the caller's word; the handle lives as long as the borrow.
                 unsafe { kernel.set_arg(index, &value.raw()) }
             }
@@ -70,7 +75,10 @@ impl<T: Word> Param for Scalar<T> {
     fn cl_type() -> String {
         T::CL_NAME.into()
     }
-    unsafe fn set(kernel: &cl::Kernel, index: u32, value: &T) -> opencl3::Result<()> {
+    fn bytes(_: &T) -> u64 {
+        0
+    }
+    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &T) -> Result<()> {
         // SAFETY: the argument has this type by the caller's word.
         unsafe { kernel.set_arg(index, value) }
     }
@@ -84,7 +92,10 @@ macro_rules! scalar_param {
             fn cl_type() -> String {
                 Scalar::<$scalar>::cl_type()
             }
-            unsafe fn set(kernel: &cl::Kernel, index: u32, value: &$scalar) -> opencl3::Result<()> {
+            fn bytes(_: &$scalar) -> u64 {
+                0
+            }
+            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &$scalar) -> Result<()> {
                 // SAFETY: passed on from the caller.
                 unsafe { Scalar::<$scalar>::set(kernel, index, value) }
             }
@@ -97,9 +108,11 @@ scalar_param!(u32, u64);
 pub(crate) trait Signature: 'static {
     type Values<'a>;
     fn cl_types() -> Vec<String>;
+    /// Bytes of memory passed.
+    fn bytes(values: &Self::Values<'_>) -> u64;
     /// # Safety
     /// The kernel must take exactly [`Signature::cl_types`].
-    unsafe fn set(kernel: &cl::Kernel, values: &Self::Values<'_>) -> opencl3::Result<()>;
+    unsafe fn set(kernel: &handle::Kernel, values: &Self::Values<'_>) -> Result<()>;
 }
 
 macro_rules! signature {
@@ -109,7 +122,10 @@ macro_rules! signature {
             fn cl_types() -> Vec<String> {
                 vec![$($param::cl_type()),+]
             }
-            unsafe fn set(kernel: &cl::Kernel, values: &Self::Values<'_>) -> opencl3::Result<()> {
+            fn bytes(values: &Self::Values<'_>) -> u64 {
+                [$($param::bytes(&values.$index)),+].iter().sum()
+            }
+            unsafe fn set(kernel: &handle::Kernel, values: &Self::Values<'_>) -> Result<()> {
                 // SAFETY: passed on from the caller, argument by argument.
                 unsafe { $($param::set(kernel, $index, &values.$index)?;)+ }
                 Ok(())
@@ -157,18 +173,18 @@ impl Grid {
 /// arguments, so two threads cannot share one.
 #[derive(Default)]
 pub(super) struct Handles {
-    idle: Mutex<HashMap<TypeId, Vec<cl::Kernel>>>,
+    idle: Mutex<HashMap<TypeId, Vec<handle::Kernel>>>,
 }
 
 impl Handles {
-    fn idle(&self) -> MutexGuard<'_, HashMap<TypeId, Vec<cl::Kernel>>> {
+    fn idle(&self) -> MutexGuard<'_, HashMap<TypeId, Vec<handle::Kernel>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Compiled {
     /// A handle that nobody uses, or a new one, whose arguments are `S`.
-    fn take<S: Signature>(&self, name: &'static str) -> Result<cl::Kernel> {
+    fn take<S: Signature>(&self, name: &'static str) -> Result<handle::Kernel> {
         if let Some(idle) = self.handles.idle().get_mut(&TypeId::of::<S>()).and_then(Vec::pop) {
             return Ok(idle);
         }
@@ -179,7 +195,7 @@ impl Compiled {
 
 /// A kernel whose argument list is the type `S`; returns to its program when dropped.
 pub(crate) struct Kernel<S> {
-    raw: OnceCell<cl::Kernel>,
+    raw: OnceCell<handle::Kernel>,
     /// What of `S` is left when it is dropped.
     types: TypeId,
     home: Arc<Program>,
@@ -213,7 +229,7 @@ impl Device {
 
 impl<S: Signature> Kernel<S> {
     /// The kernel itself: taken from its program when that is made, and compared with `S`.
-    fn raw(&self, work: &Work) -> Result<&cl::Kernel> {
+    fn raw(&self, work: &Work) -> Result<&handle::Kernel> {
         if let Some(raw) = self.raw.get() {
             return Ok(raw);
         }
@@ -230,12 +246,25 @@ impl<S: Signature> Kernel<S> {
         }
         let raw = self.raw(work)?;
         // SAFETY: the argument list was compared with `S` when this kernel was taken from its program.
-        check("clSetKernelArg", unsafe { S::set(raw, &args) })?;
+        unsafe { S::set(raw, &args)? };
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
-        work.launch(|queue, wait| {
-            // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers named in `args` may be
-            // dropped before the kernel ran: their memory is then reused behind it on the same queue (see pool.rs).
-            unsafe { queue.enqueue_nd_range_kernel(raw.get(), 1, ptr::null(), global.as_ptr(), local.as_ptr(), wait) }
+        work.launch(S::bytes(&args), |queue, wait| {
+            // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers
+            // named in `args` may be dropped before the kernel ran: their memory is then reused behind
+            // it on the same queue (see pool.rs).
+            unsafe {
+                let (global, local) = (global.as_ptr(), local.as_ptr());
+                clq::enqueue_nd_range_kernel(
+                    queue,
+                    raw.get(),
+                    1,
+                    ptr::null(),
+                    global,
+                    local,
+                    wait.len(),
+                    wait.pointer(),
+                )
+            }
         })
     }
 }

@@ -1,8 +1,11 @@
 //! Device memory as a slice of the host's: a CPU device's own memory, on a GPU what is copied there when the host is done.
 use super::{Buffer, Work};
 use crate::{Error, Result, Word};
-use opencl3::{error_codes::ClError, event::Event, types::cl_mem};
-use std::ops::{Deref, DerefMut};
+use opencl3::{command_queue as clq, memory::CL_MAP_WRITE_INVALIDATE_REGION, types::cl_mem};
+use std::{
+    cell::Cell,
+    ops::{Deref, DerefMut},
+};
 
 /// A whole buffer mapped for the host to write. What it held before does not matter and is not copied; every value is to be written.
 pub(crate) struct Mapped<'a, T: Word> {
@@ -17,24 +20,20 @@ impl Work {
     pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
         let mut pointer = None;
         if buffer.len() > 0 {
-            let address = pointer.insert(std::ptr::null_mut());
-            self.enqueue("clEnqueueMapBuffer", |queue, wait| {
-                // SAFETY: the range is the buffer's; the call blocks, so the address is valid when it returns, until it is unmapped.
+            let address = Cell::new(std::ptr::null_mut());
+            let bytes = buffer.len() * size_of::<T>();
+            self.enqueue("clEnqueueMapBuffer", buffer.bytes(), |queue, wait| {
+                let mut mapped = std::ptr::null_mut();
+                // SAFETY: the range is the buffer's; the call blocks, so the address is valid when it
+                // returns, until it is unmapped.
                 let event = unsafe {
-                    opencl3::command_queue::enqueue_map_buffer(
-                        queue.get(),
-                        buffer.raw(),
-                        1,
-                        opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION,
-                        0,
-                        buffer.len() * size_of::<T>(),
-                        address,
-                        wait.len() as u32,
-                        super::work::pointer(wait),
-                    )
+                    let (flags, wait, events) = (CL_MAP_WRITE_INVALIDATE_REGION, wait.len(), wait.pointer());
+                    clq::enqueue_map_buffer(queue, buffer.raw(), 1, flags, 0, bytes, &mut mapped, wait, events)
                 };
-                event.map(Event::new).map_err(ClError)
+                address.set(mapped);
+                event
             })?;
+            pointer = Some(address.get());
         }
         let mapped = Mapped { work: self, buffer, pointer };
         match pointer.is_none_or(|address| address.cast::<T>().is_aligned()) {
@@ -56,19 +55,17 @@ impl<T: Word> Mapped<'_, T> {
 
     fn release(&mut self) -> Result<()> {
         let Some(address) = self.pointer.take() else { return Ok(()) };
-        self.work.enqueue("clEnqueueUnmapMemObject", |queue, wait| {
-            // SAFETY: the address is that of the buffer's mapping, given back once; no slice of it outlives `self`.
-            let event = unsafe {
-                opencl3::command_queue::enqueue_unmap_mem_object(
-                    queue.get(),
-                    self.buffer.raw(),
-                    address,
-                    wait.len() as u32,
-                    super::work::pointer(wait),
-                )
-            };
-            event.map(Event::new).map_err(ClError)
-        })
+        let bytes = self.buffer.bytes();
+        let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", bytes, |queue, wait| {
+            // SAFETY: the address is that of the buffer's mapping, given back once; no slice of it
+            // outlives `self`.
+            unsafe { clq::enqueue_unmap_mem_object(queue, self.buffer.raw(), address, wait.len(), wait.pointer()) }
+        });
+        if unmapped.is_err() {
+            // Nobody else may have memory that is still mapped.
+            self.buffer.memory.abandon();
+        }
+        unmapped
     }
 }
 

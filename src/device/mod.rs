@@ -11,6 +11,7 @@ mod compiler;
 mod foreign;
 #[cfg(feature = "gl")]
 mod gl;
+mod handle;
 mod info;
 mod kernel;
 pub mod kernel_cache;
@@ -42,12 +43,11 @@ pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use source::{Options, Source, source};
 pub use vector::DeviceVector;
 pub use work::StageTime;
-pub(crate) use work::{Clock, Work};
+pub(crate) use work::{Clock, Work, at_most};
 
 use crate::{Element, Error, Matrix, Progress, Result, events::ms};
-use cl::check;
 use compiler::Compiler;
-use opencl3::{command_queue as clq, context::Context};
+use handle::{CommandQueue, Context};
 use pool::Pool;
 use program::ProgramCache;
 use queue::Queue;
@@ -151,13 +151,9 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] when the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        let (start, id) = (Instant::now(), info.id.raw());
-        let context = check("clCreateContext", Context::from_device(&opencl3::device::Device::new(id)))?;
-        // SAFETY: `id` is the device the context was just made from. The call of OpenCL 1.x is the one every platform has.
-        #[allow(deprecated)]
-        let queue = check("clCreateCommandQueue", unsafe {
-            clq::CommandQueue::create(&context, id, clq::CL_QUEUE_PROFILING_ENABLE)
-        })?;
+        let start = Instant::now();
+        let context = Context::of(info.id)?;
+        let queue = CommandQueue::with_times(&context, info.id)?;
         let DeviceInfo { index, name, platform, driver, .. } = info;
         let (name, platform, driver) = (name.as_str(), platform.as_str(), driver.as_str());
         tracing::info!(target: "blockmul::device", index, name, platform, driver, ms = ms(start), "opened");
@@ -227,12 +223,20 @@ impl Device {
     /// Waits until everything enqueued so far is done.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] when a command failed.
+    /// [`Error::CommandFailed`] when a command failed after it was taken. That is then forgotten: the
+    /// device works on, but what was computed on it since must be computed again.
     pub fn finish(&self) -> Result<()> {
         self.inner.queue.finish()
     }
 
-    /// Gives the memory that finished products left in the pool back to the device.
+    /// Bytes of device memory that the pool keeps for later.
+    pub fn kept_bytes(&self) -> u64 {
+        self.inner.pool.kept()
+    }
+
+    /// Gives the memory that finished products left in the pool back to the device. Untrimmed, the
+    /// pool keeps what it may need again: with what is in use at most one and a half times the most
+    /// that was in use at once lately (64 MiB where that is less).
     pub fn trim(&self) {
         self.inner.pool.trim();
     }

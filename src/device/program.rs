@@ -1,7 +1,12 @@
 //! Programs: asked for when a stage is set up, made by the [`Compiler`] when one of them is waited for.
-use super::{arguments::KernelArguments, batch::Unit, cl::check, compiler::Compiler, kernel::Handles};
+use super::{
+    arguments::KernelArguments,
+    batch::Unit,
+    compiler::Compiler,
+    handle::{Kernel, Program as ClProgram},
+    kernel::Handles,
+};
 use crate::{Error, Result};
-use opencl3::{kernel::Kernel, program::Program as ClProgram};
 use std::{
     collections::HashMap,
     sync::{
@@ -32,7 +37,7 @@ impl Compiled {
 
     /// A new handle.
     pub(super) fn create(&self) -> Result<Kernel> {
-        check("clCreateKernel", Kernel::create(&self.program, &self.takes.name))
+        Kernel::of(&self.program, &self.takes.name)
     }
 }
 

@@ -2,11 +2,15 @@
 use super::{
     Device,
     buffer::Buffer,
-    pool::{Meter, rounded},
-    queue::{self, SharedEvent},
+    cl::{OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES},
+    pool::{Budget, Meter, rounded},
+    queue::{SharedEvent, Waits},
 };
 use crate::{Error, Result, Word};
-use opencl3::{command_queue::CommandQueue, event::Event, types::cl_event};
+use opencl3::{
+    command_queue as clq,
+    types::{cl_command_queue, cl_event},
+};
 use std::{
     cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -108,9 +112,13 @@ impl Work {
         self.limit
     }
 
+    fn budget(&self) -> Budget<'_> {
+        Budget { meter: &self.meter, limit: self.limit }
+    }
+
     /// Counts memory that the work uses and did not allocate: its operands.
     pub fn count_operand(&self, bytes: u64) {
-        self.meter.add(bytes);
+        self.device.inner.pool.count(bytes, self.budget());
     }
 
     /// Bytes allocated now.
@@ -119,6 +127,11 @@ impl Work {
     }
 
     /// Highest sum of bytes allocated, size classes included.
+    pub fn most_used_bytes(&self) -> u64 {
+        self.meter.most_used()
+    }
+
+    /// Highest sum of bytes allocated and kept by the pool, size classes included.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
     }
@@ -139,7 +152,7 @@ impl Work {
                 place: format!("device memory within a limit of {} bytes", self.limit),
             });
         }
-        Ok(Buffer::new(self.device.inner.pool.take(bytes, Some(&self.meter))?, len))
+        Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget())?, len))
     }
 
     /// A buffer holding `values`; waits until they are copied.
@@ -153,21 +166,13 @@ impl Work {
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
         if !values.is_empty() {
-            self.enqueue("clEnqueueWriteBuffer", |queue, wait| {
-                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values` outlives the copy.
-                let event = unsafe {
-                    opencl3::command_queue::enqueue_write_buffer(
-                        queue.get(),
-                        buffer.raw(),
-                        1,
-                        0,
-                        size_of_val(values),
-                        values.as_ptr().cast(),
-                        wait.len() as u32,
-                        pointer(wait),
-                    )
-                };
-                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), |queue, wait| {
+                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values` outlives
+                // the copy.
+                unsafe {
+                    let (from, bytes) = (values.as_ptr().cast(), size_of_val(values));
+                    clq::enqueue_write_buffer(queue, buffer.raw(), 1, 0, bytes, from, wait.len(), wait.pointer())
+                }
             })?;
         }
         Ok(())
@@ -180,6 +185,18 @@ impl Work {
         Ok(values)
     }
 
+    /// A number that the device has counted, value `at` of `buffer`; waits. It is checked, since
+    /// memory is allocated and kernels are launched by it.
+    pub fn read_count<T: Word + Into<u64>>(
+        &self,
+        buffer: &Buffer<T>,
+        at: usize,
+        what: &'static str,
+        most: u64,
+    ) -> Result<u64> {
+        at_most(what, self.read(buffer, at, 1)?[0].into(), most)
+    }
+
     /// Copies as many values of `buffer` as there is room for, from `start` on; waits.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
         let len = values.len();
@@ -187,22 +204,17 @@ impl Work {
         if len > 0 {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
-            self.enqueue("clEnqueueReadBuffer", |queue, wait| {
-                // SAFETY: the range lies inside the buffer; the call blocks, so `values` outlives the copy.
-                let event = unsafe {
-                    opencl3::command_queue::enqueue_read_buffer(
-                        queue.get(),
-                        buffer.raw(),
-                        1,
-                        start * size_of::<T>(),
-                        size_of_val(values),
-                        values.as_mut_ptr().cast(),
-                        wait.len() as u32,
-                        pointer(wait),
-                    )
-                };
-                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
+            self.enqueue("clEnqueueReadBuffer", buffer.bytes(), |queue, wait| {
+                // SAFETY: the range lies in the buffer and in `values`; the call blocks, so `values`
+                // outlives the copy.
+                unsafe {
+                    let (from, to) = (start * size_of::<T>(), to.cast());
+                    clq::enqueue_read_buffer(queue, buffer.raw(), 1, from, bytes, to, wait.len(), wait.pointer())
+                }
             })?;
+            // Only now it is known whether the commands before have made what was read.
+            self.device.inner.queue.look()?;
         }
         Ok(())
     }
@@ -222,21 +234,13 @@ impl Work {
             return Ok(());
         }
         let size = size_of::<T>();
-        self.enqueue("clEnqueueCopyBuffer", |queue, wait| {
+        let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
+        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), |queue, wait| {
             // SAFETY: both ranges lie inside their buffers, which are distinct (one is borrowed mutably).
-            let event = unsafe {
-                opencl3::command_queue::enqueue_copy_buffer(
-                    queue.get(),
-                    from.raw(),
-                    to.raw(),
-                    from_start * size,
-                    to_start * size,
-                    len * size,
-                    wait.len() as u32,
-                    pointer(wait),
-                )
-            };
-            event.map(Event::new).map_err(opencl3::error_codes::ClError)
+            unsafe {
+                let (from, to, wait, events) = (from.raw(), to.raw(), wait.len(), wait.pointer());
+                clq::enqueue_copy_buffer(queue, from, to, from_start, to_start, bytes, wait, events)
+            }
         })
     }
 
@@ -251,31 +255,24 @@ impl Work {
         let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
         assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
         (0..bytes).step_by(most).try_for_each(|start| {
-            self.enqueue("clEnqueueFillBuffer", |queue, wait| {
+            self.enqueue("clEnqueueFillBuffer", buffer.bytes(), |queue, wait| {
                 // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
-                let event = unsafe {
-                    opencl3::command_queue::enqueue_fill_buffer(
-                        queue.get(),
-                        buffer.raw(),
-                        zero.as_ptr().cast(),
-                        zero.len(),
-                        start,
-                        most.min(bytes - start),
-                        wait.len() as u32,
-                        pointer(wait),
-                    )
-                };
-                event.map(Event::new).map_err(opencl3::error_codes::ClError)
+                unsafe {
+                    let (pattern, size, len) = (zero.as_ptr().cast(), zero.len(), most.min(bytes - start));
+                    let (wait, events) = (wait.len(), wait.pointer());
+                    clq::enqueue_fill_buffer(queue, buffer.raw(), pattern, size, start, len, wait, events)
+                }
             })
         })
     }
 
-    /// Enqueues a kernel.
+    /// Enqueues a kernel whose buffers have `bytes` bytes.
     pub(super) fn launch(
         &self,
-        command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
+        bytes: u64,
+        command: impl Fn(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
     ) -> Result<()> {
-        self.enqueue("clEnqueueNDRangeKernel", command)?;
+        self.enqueue("clEnqueueNDRangeKernel", bytes, command)?;
         self.device.inner.launches.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let stage = record.stage;
@@ -283,28 +280,49 @@ impl Work {
         Ok(())
     }
 
+    /// Enqueues a command on buffers of `bytes` bytes. Where a driver that allocates on first use
+    /// has no memory left for them, the pool gives back what it keeps, and the command is tried
+    /// once more.
     pub(super) fn enqueue(
         &self,
         call: &'static str,
-        command: impl FnOnce(&CommandQueue, &[cl_event]) -> opencl3::Result<Event>,
+        bytes: u64,
+        command: impl Fn(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
     ) -> Result<()> {
-        let event = self.device.inner.queue.enqueue(call, command).map_err(|error| self.out_of_memory(error))?;
-        self.device.inner.commands.fetch_add(1, Relaxed);
+        let Device { inner } = &self.device;
+        let mut taken = inner.queue.enqueue(call, &command);
+        if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
+            && inner.pool.kept() > 0
+        {
+            // Memory is free only when the commands that used it are done.
+            inner.queue.finish()?;
+            inner.pool.trim();
+            taken = inner.queue.enqueue(call, &command);
+        }
+        let event = taken.map_err(|error| self.out_of_memory(error, bytes))?;
+        inner.commands.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let stage = record.stage;
         record.events.push((stage, event));
         Ok(())
     }
 
-    /// A driver that allocates on first use reports the lack of memory at a launch.
-    fn out_of_memory(&self, error: Error) -> Error {
+    /// A driver that allocates on first use reports the lack of memory at a command. Lack of
+    /// resources may be lack of registers, or a crash: it is one of memory only if there is little.
+    fn out_of_memory(&self, error: Error, needed: u64) -> Error {
+        let pool = &self.device.inner.pool;
         match error {
-            Error::OpenCl { call, code: -6..=-4, .. } => Error::Memory {
-                what: format!("{call} on {}", self.device.info().name),
-                needed: self.meter.used(),
-                available: self.device.info().global_bytes,
-                place: "device, as the driver reports".into(),
-            },
+            Error::OpenCl { code, .. }
+                if matches!(code, OUT_OF_MEMORY | OUT_OF_HOST_MEMORY)
+                    || (code == OUT_OF_RESOURCES && pool.is_short()) =>
+            {
+                Error::Memory {
+                    what: format!("the buffers of a command on {}", self.device.info().name),
+                    needed,
+                    available: pool.left(),
+                    place: format!("device; {error}"),
+                }
+            }
             other => other,
         }
     }
@@ -314,7 +332,7 @@ impl Work {
         let last = self.record.borrow().events.last().map(|(_, event)| event.clone());
         last.map_or(Ok(()), |event| {
             self.device.inner.queue.flush()?;
-            queue::wait(&event)
+            self.device.inner.queue.wait(&event)
         })
     }
 
@@ -324,7 +342,7 @@ impl Work {
         let record = self.record.borrow();
         let time = |name: &&'static str| {
             let events = record.events.iter().filter(|(stage, _)| stage == name);
-            let ns: Option<u64> = events.clone().map(|(_, event)| queue::nanoseconds(event)).sum();
+            let ns: Option<u64> = events.clone().map(|(_, event)| event.nanoseconds()).sum();
             let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
             let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
             StageTime { name, ms, commands, launches, bytes: None, flops: None }
@@ -352,13 +370,17 @@ fn bytes_of<T>(len: usize) -> Result<u64> {
     }
 }
 
+/// Refuses a number of the device's above what its operands allow.
+pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> {
+    match value > most {
+        true => Err(Error::Contradiction(format!("{what}: {value}, at most {most} are possible"))),
+        false => Ok(value),
+    }
+}
+
 /// Whether `start..start + len` lies in `0..end`, whatever the numbers are.
 fn lies_in(start: usize, len: usize, end: usize) -> bool {
     start.checked_add(len).is_some_and(|last| last <= end)
-}
-
-pub(super) fn pointer(wait: &[cl_event]) -> *const cl_event {
-    if wait.is_empty() { std::ptr::null() } else { wait.as_ptr() }
 }
 
 #[cfg(test)]

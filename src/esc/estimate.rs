@@ -21,7 +21,8 @@ pub struct Estimate {
     pub products: u64,
     /// Bands of columns the product is cut into.
     pub bands: usize,
-    /// Most bytes of device memory allocated at once, operands included: an upper bound, for nnz(C) is not counted.
+    /// Most bytes of device memory in use at once, operands included: an upper bound, for nnz(C) is
+    /// not counted. A device's pool may keep more for later where no limit forbids.
     pub peak_device_bytes: u64,
     /// Bytes of the operands alone.
     pub operand_bytes: u64,

@@ -212,7 +212,7 @@ mod tests {
                 let need =
                     Limits::within(device.info(), u64::MAX, &tuning, entries).need(lengths.len() as u64, &sizes, nnz);
                 let (setup, kept) = setup_bytes(&tuning, lengths.len() as u64, case.b.nnz() as u64);
-                let (foretold, peak) = (setup.max(kept + need.bytes), work.peak_bytes());
+                let (foretold, peak) = (setup.max(kept + need.bytes), work.most_used_bytes());
                 let what = format!("{:?}... of {rows} rows, {}: {peak}", &lengths[..2], tuning.sort.serial);
                 match done.longest_run as usize > RUN_PIECE || sizes.products == 0 {
                     true => assert!(peak <= foretold && foretold <= peak + (8 << 10), "{what}, {foretold}"),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Element, Error, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, PatternArrays, Work, at_most, source},
     element::Piece,
     primitives::{
         scan::Scan,
@@ -159,10 +159,10 @@ impl Masked {
     /// The places of the mask in bands of so many probes, more only where a place alone has half as many; one read, one more where there
     /// are several.
     fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, nnz: u32, most: u64) -> Result<Vec<Band>> {
-        let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
         if nnz == 0 {
             return Ok(Vec::new());
         }
+        let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
         if probes <= most {
             return Ok(vec![Band { first: 0, places: nnz, probes: probes as u32 }]);
         }
@@ -174,7 +174,10 @@ impl Masked {
         self.bands.launch(work, grid, (probe_ptr, &mut cuts, share, bands as u32, nnz))?;
         let mut cut = Vec::new();
         for ends in cuts.download(work)?.windows(4).step_by(2) {
-            let (places, probes) = (ends[2] - ends[0], ends[3] - ends[1]);
+            let places = at_most("place at which a band ends", ends[2], nnz.into())?.checked_sub(ends[0]);
+            let (Some(places), Some(probes)) = (places, ends[3].checked_sub(ends[1])) else {
+                return Err(Error::Contradiction(format!("bands of a mask that end before they begin: {ends:?}")));
+            };
             if probes > MAX_PROBES {
                 let what = "number of entries looked up for one place of the mask and those before it in its band";
                 return Err(Error::TooLarge { what, value: probes, limit: MAX_PROBES });
@@ -205,7 +208,7 @@ impl Masked {
         let args = (a_ptr, a_idx, b_ptr, b_idx, row_idx, col, probe_ptr, &mut hits, first, places, probes);
         self.count.launch(work, grid, args)?;
         self.sum_hits.run(work, &mut hits)?;
-        let products = work.read(&hits, items, 1)?[0];
+        let products = work.read_count(&hits, items, "products on the mask", probes.into())?;
         let (mut pairs, mut run_end) = (work.buffer(products as usize)?, work.buffer(places as usize)?);
         let args = (
             a_ptr,
@@ -232,7 +235,8 @@ impl Masked {
         work.fill_zero(&mut record)?;
         self.record.launch(work, grid, (&run_end, &mut record, places))?;
         let record: Vec<u32> = record.download(work)?;
-        let mut pieces = work.buffer(record[1] as usize)?;
+        let pieces = at_most("pieces of runs", record[1].into(), products)?;
+        let mut pieces = work.buffer(pieces as usize)?;
         if pieces.len() > 0 {
             let mut counts = work.buffer(2)?;
             work.fill_zero(&mut counts)?;

@@ -3,7 +3,7 @@
 //! Runs are told apart by where they end. An entry without products ends where the one before it does, so that the kernels of the sums need
 //! not know: its run is empty.
 use crate::{
-    Result,
+    Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
     element::Piece,
 };
@@ -41,7 +41,10 @@ impl Onto {
         let runs = run_end.len();
         let low = work.read(place, first as usize, 1)?[0];
         let high = work.read(place, first as usize + runs - 1, 1)?[0];
-        let count = (high - low + 1) as usize;
+        let Some(more) = high.checked_sub(low).filter(|&more| more as usize + 1 >= runs) else {
+            return Err(Error::Contradiction(format!("{runs} entries of C lie from {low} to {high} of the pattern")));
+        };
+        let count = more as usize + 1;
         let mut ends = work.buffer(count)?;
         let args = (place, run_end, &mut ends, first, runs as u32, low, count as u32);
         self.ends.launch(work, Grid::items(count, GROUP_SIZE), args)?;

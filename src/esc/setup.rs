@@ -5,8 +5,8 @@
 //! it looks it up among the columns it has at hand, by bisection: no array, and four launches fewer.
 use super::{Part, Tuning, bands::Band};
 use crate::{
-    Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    Error, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, at_most, source},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_sort::Segments,
@@ -114,6 +114,15 @@ impl Setup {
             shorts: sizes.shorts + of_group[2],
             in_chunks: sizes.in_chunks + of_group[4],
         });
+        // An entry of B meets a column of A.
+        let most = (nnz as u64).saturating_mul(a.nrows.min(a.nnz()) as u64);
+        let Sizes { products, longest, chunks, shorts, in_chunks } = sizes;
+        at_most("products", products, most)?;
+        for (what, count) in [("products of a column", longest), ("products in chunks", in_chunks), ("chunks", chunks)]
+        {
+            at_most(what, count, products)?;
+        }
+        at_most("columns of C", shorts, cols as u64)?;
         Ok(Counted { entries, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
@@ -121,7 +130,14 @@ impl Setup {
     pub fn column_products(&self, work: &Work, counted: &mut Counted) -> Result<Vec<u32>> {
         // The offsets are modulo 2^32, their differences are not, and the bands make their own.
         let offsets = counted.whole.take().map(|whole| whole.ptr.download(work)).transpose()?.unwrap_or_default();
-        Ok(offsets.windows(2).map(|ends| ends[1].wrapping_sub(ends[0])).collect())
+        let columns: Vec<u32> = offsets.windows(2).map(|ends| ends[1].wrapping_sub(ends[0])).collect();
+        match columns.iter().map(|&products| u64::from(products)).sum::<u64>() {
+            sum if sum == counted.sizes.products => Ok(columns),
+            sum => Err(Error::Contradiction(format!(
+                "the columns have {sum} products, all of them {}",
+                counted.sizes.products
+            ))),
+        }
     }
 
     /// The segments of one band, ready for the sort.

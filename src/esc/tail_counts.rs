@@ -3,7 +3,7 @@
 use super::{Tuning, expansion::Expanded, setup::BandSegments, tuning::TileTuning};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
     primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
 };
 
@@ -53,6 +53,9 @@ impl TailCounts {
         self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
         self.scan.run_first(work, &mut counts, tiles + 1)?;
         let record = work.read(&counts, tiles, 4)?;
+        for (what, count) in ["runs", "products of a run", "pieces of runs", "parts of runs"].into_iter().zip(&record) {
+            at_most(what, (*count).into(), products.into())?;
+        }
         let [nnz, pieces, parts] = [0, 2, 3].map(|i| record[i] as usize);
         Ok(Tails { flags, tail_ptr: counts, nnz, longest: record[1], pieces, parts })
     }

@@ -103,7 +103,7 @@ impl<T: Element> DropEntries<T> {
         work.stage("drop");
         let (nnz, cols) = (matrix.nnz(), matrix.ncols);
         let place = self.places(work, matrix, first_col)?;
-        let kept = work.read(&place, nnz, 1)?[0] as usize;
+        let kept = work.read_count(&place, nnz, "entries kept", nnz as u64)? as usize;
         if kept == nnz {
             return Ok(None);
         }

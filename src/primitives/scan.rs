@@ -138,7 +138,7 @@ mod tests {
             let mut buffer = work.upload(&vec![1u64; n])?;
             let before = work.used_bytes();
             Scan::<u64>::new(&device, TUNING)?.run(&work, &mut buffer)?;
-            assert_eq!(work.peak_bytes() - before, TUNING.scratch_bytes(8, n as u64), "{n} values");
+            assert_eq!(work.most_used_bytes() - before, TUNING.scratch_bytes(8, n as u64), "{n} values");
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ impl<T: Element> Lines<T> {
         let args = (&pattern.col_ptr, &mut piece_ptr, lines as u32);
         count.launch(work, Grid::items(lines + 1, GROUP_SIZE), args)?;
         scan(device)?.run(work, &mut piece_ptr)?;
-        let n = work.read(&piece_ptr, lines, 1)?[0] as usize;
+        let n = work.read_count(&piece_ptr, lines, "pieces of lines", (pattern.nnz() + lines) as u64)? as usize;
         let mut pieces = work.buffer(n)?;
         let args = (&pattern.col_ptr, &piece_ptr, &mut pieces, lines as u32, n as u32);
         make.launch(work, Grid::items(n, GROUP_SIZE), args)?;

@@ -82,7 +82,7 @@ impl Structure {
             ),
         )?;
         scan(device)?.run(work, &mut extra)?;
-        let extras = work.read(&extra, slots, 1)?[0] as usize;
+        let extras = work.read_count(&extra, slots, "blocks of U and diagonal blocks alone", slots as u64)? as usize;
         let (p_nnz, nnz) = (product.nnz(), product.nnz() + extras);
         PatternArrays::check_nnz(nnz as u64)?;
 

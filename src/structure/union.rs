@@ -53,8 +53,8 @@ impl Union {
         let args = (&a.col_ptr, &a.row_idx, &b.col_ptr, &b.row_idx, &mut before, &mut both, ncols, b_nnz as u32);
         self.b.launch(work, over(b_nnz + 1), args)?;
         self.scan.run(work, &mut both)?;
-        let in_both: u32 = work.read(&both, b_nnz, 1)?[0];
-        let nnz = (a_nnz + b_nnz) as u64 - u64::from(in_both);
+        let in_both = work.read_count(&both, b_nnz, "entries of both operands", a_nnz.min(b_nnz) as u64)?;
+        let nnz = (a_nnz + b_nnz) as u64 - in_both;
         PatternArrays::check_nnz(nnz)?;
 
         let (mut row_idx, mut pairs) = (work.buffer(nnz as usize)?, work.buffer(nnz as usize)?);

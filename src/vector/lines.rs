@@ -2,7 +2,7 @@
 //! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
 use crate::{
     BlockShape, DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, at_most, source},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
@@ -128,6 +128,11 @@ impl Lines {
         work.fill_zero(&mut counts)?;
         count.launch(work, grid, (ptr, &mut counts, n, tile))?;
         let found = counts.download(work)?;
+        // Every piece has an entry, but for one of a line that is empty.
+        let most = (pattern.nnz() + lines) as u64;
+        for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
+            at_most(what, (*count).into(), most)?;
+        }
         let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {

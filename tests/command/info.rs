@@ -79,7 +79,7 @@ fn the_product_is_the_one_that_multiply_reports() {
         assert_eq!(product["compression"]["least"], report["expansion_factor"]);
         assert_eq!((&product["a_block"], &product["b_block"]), (&report["a"]["block"], &report["b"]["block"]));
         let device = &info["devices"][common::device().info().index];
-        assert!(device["peak_device_bytes"].as_u64().unwrap() >= report["peak_device_bytes"].as_u64().unwrap());
+        assert!(device["peak_device_bytes"].as_u64().unwrap() >= report["used_device_bytes"].as_u64().unwrap());
         assert_eq!((&device["bands"], &device["refused"]), (&1.into(), &Value::Null));
     }
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);

@@ -22,6 +22,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "expansion_factor",
         "bands",
         "peak_device_bytes",
+        "used_device_bytes",
         "launches",
         "stages",
         "total_ms",

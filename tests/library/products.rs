@@ -212,7 +212,7 @@ fn bands_change_no_bit() -> Result<()> {
     let a = scalars::<f64>(Family::PowerLawColumns, 3000, 3000, 12, 3);
     let whole = reference::multiply(&a, &a)?;
     let (_, report) = Spgemm::new().multiply_host(&device, &a, &a)?;
-    let (mut limit, mut most) = (report.peak_device_bytes, 1);
+    let (mut limit, mut most) = (report.used_device_bytes, 1);
     for _ in 0..4 {
         limit = limit * 6 / 10;
         let options = Spgemm::new().memory_limit(limit);

@@ -35,6 +35,7 @@ pub struct Report {
     expansion_factor: Option<f64>,
     bands: usize,
     peak_device_bytes: u64,
+    used_device_bytes: u64,
     /// Kernels launched.
     launches: u32,
     stages: Vec<Stage>,
@@ -129,6 +130,7 @@ impl Report {
             expansion_factor: (c_nnz > 0).then(|| run.products as f64 / c_nnz as f64),
             bands: run.bands,
             peak_device_bytes: run.peak_device_bytes,
+            used_device_bytes: run.used_device_bytes,
             launches: run.launches,
             stages: run.stages.iter().map(|&(name, ms)| Stage { name, ms }).collect(),
             total_ms: run.total_ms,

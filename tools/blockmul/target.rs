@@ -51,6 +51,7 @@ pub struct Run {
     pub dropped: Option<u64>,
     pub bands: usize,
     pub peak_device_bytes: u64,
+    pub used_device_bytes: u64,
     pub launches: u32,
     pub stages: Vec<(&'static str, Option<f64>)>,
     pub total_ms: f64,
@@ -187,6 +188,7 @@ impl Run {
             dropped: options.threshold().map(|_| report.dropped),
             bands: report.bands,
             peak_device_bytes: report.peak_device_bytes,
+            used_device_bytes: report.used_device_bytes,
             launches: report.launches,
             stages: report.stages.iter().map(|stage| (stage.name, stage.ms)).collect(),
             total_ms: report.total_ms,
@@ -232,9 +234,18 @@ fn by_reference<M: Matrix>(options: &Spgemm, (a, b): (&M, &M), mask: Option<&Mas
         Some(mask) => reference::products_masked(a, b, mask)?,
         None => reference::products(a, b),
     };
-    let (bands, peak_device_bytes, launches, stages, kernels_ms) = (1, 0, 0, Vec::new(), 0.0);
-    let run =
-        Run { method: REFERENCE, products, dropped, bands, peak_device_bytes, launches, stages, total_ms, kernels_ms };
+    let run = Run {
+        method: REFERENCE,
+        products,
+        dropped,
+        bands: 1,
+        peak_device_bytes: 0,
+        used_device_bytes: 0,
+        launches: 0,
+        stages: Vec::new(),
+        total_ms,
+        kernels_ms: 0.0,
+    };
     Ok((c, run))
 }
 

@@ -192,7 +192,7 @@ fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&whole).unwrap());
     let (free, report) = Spgemm::new().multiply_masked_with_report(&da, &da, &dm.pattern()).unwrap();
     assert_eq!((bits(&free.download().unwrap()), report.bands), (bits(&whole), 1));
-    let limit = report.peak_device_bytes * 7 / 10;
+    let limit = report.used_device_bytes * 7 / 10;
     let within = Spgemm::new().memory_limit(limit);
     let (cut, report) = within.multiply_masked_with_report(&da, &da, &dm.pattern()).unwrap();
     assert!(report.bands > 1 && report.peak_device_bytes <= limit, "{report:?}");

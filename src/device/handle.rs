@@ -1,0 +1,196 @@
+//! OpenCL's objects, one reference of each held. It is released when the handle is dropped, whatever
+//! the driver says to that: the wrappers of opencl3 panic where a release fails, and a device that
+//! was lost would take its host program along.
+use super::{cl::check, info::DeviceId};
+use crate::Result;
+use opencl3::{
+    command_queue as clq,
+    context::context as clc,
+    event as cle, kernel as clk, program as clp,
+    types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_program},
+};
+use std::{cell::Cell, ffi::CString, marker::PhantomData, ptr};
+
+/// Raw handles are kept as numbers, so that those of thread-safe objects are `Send` and `Sync`.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident: $raw:ty, $release:path) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(super) struct $name(isize);
+
+        impl $name {
+            /// Takes over one reference.
+            ///
+            /// # Safety
+            /// `raw` must be valid, and one reference of it the caller's to give away.
+            pub(super) unsafe fn from_raw(raw: $raw) -> Self {
+                Self(raw as isize)
+            }
+
+            pub(super) fn get(&self) -> $raw {
+                self.0 as $raw
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: the reference is this handle's, and released once. Failure leaks it;
+                // nothing else can be done.
+                let _ = unsafe { $release(self.get()) };
+            }
+        }
+    };
+}
+
+handle!(
+    /// A context.
+    Context: cl_context, clc::release_context
+);
+handle!(
+    /// A command queue.
+    CommandQueue: cl_command_queue, clq::release_command_queue
+);
+handle!(
+    /// The event of a command.
+    Event: cl_event, cle::release_event
+);
+handle!(
+    /// A program.
+    Program: cl_program, clp::release_program
+);
+handle!(
+    /// What is thread-safe of a kernel.
+    KernelHandle: cl_kernel, clk::release_kernel
+);
+
+/// A kernel. It holds its arguments, so two threads cannot share one: not `Sync`.
+pub(crate) struct Kernel(KernelHandle, PhantomData<Cell<()>>);
+
+impl Context {
+    /// A context of one device.
+    pub(super) fn of(device: DeviceId) -> Result<Self> {
+        let made = clc::create_context(&[device.raw()], ptr::null(), None, ptr::null_mut());
+        // SAFETY: it was made for this handle.
+        Ok(unsafe { Self::from_raw(check("clCreateContext", made)?) })
+    }
+}
+
+impl CommandQueue {
+    /// A queue in order, with profiling, for the device of `context`.
+    pub(super) fn with_times(context: &Context, device: DeviceId) -> Result<Self> {
+        // SAFETY: both are valid. The call of OpenCL 1.x is the one every platform has.
+        #[allow(deprecated)]
+        let made = unsafe { clq::create_command_queue(context.get(), device.raw(), clq::CL_QUEUE_PROFILING_ENABLE) };
+        // SAFETY: it was made for this handle.
+        Ok(unsafe { Self::from_raw(check("clCreateCommandQueue", made)?) })
+    }
+}
+
+impl Event {
+    /// What became of the command: 0 done, above 0 on its way, below 0 the error it ended in.
+    pub(super) fn status(&self) -> Result<i32> {
+        let status = cle::get_event_info(self.get(), cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
+        Ok(check("clGetEventInfo", status)?.into())
+    }
+
+    /// Nanoseconds a finished command ran, `None` where its queue keeps no times.
+    pub(super) fn nanoseconds(&self) -> Option<u64> {
+        let at = |what| cle::get_event_profiling_info(self.get(), what).ok().map(u64::from);
+        Some(at(cle::CL_PROFILING_COMMAND_END)?.saturating_sub(at(cle::CL_PROFILING_COMMAND_START)?))
+    }
+
+    /// Waits until the command has ended.
+    pub(super) fn wait(&self) -> Result<()> {
+        check("clWaitForEvents", cle::wait_for_events(&[self.get()]))
+    }
+}
+
+impl Program {
+    pub(super) fn from_source(context: &Context, text: &str) -> Result<Self> {
+        let made = clp::create_program_with_source(context.get(), &[text]);
+        // SAFETY: it was made for this handle.
+        Ok(unsafe { Self::from_raw(check("clCreateProgramWithSource", made)?) })
+    }
+
+    /// A program of the device of `context` from a binary.
+    ///
+    /// # Safety
+    /// `binary` must be what the driver gave out for this very device and version.
+    pub(super) unsafe fn from_binary(context: &Context, device: DeviceId, binary: &[u8]) -> Result<Self> {
+        // SAFETY: the caller's.
+        unsafe {
+            let made = clp::create_program_with_binary(context.get(), &[device.raw()], &[binary]);
+            Ok(Self::from_raw(check("clCreateProgramWithBinary", made)?))
+        }
+    }
+
+    /// Builds the program for `device`.
+    ///
+    /// # Errors
+    /// OpenCL's code.
+    pub(super) fn build(&self, device: DeviceId, options: &str) -> std::result::Result<(), i32> {
+        let options = CString::new(options).expect("options of our own have no zero byte");
+        clp::build_program(self.get(), &[device.raw()], &options, None, ptr::null_mut())
+    }
+
+    /// What the compiler said; empty where it said nothing.
+    pub(super) fn build_log(&self, device: DeviceId) -> String {
+        let log = clp::get_program_build_info(self.get(), device.raw(), clp::CL_PROGRAM_BUILD_LOG);
+        log.map(|log| text(log.into())).unwrap_or_default()
+    }
+
+    /// The names of its kernels, once it is built.
+    pub(super) fn kernel_names(&self) -> Result<Vec<String>> {
+        let names = clp::get_program_info(self.get(), clp::CL_PROGRAM_KERNEL_NAMES);
+        let names = text(check("clGetProgramInfo", names)?.into());
+        Ok(names.split(';').map(|name| name.trim().to_owned()).collect())
+    }
+
+    /// The binary for `device`, if the driver gives it out. A context may have several devices.
+    pub(super) fn binary_of(&self, device: DeviceId) -> Option<Vec<u8>> {
+        let info = |what| clp::get_program_info(self.get(), what).ok();
+        let devices: Vec<isize> = info(clp::CL_PROGRAM_DEVICES)?.into();
+        let place = devices.iter().position(|&one| one == device.raw() as isize)?;
+        let binaries: Vec<Vec<u8>> = info(clp::CL_PROGRAM_BINARIES)?.into();
+        binaries.into_iter().nth(place).filter(|binary| !binary.is_empty())
+    }
+}
+
+impl Kernel {
+    /// A new handle of the kernel `name` of `program`.
+    pub(super) fn of(program: &Program, name: &str) -> Result<Self> {
+        let name = CString::new(name).expect("names of our own have no zero byte");
+        let made = check("clCreateKernel", clk::create_kernel(program.get(), &name))?;
+        // SAFETY: it was made for this handle.
+        Ok(Self(unsafe { KernelHandle::from_raw(made) }, PhantomData))
+    }
+
+    pub(super) fn get(&self) -> cl_kernel {
+        self.0.get()
+    }
+
+    /// # Safety
+    /// Argument `index` of the kernel must be of type `T`, as OpenCL passes it.
+    pub(super) unsafe fn set_arg<T>(&self, index: u32, value: &T) -> Result<()> {
+        // SAFETY: the caller's; the value is copied by the call.
+        let set = unsafe { clk::set_kernel_arg(self.get(), index, size_of::<T>(), ptr::from_ref(value).cast()) };
+        check("clSetKernelArg", set)
+    }
+
+    /// Arguments taken.
+    pub(super) fn arguments(&self) -> Result<u32> {
+        Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())
+    }
+
+    /// Name and type of an argument; each empty where the driver withholds it.
+    pub(super) fn argument(&self, index: u32) -> (String, String) {
+        let of = |what| clk::get_kernel_arg_info(self.get(), index, what).map(|name| text(name.into()));
+        let name = of(clk::CL_KERNEL_ARG_NAME).unwrap_or_default();
+        (name, of(clk::CL_KERNEL_ARG_TYPE_NAME).unwrap_or_default())
+    }
+}
+
+/// What OpenCL gives out as text, without the zero byte at its end.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()
+}
