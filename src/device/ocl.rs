@@ -103,9 +103,14 @@ where
         unsafe { Self::adopt(device, &raw) }
     }
 
-    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel arguments: not copied, and theirs while the
-    /// matrix lives, as [`DeviceMatrix::raw_parts`] says.
-    pub fn to_ocl(&self) -> [core::Mem; 3] {
+    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel
+    /// arguments: not copied, and theirs while the matrix lives, as [`DeviceMatrix::raw_parts`] says.
+    ///
+    /// # Safety
+    /// Nobody may write the offsets or the rows, which kernels index memory with: `ocl` copies to
+    /// any memory object without `unsafe`. Commands on the values must be done before the matrix is
+    /// dropped, and before it is written in place.
+    pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
         [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_copied_ptr(raw) })
@@ -135,7 +140,8 @@ where
         queue: &ocl::Queue,
     ) -> Result<(ocl::Buffer<u32>, ocl::Buffer<u32>, ocl::Buffer<M::Element>)> {
         let done = self.device().marker()?.to_ocl()?;
-        let [col_ptr, row_idx, values] = self.to_ocl();
+        // SAFETY: they are read only, and `copy` waits until that is done.
+        let [col_ptr, row_idx, values] = unsafe { self.to_ocl() };
         Ok((
             copy(queue, &col_ptr, self.cbc.col_ptr.len(), &done)?,
             copy(queue, &row_idx, self.cbc.row_idx.len(), &done)?,

@@ -124,6 +124,9 @@ type Signature = (In<u32>, InOut<u64>, u32, u32);
 const GROUPS: usize = 256;
 const GROUP_SIZE: usize = 64;
 
+/// The offsets of any pattern are counted in 32 bits: the fingerprint leaves none out.
+const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
+
 impl PatternArrays {
     /// Most entries a matrix on a device may have: kernels form `entry + 1` in 32 bits.
     pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;

@@ -86,7 +86,8 @@ impl<T: Element> Cbc<T> {
     /// From a pattern and `nnz * shape.area()` elements, block after block.
     ///
     /// # Errors
-    /// [`Error::Length`] when there are more or fewer elements.
+    /// [`Error::Length`] when there are more or fewer elements; [`Error::TooLarge`] when a side has
+    /// more than [`Pattern::MAX_LINES`] scalars.
     pub fn new(pattern: Pattern, shape: BlockShape, values: Vec<T>) -> Result<Self> {
         Self::with_stride(pattern, shape, shape.area(), values)
     }
@@ -95,12 +96,13 @@ impl<T: Element> Cbc<T> {
     ///
     /// # Errors
     /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the
-    /// block's area,
-    /// [`Error::TooLarge`] for one beyond 32 bits.
+    /// block's area, [`Error::TooLarge`] for one beyond 32 bits and for a side of more than
+    /// [`Pattern::MAX_LINES`] scalars.
     pub fn with_stride(pattern: Pattern, shape: BlockShape, stride: usize, values: Vec<T>) -> Result<Self> {
         if stride < shape.area() {
             return Err(Error::Argument(format!("a stride of {stride} elements is less than a {shape} block")));
         }
+        check_sides(pattern.nrows(), pattern.ncols(), shape)?;
         let expected = check_stride(pattern.nnz(), stride)?;
         if values.len() != expected {
             return Err(Error::Length {
@@ -116,13 +118,15 @@ impl<T: Element> Cbc<T> {
     /// From `(block row, block column, block)` in any order; blocks of the same place are added in the order given.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a place outside the grid or a block of another shape, [`Error::Pattern`] for too large a grid.
+    /// [`Error::Argument`] for a place outside the grid or a block of another shape,
+    /// [`Error::TooLarge`] for a side of more than [`Pattern::MAX_LINES`] scalars.
     pub fn from_triplets<R: Dim, C: Dim, S: RawStorage<T, R, C>>(
         nrows: usize,
         ncols: usize,
         shape: BlockShape,
         triplets: impl IntoIterator<Item = (usize, usize, nalgebra::Matrix<T, R, C, S>)>,
     ) -> Result<Self> {
+        check_sides(nrows, ncols, shape)?;
         let mut wrong = None;
         let blocks = triplets.into_iter().map_while(|(row, col, block)| {
             if block.shape() != (shape.rows(), shape.cols()) {
@@ -168,7 +172,6 @@ impl<T: Element> Cbc<T> {
             }
         }
         let pattern = Pattern::trusted(self.scalar_rows(), self.scalar_cols(), col_ptr, row_idx);
-        let (pattern, values) = (pattern, values);
         super::Csc::new(pattern, values).unwrap_or_else(|_| unreachable!("one value per entry"))
     }
 
@@ -286,6 +289,21 @@ impl<T: Element> Cbc<T> {
     }
 }
 
+/// Refuses a grid of blocks whose scalar rows or columns a [`Pattern`] could not number.
+pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Result<()> {
+    let sides = [
+        ("number of rows, counted in scalars", nrows, shape.rows()),
+        ("number of columns, counted in scalars", ncols, shape.cols()),
+    ];
+    for (what, blocks, side) in sides {
+        let value = (blocks as u64).saturating_mul(side as u64);
+        if value > Pattern::MAX_LINES {
+            return Err(Error::TooLarge { what, value, limit: Pattern::MAX_LINES });
+        }
+    }
+    Ok(())
+}
+
 /// Elements of `nnz` blocks `stride` apart; a stride is a 32-bit argument of kernels.
 pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     let limit = u64::from(u32::MAX);
@@ -334,6 +352,29 @@ impl<T: Element> Matrix for Cbc<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sides_whose_scalars_have_no_number_are_refused() -> Result<()> {
+        let (most, tall) = (Pattern::MAX_LINES as usize / 32, BlockShape::new(32, 1)?);
+        // The last block row of the largest grid, then one row more: that one's scalar rows wrap to 0.
+        let last = |nrows: usize| Pattern::new(nrows, 1, vec![0, 2], vec![0, nrows as u32 - 1]);
+        let scalars = Cbc::new(last(most)?, tall, vec![1.0; 64])?.to_scalars();
+        let (col_ptr, row_idx) = scalars.pattern().clone().into_parts();
+        assert_eq!(row_idx[63] as usize, 32 * most - 1);
+        Pattern::new(32 * most, 1, col_ptr, row_idx)?;
+        for nrows in [most + 1, most + 6, Pattern::MAX_LINES as usize] {
+            let refused = Cbc::new(last(nrows)?, tall, vec![1.0; 64]);
+            assert!(matches!(refused, Err(Error::TooLarge { value, .. }) if value == 32 * nrows as u64), "{refused:?}");
+        }
+        let block = |rows, cols| [(0, 0, DMatrix::from_element(rows, cols, 1.0))];
+        for nrows in [most + 1, usize::MAX] {
+            let refused = Cbc::from_triplets(nrows, 1, tall, block(32, 1));
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+            let refused = Cbc::from_triplets(1, nrows, tall.transpose(), block(1, 32));
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn strides_that_wrap_or_pass_32_bits_are_refused() -> Result<()> {

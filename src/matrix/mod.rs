@@ -15,7 +15,7 @@ mod triplets;
 pub use add::add;
 pub(crate) use add::union;
 pub use cbc::{BlockShape, Cbc};
-pub(crate) use cbc::{aligned_stride, check_stride};
+pub(crate) use cbc::{aligned_stride, check_sides, check_stride};
 pub use csc::Csc;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};

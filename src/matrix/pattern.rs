@@ -23,8 +23,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Most rows or columns: the device's kernels form `index + 1` in 32 bits.
-    pub const MAX_LINES: u64 = u32::MAX as u64;
+    /// Most rows or columns: a device counts the `columns + 1` offsets in 32 bits.
+    pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
     /// Checks and keeps `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row per entry).
     ///

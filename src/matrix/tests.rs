@@ -71,6 +71,13 @@ fn broken_patterns_are_named_by_column_and_entry() {
         PatternError::RowOrder { column: 1, entry: 2, previous: 1, row: 1 }
     );
     assert_eq!(refused(0, 1, &[0, 1], &[0]), PatternError::RowOutOfRange { column: 0, entry: 0, row: 0, nrows: 0 });
+    // One more than the offsets of as many columns are counted in 32 bits.
+    let (dimension, limit) = (u32::MAX as usize, u64::from(u32::MAX) - 1);
+    let too_many = |what| PatternError::TooManyLines { what, dimension, limit };
+    assert_eq!(
+        (refused(dimension, 1, &[0, 0], &[]), refused(1, dimension, &[], &[])),
+        (too_many("rows"), too_many("columns"))
+    );
 }
 
 #[test]

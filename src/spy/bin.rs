@@ -236,11 +236,12 @@ mod tests {
         Ok(())
     }
 
-    /// More scalar rows than 32 bits count, in cells of more rows than they count and of fewer.
+    /// As many scalar rows as there may be, in one cell of all of them and in cells of fewer.
     #[test]
     fn small_numbers_of_entries_in_billions_of_rows() -> Result<()> {
-        let (shape, last) = (BlockShape::new(32, 1)?, u32::MAX as usize - 1);
-        let blocks = [(0, 0), (1 << 27, 1), ((1 << 27) - 1, 1), (last / 2, 2), (last, 2)]
+        let shape = BlockShape::new(32, 1)?;
+        let last = crate::Pattern::MAX_LINES as usize / 32 - 1;
+        let blocks = [(0, 0), (1 << 26, 1), ((1 << 26) - 1, 1), (last / 2 + 1, 2), (last, 2)]
             .map(|(row, col)| (row, col, nalgebra::DMatrix::from_element(32, 1, (row % 5 + 1) as f32)));
         let matrix = Cbc::from_triplets(last + 1, 3, shape, blocks)?;
         for size in [1, 31, 64] {

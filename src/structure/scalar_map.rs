@@ -1,5 +1,5 @@
 //! From the blocks of a symmetric matrix to the compressed columns of scalars that sparse factorizations take.
-use crate::{BlockShape, Error, Matrix, Part, Pattern, Result};
+use crate::{BlockShape, Error, Matrix, Part, Pattern, Result, matrix::check_sides};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ impl ScalarMap {
     ///
     /// # Errors
     /// [`Error::Argument`] when the matrix or its blocks are not square, or when it has blocks on both sides of the diagonal, but not
-    /// each with its mirror image; [`Error::TooLarge`] from 2^32 scalar rows on.
+    /// each with its mirror image; [`Error::TooLarge`] above [`Pattern::MAX_LINES`] scalar rows.
     pub fn lower<M: Matrix>(h: &M) -> Result<Self> {
         Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Lower)
     }
@@ -82,11 +82,7 @@ impl ScalarMap {
             let (nrows, ncols) = (arrays.nrows(), arrays.ncols());
             return Err(Error::Argument(format!("{nrows}x{ncols} blocks of {shape} are not square, so not symmetric")));
         }
-        let scalar_rows = (arrays.nrows() * side) as u64;
-        if scalar_rows > Pattern::MAX_LINES {
-            let what = "number of rows, counted in scalars";
-            return Err(Error::TooLarge { what, value: scalar_rows, limit: Pattern::MAX_LINES });
-        }
+        check_sides(arrays.nrows(), arrays.ncols(), shape)?;
         let lower = Blocks::lower(arrays, row_major)?;
         let blocks = if part == Part::Full { lower.mirrored() } else { lower };
         let (pattern, places) = blocks.to_scalars(side, part);

@@ -39,7 +39,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let source = "kernel void twice(global double* values) { values[get_global_id(0)] *= 2; }";
     let program = ocl::Program::builder().src(source).devices(queue.device()).build(&queue.context()).unwrap();
     let twice = core::create_kernel(&program, "twice").unwrap();
-    let [_, _, values] = c.to_ocl();
+    let [_, _, values] = unsafe { c.to_ocl() };
     core::set_kernel_arg(&twice, 0, core::ArgVal::mem(&values)).unwrap();
     let done = device.marker()?.to_ocl()?;
     let size = [c.nnz() * 9, 1, 1];
@@ -67,7 +67,7 @@ fn a_device_of_blockmul_lends_its_handles() -> Result<()> {
     assert_eq!(context.devices().len(), 1);
     let on_device = device.upload(&blocks::<f32>(Family::Banded, 9, 9, 3, BlockShape::new(2, 2)?, 2))?;
     let mut first = vec![0f32; 4];
-    let [_, _, values] = on_device.to_ocl();
+    let [_, _, values] = unsafe { on_device.to_ocl() };
     unsafe {
         core::enqueue_read_buffer(&queue, &values, true, 0, &mut first, None::<core::Event>, None::<&mut core::Event>)
             .unwrap();

@@ -66,7 +66,7 @@ fn broken_lines_are_refused() {
     assert_eq!(refused("0 1.0\n"), "1: to: \"1.0\" is not a whole number from 0");
     assert_eq!(refused("0,1\n0,2"), "1: 1 word where \"from to\" or \"from to weight\" is expected");
     assert_eq!(refused("a b\n"), "1: from: \"a\" is not a whole number from 0");
-    assert_eq!(refused("4294967295 0\n"), "1: from: node 4294967295 is above 4294967294, the last that is supported");
+    assert_eq!(refused("4294967294 0\n"), "1: from: node 4294967294 is above 4294967293, the last that is supported");
     assert_eq!(refused("0 99999999999999999999\n"), "1: to: \"99999999999999999999\" is too large");
     assert_eq!(refused("0 1 x\n"), "1: weight: \"x\" is not a number");
     assert_eq!(refused("0 1 1e999\n"), "1: weight: \"1e999\" is too large for a 64-bit float");
@@ -116,8 +116,8 @@ fn what_is_wrong_does_not_depend_on_where_blocks_end() {
 #[test]
 fn a_short_file_does_not_make_a_large_matrix() {
     assert_eq!(refused("0 1\n16777216 0\n5 5\n"), "2: 16777217 nodes for 3 entries, 16777216 at most");
-    assert_eq!(refused("# Nodes: 4294967295\n0 1\n"), "1: 4294967295 nodes for 1 entries, 16777216 at most");
-    assert_eq!(refused("# Nodes: 4294967296\n0 1\n"), "1: 4294967296 nodes, at most 4294967295 are supported");
+    assert_eq!(refused("# Nodes: 4294967294\n0 1\n"), "1: 4294967294 nodes for 1 entries, 16777216 at most");
+    assert_eq!(refused("# Nodes: 4294967295\n0 1\n"), "1: 4294967295 nodes, at most 4294967294 are supported");
     let options = ReadOptions { max_unproven_lines: 1 << 25, ..Default::default() };
     assert_eq!(from_text("16777216 0\n", &options).unwrap().matrix.nrows(), 16777217);
     let options = ReadOptions { max_unproven_lines: 4, ..Default::default() };

@@ -140,7 +140,7 @@ fn size_lines_refused() {
     assert_eq!(sizes("1.0 1 1"), "3: rows: \"1.0\" is not a whole number from 0");
     assert_eq!(sizes("1 1 99999999999999999999"), "3: entries: \"99999999999999999999\" is too large");
     assert_eq!(sizes("1 2 3"), "3: 3 entries, but a general matrix of 1x2 has 2 at most");
-    assert_eq!(sizes("4294967296 1 1"), "3: 4294967296 rows, at most 4294967295 are supported");
+    assert_eq!(sizes("4294967295 1 1"), "3: 4294967295 rows, at most 4294967294 are supported");
     // Nothing but the numbers: memory for neither columns nor entries may be asked for on their word.
     assert_eq!(sizes("4000000000 4000000000 1"), "3: 4000000000 rows for 1 entries, 16777216 at most");
     assert_eq!(sizes("1 16777217 1"), "3: 16777217 columns for 1 entries, 16777216 at most");

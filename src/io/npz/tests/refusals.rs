@@ -25,11 +25,11 @@ fn sizes_and_formats_refused() {
     assert!(refused_with(&[scalar(b"\xff\0\0")]).starts_with("member format.npy: the format is "));
     let number = ("format", "<i4", "()", vec![0; 4]);
     assert_eq!(refused_with(&[number]), "member format.npy: not a short text but type \"<i4\" in 0 axes");
-    let reason = "member shape.npy, element 0: 4294967296 rows, 0 to 4294967295 are supported";
+    let reason = "member shape.npy, element 0: 4294967296 rows, 0 to 4294967294 are supported";
     assert_eq!(refused_with(&[shape_of(1 << 32, 4)]), reason);
     assert_eq!(
         refused_with(&[shape_of(3, -1)]),
-        "member shape.npy, element 1: -1 columns, 0 to 4294967295 are supported"
+        "member shape.npy, element 1: -1 columns, 0 to 4294967294 are supported"
     );
     let one = ("shape", "<i8", "(1,)", vec![0; 8]);
     assert_eq!(refused_with(&[one]), "member shape.npy: 1 elements, 2 expected (rows and columns)");
