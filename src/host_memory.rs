@@ -1,9 +1,21 @@
 //! Host memory: refusing what does not fit before the system kills the process for it.
-use crate::{Error, Result};
+mod control_groups;
 
-/// Bytes the host could still give, `None` where the system does not say.
+use crate::{Error, Result};
+use std::path::Path;
+
+/// Bytes the host could still give, `None` if the system does not say: what is free, or what the
+/// control groups of the process leave of it, as in a container.
 pub(crate) fn available() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let free = std::fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(free);
+    let left = std::fs::read_to_string("/proc/self/cgroup")
+        .ok()
+        .and_then(|groups| control_groups::left(&groups, Path::new("/sys/fs/cgroup")));
+    free.into_iter().chain(left).min()
+}
+
+/// Bytes that can be had without swapping, of the text of `/proc/meminfo`.
+fn free(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
@@ -15,5 +27,25 @@ pub(crate) fn check(what: &str, bytes: u64) -> Result<()> {
             Err(Error::Memory { what: what.into(), needed: bytes, available, place: "host".into() })
         }
         _ => Ok(()),
+    }
+}
+
+/// As [`check`] for requests large enough to matter: asking the system takes some microseconds.
+pub(crate) fn check_large(what: impl FnOnce() -> String, bytes: u64) -> Result<()> {
+    const LARGE: u64 = 1 << 26;
+    if bytes > LARGE { check(&what(), bytes) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_memory_is_what_the_system_calls_available() {
+        let text = "MemTotal:       24088888 kB\nMemFree:         1000 kB\nMemAvailable:   2000 kB\n";
+        assert_eq!(free(text), Some(2000 * 1024));
+        for text in ["", "MemFree: 1000 kB\n", "MemAvailable:\n", "MemAvailable: 99999999999999999999 kB\n"] {
+            assert_eq!(free(text), None, "{text:?}");
+        }
     }
 }

@@ -54,12 +54,12 @@ pub(crate) fn check_fits<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Re
     }
     let longest =
         |col| b.pattern.column(col).iter().map(|&k| a.pattern.column(k as usize).len() as u64).max().unwrap_or(0);
-    let nnz: u64 = (0..b.pattern.ncols()).map(longest).sum();
+    let nnz = (0..b.pattern.ncols()).map(longest).fold(0u64, u64::saturating_add);
     host_memory::check("the product (at least)", bytes_of::<T>(nnz, a.shape.product(b.shape)))
 }
 
 fn bytes_of<T: Element>(nnz: u64, shape: BlockShape) -> u64 {
-    nnz * (4 + shape.area() as u64 * size_of::<T>() as u64)
+    nnz.saturating_mul(4 + shape.area() as u64 * size_of::<T>() as u64)
 }
 
 fn column_products(a: &Pattern, b: &Pattern, col: usize) -> u64 {
@@ -70,6 +70,13 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<
     check_fits(a, b)?;
     let shape = a.shape.product(b.shape);
     let chunks = balanced_chunks(a.pattern, b.pattern);
+
+    // Every thread has a dense column of C, each run of columns its counts, and C its offsets.
+    let threads = chunks.len().min(rayon::current_num_threads()) as u64;
+    let columns = threads.saturating_mul(Column::<T>::bytes(a.pattern.nrows(), shape));
+    let offsets = 3 * size_of::<u64>() as u64 * b.pattern.ncols() as u64;
+    let what = || format!("a column of the product, {} rows, on each of {threads} threads", a.pattern.nrows());
+    host_memory::check_large(what, columns.saturating_add(offsets))?;
 
     let counts: Vec<Vec<u64>> =
         chunks.par_iter().map(|cols| count_columns(a.pattern, b.pattern, cols.clone())).collect();
@@ -171,6 +178,12 @@ struct Column<T: Element> {
 }
 
 impl<T: Element> Column<T> {
+    /// Bytes of a column of `nrows` blocks, those for cut runs too.
+    fn bytes(nrows: usize, shape: BlockShape) -> u64 {
+        let sums = 2 * shape.area() * size_of::<T::Arithmetic>();
+        (nrows as u64).saturating_mul((size_of::<usize>() + size_of::<u16>() + sums) as u64)
+    }
+
     fn new(nrows: usize, shape: BlockShape) -> Self {
         let sum = vec![T::Arithmetic::zero(); nrows * shape.area()];
         Self { shape, seen: vec![usize::MAX; nrows], sum, terms: Vec::new(), pieces: Vec::new() }
@@ -287,6 +300,26 @@ mod tests {
     #[test]
     fn a_single_negative_zero_stays_negative() -> Result<()> {
         assert_eq!(row_times_column(1, |_| -0.0)?.to_bits(), (-0.0f64).to_bits());
+        Ok(())
+    }
+
+    #[test]
+    fn columns_too_tall_for_the_host_are_refused() -> Result<()> {
+        // Three blocks among so many rows that a dense column is more than 2 TB.
+        let (shape, n) = (BlockShape::new(32, 32)?, Pattern::MAX_LINES as usize / 32);
+        let rows = vec![0, 5, n as u32 - 1];
+        let a = Cbc::new(Pattern::new(n, 1, vec![0, 3], rows.clone())?, shape, vec![1.0; 3 * 1024])?;
+        let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, shape, vec![2.0; 1024])?;
+        let refused = multiply(&a, &one).map(|c| c.nnz());
+        assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > 1 << 41), "{refused:?}");
+        // Offsets of the transpose, 64 GiB: there are hosts that have them.
+        if host_memory::available().is_some_and(|free| free < 1 << 36) {
+            let tall = Csc::new(Pattern::new(32 * n, 1, vec![0, 3], rows)?, vec![1.0; 3])?;
+            let refused = tall.try_transpose().map(|c| c.nnz());
+            assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > (1 << 36) - 1000), "{refused:?}");
+            let refused = tall.pattern().try_transpose().map(|(pattern, _)| pattern.nnz());
+            assert!(matches!(refused, Err(Error::Memory { .. })), "{refused:?}");
+        }
         Ok(())
     }
 

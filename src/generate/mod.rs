@@ -59,10 +59,12 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
 /// An empty vector with room for `count` groups of `bytes` bytes, or [`Error::Memory`].
 fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
     let needed = count.saturating_mul(bytes);
+    let what = || format!("a generated matrix of {count} entries");
+    crate::host_memory::check_large(what, needed)?;
     let mut vector = Vec::new();
     let elements = usize::try_from(needed / size_of::<T>() as u64).unwrap_or(usize::MAX);
     vector.try_reserve_exact(elements).map(|()| vector).map_err(|_| Error::Memory {
-        what: format!("a generated matrix of {count} entries"),
+        what: what(),
         needed,
         available: crate::host_memory::available().unwrap_or(0),
         place: "host".into(),

@@ -35,7 +35,7 @@ mod zstd;
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, check_name, discard_unfinished, write_whole};
+pub use output::{NoneUnfinished, check_name, discard_unfinished, try_discard_unfinished, write_whole};
 
 #[cfg(test)]
 pub(crate) use packing::tests as tests_of_packings;
@@ -224,11 +224,10 @@ fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
 /// Room for `more` elements, or [`Error::Memory`]: large room is asked for only where the host has it, for a system that
 /// promises more than it has would end the process later.
 pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
-    const LARGE: u64 = 1 << 26;
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");
-    if more > vector.capacity() - vector.len() && needed > LARGE {
-        crate::host_memory::check(&what(), needed)?;
+    if more > vector.capacity() - vector.len() {
+        crate::host_memory::check_large(what, needed)?;
     }
     vector.try_reserve(more).map_err(|_| Error::Memory {
         what: what(),

@@ -5,7 +5,7 @@
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tempfile::{NamedTempFile, TempPath};
 
@@ -79,6 +79,18 @@ pub fn discard_unfinished() -> NoneUnfinished {
     let mut files = unfinished();
     files.clear();
     NoneUnfinished { _files: files }
+}
+
+/// As [`discard_unfinished`], but `None` if a file begins or takes its place at this moment, perhaps
+/// on this very thread: for a process that ends because memory ran out.
+pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
+    let mut files = match UNFINISHED.try_lock() {
+        Ok(files) => files,
+        Err(TryLockError::Poisoned(files)) => files.into_inner(),
+        Err(TryLockError::WouldBlock) => return None,
+    };
+    files.clear();
+    Some(NoneUnfinished { _files: files })
 }
 
 /// While it lives, no file is under way; see [`discard_unfinished`].

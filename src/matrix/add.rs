@@ -30,6 +30,8 @@ fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -
     let (a, b) = (left.1, right.1);
     check_sizes(a, b, row_major)?;
     let (ncols, area) = (a.pattern.ncols(), a.shape.area());
+    let offsets = 2 * size_of::<u64>() as u64 * ncols as u64;
+    host_memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
     let count = |col| union(a.pattern.column(col), b.pattern.column(col)).count() as u64;
     let counts: Vec<u64> = (0..ncols).into_par_iter().map(count).collect();
     let mut col_ptr = vec![0];

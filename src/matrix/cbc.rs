@@ -175,6 +175,15 @@ impl<T: Element> Cbc<T> {
         super::Csc::new(pattern, values).unwrap_or_else(|_| unreachable!("one value per entry"))
     }
 
+    /// As [`Cbc::transpose`], refused if it does not fit the host.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn try_transpose(&self) -> Result<Self> {
+        self.pattern.check_transpose(self.shape.area() * size_of::<T>())?;
+        Ok(self.transpose())
+    }
+
     /// The transpose, its blocks transposed; without padding.
     pub fn transpose(&self) -> Self {
         let (pattern, source) = self.pattern.transpose();

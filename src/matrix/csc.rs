@@ -112,6 +112,15 @@ impl<T: Element> Csc<T> {
         Cbc::new(pattern, shape, values)
     }
 
+    /// As [`Csc::transpose`], refused if it does not fit the host.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn try_transpose(&self) -> Result<Self> {
+        self.pattern.check_transpose(size_of::<T>())?;
+        Ok(self.transpose())
+    }
+
     /// The transpose.
     pub fn transpose(&self) -> Self {
         let (pattern, source) = self.pattern.transpose();

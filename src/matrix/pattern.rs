@@ -1,5 +1,6 @@
 //! [`Pattern`]: where the entries of a matrix are, validated once, trusted by everything downstream.
 use crate::error::{PatternError, Result};
+use crate::host_memory;
 
 /// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of its (block) grid.
 ///
@@ -104,6 +105,25 @@ impl Pattern {
     /// The arrays, given back.
     pub fn into_parts(self) -> (Vec<u64>, Vec<u32>) {
         (self.col_ptr, self.row_idx)
+    }
+
+    /// As [`Pattern::transpose`], refused if it does not fit the host: it has an offset for each row
+    /// here, however few the entries are.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn try_transpose(&self) -> Result<(Self, Vec<usize>)> {
+        self.check_transpose(0)?;
+        Ok(self.transpose())
+    }
+
+    /// Refuses a transpose with `entry` bytes for the values of each entry if the host has not the
+    /// memory.
+    pub(super) fn check_transpose(&self, entry: usize) -> Result<()> {
+        let (offsets, entries) = (self.nrows as u64 + 1, self.nnz() as u64);
+        let of_entry = (size_of::<u32>() + size_of::<usize>() + entry) as u64;
+        let needed = (2 * size_of::<u64>() as u64 * offsets).saturating_add(entries.saturating_mul(of_entry));
+        host_memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
     /// The pattern of the transpose, and for each of its entries the number of the entry here.

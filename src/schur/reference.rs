@@ -67,8 +67,8 @@ pub fn schur<T: Real>(
         factors.extend(l);
     }
     let z = solve(w, &factors)?;
-    let s = subtract(u, &lower(&reference::multiply(&z, &z.transpose())?)?, damped)?;
-    let (rows, entries) = z.pattern().transpose();
+    let s = subtract(u, &lower(&reference::multiply(&z, &z.try_transpose()?)?)?, damped)?;
+    let (rows, entries) = z.pattern().try_transpose()?;
     let c = w.shape().rows();
     let mut rhs = Vec::with_capacity(cameras);
     for camera in 0..w.nrows() {

@@ -148,3 +148,29 @@ fn names_a_line(message: &str, path: &Path) -> bool {
     let after = message.split_once(&format!("{}:", path.display())).map_or("", |(_, after)| after);
     after.split_once(':').is_some_and(|(line, _)| line.parse::<u64>().is_ok())
 }
+
+/// A limit that the command cannot see until it is met.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_that_the_system_refuses_is_status_4() {
+    let desk = Desk::new();
+    // A dense column of C takes 16 bytes for each row, on each thread.
+    desk.put("tall.mtx", "%%MatrixMarket matrix coordinate real general\n16000000 1 1\n1 1 1\n");
+    desk.put("one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+    let line = "multiply tall.mtx one.mtx --device reference -o c.mtx";
+    let limited = |kilobytes: u64| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_blockmul")]);
+        shell.args(line.split_whitespace()).current_dir(desk.0.path());
+        shell.env("RAYON_NUM_THREADS", "1").env("MALLOC_ARENA_MAX", "1");
+        ran(shell)
+    };
+    let whole = limited(1 << 22);
+    assert_eq!(whole.status, 0, "{}", whole.stderr);
+    std::fs::remove_file(desk.path("c.mtx")).unwrap();
+    let refused = limited(240 << 10);
+    assert_eq!((refused.status, refused.stdout.as_str()), (4, ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("error: not enough memory on the host: "), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("backtrace") && !refused.stderr.contains("panicked"), "{}", refused.stderr);
+    assert_eq!(desk.files(), ["one.mtx", "tall.mtx"]);
+}

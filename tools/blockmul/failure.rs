@@ -3,6 +3,11 @@ use crate::messages::{Tone, tell};
 use blockmul::{Error, error::ErrorKind};
 use std::process::ExitCode;
 
+/// Exit status of a want of memory.
+pub const MEMORY: u8 = 4;
+/// What to try when there is not enough.
+pub const LESS_MEMORY: &str =
+    "`blockmul info FILE` tells what a product takes; --element f32 takes less, f16 less still";
 /// Exit status of anything that is neither the caller's, the device's nor memory's fault.
 const OTHER: u8 = 5;
 
@@ -37,7 +42,7 @@ impl Failure {
             Self::Library(error) => match error.kind() {
                 ErrorKind::Input => 2,
                 ErrorKind::Device => 3,
-                ErrorKind::Memory => 4,
+                ErrorKind::Memory => MEMORY,
                 _ => OTHER,
             },
             // Whoever reads stdout has read enough.
@@ -78,9 +83,7 @@ impl Failure {
             Error::Dimensions { a, b } if (a.nrows, a.block_rows) == (b.nrows, b.block_rows) => {
                 "Aᵀ·B would fit: --transpose-a".into()
             }
-            Error::Memory { .. } => {
-                "`blockmul info FILE` tells what a product takes; --element f32 takes less, f16 less still".into()
-            }
+            Error::Memory { .. } => LESS_MEMORY.into(),
             _ => return None,
         })
     }

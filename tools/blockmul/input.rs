@@ -59,11 +59,11 @@ impl<T: Element> Shaped<T> {
         })
     }
 
-    pub fn transpose(&self) -> Self {
-        match self {
-            Self::Scalars(matrix) => Self::Scalars(matrix.transpose()),
-            Self::Blocks(matrix) => Self::Blocks(matrix.transpose()),
-        }
+    pub fn transpose(&self) -> Result<Self> {
+        Ok(match self {
+            Self::Scalars(matrix) => Self::Scalars(matrix.try_transpose()?),
+            Self::Blocks(matrix) => Self::Blocks(matrix.try_transpose()?),
+        })
     }
 
     /// In blocks, scalars as ones of 1x1.

@@ -7,6 +7,7 @@ mod devices;
 mod explain;
 mod failure;
 mod generate;
+mod heap;
 mod hessian;
 mod info;
 mod input;

@@ -92,11 +92,11 @@ impl OperandArgs {
             oriented_shape(input::layout(file_b.as_ref().unwrap_or(&file_a)), transpose_b),
         );
         let b = match file_b {
-            Some(b) => Some(oriented(b.matrix, transpose_b)),
+            Some(b) => Some(oriented(b.matrix, transpose_b)?),
             None if transpose_b == self.transpose_a => None,
-            None => Some(oriented(file_a.matrix.clone(), transpose_b)),
+            None => Some(oriented(file_a.matrix.clone(), transpose_b)?),
         };
-        let a = oriented(file_a.matrix, self.transpose_a);
+        let a = oriented(file_a.matrix, self.transpose_a)?;
         let (a_shape, b_shape) = self.shapes((a_layout, b_layout), b.as_ref().unwrap_or(&a), messages);
         let finite = |m: &Csc<f64>| m.values().iter().all(|value| value.is_finite());
         let all_finite = finite(&a) && b.as_ref().is_none_or(finite);
@@ -146,8 +146,8 @@ pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockSh
     }
 }
 
-fn oriented(matrix: Csc<f64>, transpose: bool) -> Csc<f64> {
-    if transpose { matrix.transpose() } else { matrix }
+fn oriented(matrix: Csc<f64>, transpose: bool) -> Result<Csc<f64>> {
+    if transpose { matrix.try_transpose() } else { Ok(matrix) }
 }
 
 fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {

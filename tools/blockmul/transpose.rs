@@ -35,5 +35,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = input::read(&args.input, args.sum_duplicates, &messages)?;
     let layout = input::layout(&file);
     messages.step("transposing");
-    Shaped::cut(file.matrix, layout)?.transpose().write(&args.output, &messages)
+    Shaped::cut(file.matrix, layout)?.transpose()?.write(&args.output, &messages)
 }

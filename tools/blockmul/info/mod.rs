@@ -185,7 +185,7 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 /// The product of the matrix with itself, or with its transpose if it is not square, in blocks; and what that takes of each device.
 fn product(a: &Csc<f64>, shape: BlockShape, devices: &[DeviceInfo]) -> Result<(Product, Vec<DeviceNeeds>)> {
     let square = a.nrows() == a.ncols();
-    let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.transpose()) };
+    let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.try_transpose()?) };
     let b_shape = default_b_shape(shape, b.nrows(), b.ncols());
     let (size, needs) = match (shape, b_shape) {
         (BlockShape::SCALAR, BlockShape::SCALAR) => {

@@ -1,0 +1,133 @@
+//! Linux control groups, versions 1 and 2: bytes that their limits leave to this process.
+use std::fs;
+use std::path::{Component, Path};
+
+/// The names of a version's files.
+struct Files {
+    limit: &'static str,
+    used: &'static str,
+    /// Lines of `memory.stat`: pages of files, which the system takes back before it kills.
+    cached: [&'static str; 2],
+}
+
+const VERSION_1: Files = Files {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    cached: ["total_inactive_file", "total_active_file"],
+};
+const VERSION_2: Files =
+    Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
+
+/// The least that any group of the process leaves, its own or one above; `None` without a limit.
+/// `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the groups' file systems.
+///
+/// In a container the text may name a group by its path outside, where inside the folder is that
+/// group already: folders that are not there are passed over on the way up.
+pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
+    groups.lines().filter_map(|line| of_line(line, mounted)).min()
+}
+
+/// A line: `number:controllers:path`; of version 2, `0::path`.
+fn of_line(line: &str, mounted: &Path) -> Option<u64> {
+    let mut parts = line.splitn(3, ':');
+    let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+    let (files, root) = match (number, controllers) {
+        // Beside version 1, version 2 has a folder of its own.
+        ("0", "") => (VERSION_2, [mounted.join("unified"), mounted.to_owned()].into_iter().find(|root| root.is_dir())?),
+        (_, controllers) if controllers.split(',').any(|name| name == "memory") => (VERSION_1, mounted.join("memory")),
+        _ => return None,
+    };
+    // Outside the root of a container's groups there are none to be seen.
+    let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
+    let group = inside.fold(root.clone(), |group, part| group.join(part));
+    group.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| in_group(group, &files)).min()
+}
+
+/// What the limit of one group leaves.
+fn in_group(group: &Path, files: &Files) -> Option<u64> {
+    let number = |name| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
+    let (limit, used) = (number(files.limit)?, number(files.used)?);
+    let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+    let cached = stat.lines().filter_map(|line| {
+        let (name, bytes) = line.split_once(' ')?;
+        if files.cached.contains(&name) { bytes.trim().parse::<u64>().ok() } else { None }
+    });
+    let held = used.saturating_sub(cached.fold(0, u64::saturating_add));
+    Some(limit.saturating_sub(held))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    /// A folder of control groups with the files given.
+    fn mounted(files: &[(&str, &str)]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        }
+        folder
+    }
+
+    fn found(groups: &str, files: &[(&str, &str)]) -> Option<u64> {
+        left(groups, mounted(files).path())
+    }
+
+    #[test]
+    fn version_2_leaves_the_least_of_the_groups_above() {
+        let own = [("a/b/memory.max", "5000"), ("a/b/memory.current", "3000")];
+        assert_eq!(found("0::/a/b\n", &own), Some(2000));
+        let unlimited = [("a/b/memory.max", "max"), ("a/b/memory.current", "3000")];
+        assert_eq!(found("0::/a/b\n", &unlimited), None);
+        let above = [("a/memory.max", "4000"), ("a/memory.current", "3500")];
+        assert_eq!(found("0::/a/b\n", &[own, above].concat()), Some(500));
+        assert_eq!(found("0::/a/b\n", &[unlimited, above].concat()), Some(500));
+        let full = [("memory.max", "10"), ("memory.current", "11")];
+        assert_eq!(found("0::/a/b\n", &[own, full].concat()), Some(0), "the root too, which a container has");
+        assert_eq!(found("0::/other\n", &own), None);
+        assert_eq!(found("0::/\n", &[]), None);
+    }
+
+    #[test]
+    fn pages_of_files_are_not_held() {
+        let stat = "anon 1000\nfile 2500\ninactive_file 1500\nactive_file 500\ntotal_inactive_file 7";
+        let files = [("a/memory.max", "5000"), ("a/memory.current", "4000"), ("a/memory.stat", stat)];
+        assert_eq!(found("0::/a\n", &files), Some(3000));
+    }
+
+    #[test]
+    fn version_1_and_both_side_by_side() {
+        let groups = "12:cpu,cpuacct:/x\n4:hugetlb,memory:/docker/1\n0::/docker/1\n";
+        let first = [
+            ("memory/docker/1/memory.limit_in_bytes", "9223372036854771712"),
+            ("memory/docker/1/memory.usage_in_bytes", "3000"),
+            ("memory/docker/memory.limit_in_bytes", "7000"),
+            ("memory/docker/memory.usage_in_bytes", "4000"),
+            ("memory/docker/memory.stat", "cache 9\ntotal_inactive_file 1000\ninactive_file 5"),
+        ];
+        assert_eq!(found(groups, &first), Some(4000));
+        let second = [("unified/docker/1/memory.max", "300"), ("unified/docker/1/memory.current", "100")];
+        assert_eq!(found(groups, &[&first[..], &second].concat()), Some(200));
+    }
+
+    #[test]
+    fn in_a_container_the_root_is_the_group() {
+        let files = [("memory.max", "600"), ("memory.current", "100")];
+        for path in ["/", "/../..", "/system.slice/docker-1.scope", "/../elsewhere"] {
+            assert_eq!(found(&format!("0::{path}\n"), &files), Some(500), "{path}");
+        }
+        let first = [("memory/memory.limit_in_bytes", "600"), ("memory/memory.usage_in_bytes", "50")];
+        assert_eq!(found("3:memory:/docker/1\n", &first), Some(550));
+    }
+
+    #[test]
+    fn what_is_none_of_these_says_nothing() {
+        let files = [("a/memory.max", "many"), ("a/memory.current", "1"), ("memory.max", "7")];
+        for groups in ["", "\n", "0::", "0:", "x:y", "0::/a\n"] {
+            assert_eq!(found(groups, &files), None, "{groups:?}");
+        }
+    }
+}

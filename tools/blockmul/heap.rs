@@ -1,0 +1,124 @@
+//! The heap of the command: a request that the system refuses ends the process with a message and the
+//! exit status of other wants of memory, in place of an abort.
+//!
+//! The library asks for memory that it can foresee with care, and says what it is for. This is for
+//! the rest: limits that the system does not show, and requests that are small.
+use crate::failure::{LESS_MEMORY, MEMORY};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[global_allocator]
+static HEAP: Heap = Heap;
+
+struct Heap;
+
+// SAFETY: everything is the system's own, and an address that it does not give never comes back.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's.
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's.
+        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's.
+        given(unsafe { System.realloc(address, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(address, layout) }
+    }
+}
+
+fn given(address: *mut u8, bytes: usize) -> *mut u8 {
+    if address.is_null() {
+        exhausted(bytes);
+    }
+    address
+}
+
+/// Says so without the heap, removes the files under way, and ends the process.
+#[cold]
+fn exhausted(bytes: usize) -> ! {
+    thread_local!(static ENDS_IT: Cell<bool> = const { Cell::new(false) });
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    if ENDS_IT.replace(true) {
+        leave(); // the end itself asked for memory
+    }
+    if ENDING.swap(true, Ordering::Relaxed) {
+        loop {
+            std::thread::sleep(Duration::from_secs(1)); // another thread ends it
+        }
+    }
+    let mut text = [0; 512];
+    let mut rest = &mut text[..];
+    // What is on the line is a bar.
+    let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let _ = writeln!(
+        rest,
+        "{clear}error: not enough memory on the host: the system refused {bytes} bytes more\nhint: {LESS_MEMORY}"
+    );
+    let unused = rest.len();
+    let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
+    // A file may be about to begin on another thread, or on this one, which then has none.
+    let none_begins_again = (0..100).find_map(|_| {
+        let discarded = blockmul::io::try_discard_unfinished();
+        if discarded.is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        discarded
+    });
+    std::mem::forget(none_begins_again);
+    leave()
+}
+
+/// At once: what drivers do at the end of a process may need memory.
+fn leave() -> ! {
+    #[cfg(unix)]
+    signal_hook::low_level::exit(MEMORY.into());
+    #[cfg(not(unix))]
+    std::process::exit(MEMORY.into());
+}
+
+#[cfg(test)]
+mod tests {
+    /// It ends the process, so it happens in a second one: this test, run again with a variable set.
+    #[test]
+    fn memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written() {
+        const AGAIN: &str = "BLOCKMUL_TEST_HEAP";
+        // More than any address space, less than what a vector refuses by itself.
+        const MUCH: usize = 1 << 60;
+        if let Some(place) = std::env::var_os(AGAIN) {
+            let written = blockmul::io::write_whole(place.as_ref(), |writer| {
+                writer.write_all(b"half")?;
+                writer.write_all(&vec![0; MUCH])
+            });
+            unreachable!("{written:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "heap::tests::memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written",
+                "--nocapture",
+            ])
+            .env(AGAIN, folder.path().join("c.mtx"))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(4));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            text.contains(&format!("error: not enough memory on the host: the system refused {MUCH} bytes")),
+            "{text}"
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
