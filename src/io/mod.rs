@@ -35,7 +35,7 @@ mod zstd;
 use std::path::Path;
 
 pub use format::Format;
-pub use output::{NoneUnfinished, check_name, discard_unfinished, try_discard_unfinished, write_whole};
+pub use output::{NoneUnfinished, check_name, discard_unfinished, linked, try_discard_unfinished, write_whole};
 
 #[cfg(test)]
 pub(crate) use packing::tests as tests_of_packings;

@@ -14,7 +14,9 @@ use crate::{Error, Result};
 
 /// Gives `fill` a buffered writer, gzip when `path` ends in `.gz`, bzip2 when in `.bz2`; the file takes its place when `fill` has succeeded.
 ///
-/// What `path` links to is replaced, not the link. What is no regular file (a pipe, `/dev/null`) is written in place.
+/// What `path` links to is replaced or made, not the link. What is no regular file (a pipe,
+/// `/dev/null`) is written in place. The bytes are on the disk before the name leads to them, so that
+/// a file is whole after a loss of power too.
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
@@ -49,7 +51,7 @@ fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     let target = match fs::metadata(path) {
         Ok(found) if !found.is_file() => return buffered(&OpenOptions::new().write(true).open(path)?, fill),
         Ok(_) => path.canonicalize()?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => linked(path),
         Err(error) => return Err(error),
     };
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -61,7 +63,26 @@ fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     }
     let (file, beside) = Unfinished::begin(|| builder.tempfile_in(folder))?;
     buffered(&file, fill)?;
-    beside.take_place(&target)
+    file.sync_all()?;
+    beside.take_place(&target)?;
+    // The name as well, where folders can be opened; some file systems refuse, and the file is whole.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Where a file comes to stand that is written to `path`, which leads to none yet: `path`, or the end
+/// of the links that begin there.
+pub fn linked(path: &Path) -> PathBuf {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&place) {
+            Ok(to) => place = place.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => break,
+        }
+    }
+    place
 }
 
 /// The files under way in this process. One lock for beginning, renaming and removing them: each is seen before or after.
@@ -197,6 +218,27 @@ mod tests {
         write_whole(&link, |writer| writer.write_all(b"after")).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"after");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn makes_what_a_link_points_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("inner")).unwrap();
+        std::os::unix::fs::symlink("inner/first", path("link")).unwrap();
+        std::os::unix::fs::symlink("../file", path("inner/first")).unwrap();
+        write_whole(&path("link"), |writer| writer.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(path("file")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+        // A folder that is not there, and links that lead to each other.
+        std::os::unix::fs::symlink("none/file", path("nowhere")).unwrap();
+        std::os::unix::fs::symlink("round", path("round")).unwrap();
+        for name in ["nowhere", "round"] {
+            let error = write_whole(&path(name), |_| Ok(())).unwrap_err().to_string();
+            assert!(error.starts_with(&path(name).display().to_string()), "{error}");
+            assert!(fs::symlink_metadata(path(name)).unwrap().is_symlink());
+        }
     }
 
     #[test]

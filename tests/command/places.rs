@@ -71,6 +71,43 @@ fn links_lead_to_inputs_as_well() {
 }
 
 #[test]
+fn two_results_never_go_to_one_place() {
+    let desk = desk();
+    desk.put("there.mtx", SQUARE);
+    // There already and not there yet, by two names.
+    for name in ["there", "new"] {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(format!("{name}.mtx"), desk.path(&format!("{name}-link.mtx"))).unwrap();
+        let seconds = if cfg!(unix) { vec![name.into(), format!("{name}-link")] } else { vec![name.to_owned()] };
+        for second in &seconds {
+            for line in [
+                "multiply in.mtx -o ONE.mtx --report ./TWO.mtx",
+                "solve in.g2o -o ONE.txt --json ./ONE.txt",
+                "solve in.g2o --json ONE.png --picture ./ONE.png",
+                "hessian in.g2o --write H=ONE.mtx --write J=./TWO.mtx",
+                "hessian in.g2o --write H=ONE.mtx --picture ./TWO.mtx",
+                "schur in.g2o -o ONE.mtx --picture ./TWO.mtx",
+            ] {
+                let line = line.replace("ONE", name).replace("TWO", second);
+                desk.fails(&line, 2, &["two results cannot both go to "]);
+            }
+        }
+    }
+    desk.fails("convert in.mtx -o c.bla --bla", 2, &["c.bla"]);
+    assert_eq!(std::fs::read_to_string(desk.path("there.mtx")).unwrap(), SQUARE);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_what_is_not_there_yet_stays_one() {
+    let desk = desk();
+    std::os::unix::fs::symlink("new.mtx", desk.path("link.mtx")).unwrap();
+    desk.ok("transpose in.mtx -o link.mtx -q");
+    assert!(std::fs::symlink_metadata(desk.path("link.mtx")).unwrap().is_symlink());
+    assert!(std::fs::symlink_metadata(desk.path("new.mtx")).unwrap().is_file());
+}
+
+#[test]
 fn overwriting_is_for_those_who_say_so() {
     let desk = desk();
     let transposed = desk.ok("transpose in.mtx -o - -q").stdout;

@@ -119,7 +119,10 @@ fn identity(path: &Path) -> Option<Identity> {
         }
         #[cfg(not(unix))]
         Ok(_) => path.canonicalize().ok().map(Identity::Path),
-        Err(_) => Some(Identity::Path(folder(path).canonicalize().ok()?.join(path.file_name()?))),
+        Err(_) => {
+            let place = io::linked(path);
+            Some(Identity::Path(folder(&place).canonicalize().ok()?.join(place.file_name()?)))
+        }
     }
 }
 
@@ -129,7 +132,9 @@ fn folder(path: &Path) -> &Path {
 
 /// Refuses a place where no file can go.
 fn check_place(path: &Path) -> Result<(), Failure> {
-    let (folder, output) = (folder(path), path.display());
+    // Where a link leads, there or not.
+    let (place, output) = (io::linked(path), path.display());
+    let folder = folder(&place);
     let refused = match folder.is_dir() {
         _ if path.is_dir() => format!("the output {output} is a folder"),
         true => return Ok(()),
@@ -204,6 +209,14 @@ mod tests {
         for name in ["a.mtx", "b.mtx"] {
             let twice = Places::default().matrices([&path(name)]).others([&path(".").join(name)]);
             assert!(refused(twice).starts_with("two results cannot both go to "));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("b.mtx", path("to-be")).unwrap();
+            let twice = Places::default().matrices([&path("b.mtx")]).others([&path("to-be")]);
+            assert!(refused(twice).starts_with("two results cannot both go to "), "a link to what is not there yet");
+            std::os::unix::fs::symlink("none/b.mtx", path("nowhere")).unwrap();
+            assert!(refused(Places::default().others([&path("nowhere")])).contains("/none of the output "));
         }
     }
 
