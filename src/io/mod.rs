@@ -214,6 +214,11 @@ impl Symmetry {
     }
 }
 
+/// The value, of NaNs always the same: which bits one has depends on the device that made it.
+fn one_nan(value: f64) -> f64 {
+    if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
+}
+
 /// An empty vector with room for `count` elements, or [`Error::Memory`].
 fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut vector = Vec::new();

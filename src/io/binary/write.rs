@@ -3,7 +3,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use super::{BCSR, BSR};
-use crate::io::{without_packing, write_whole};
+use crate::io::{one_nan, without_packing, write_whole};
 use crate::{BlockShape, Error, Matrix, Result};
 
 /// Writes `matrix` to the file at `path`, in place of what was there once it is whole; gzip where the name ends in `.gz`, bzip2
@@ -59,7 +59,7 @@ fn write_as<M: Matrix>(mut writer: impl Write, matrix: &M, bcsr: bool) -> io::Re
         for at in 0..shape.area() {
             // Blocks are held by columns, those of row-major matrices transposed.
             let place = if M::ROW_MAJOR { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
-            writer.write_all(&crate::Element::to_f64(block[place]).to_le_bytes())?;
+            writer.write_all(&one_nan(crate::Element::to_f64(block[place])).to_le_bytes())?;
         }
     }
     writer.flush()

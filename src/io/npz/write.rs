@@ -5,7 +5,7 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-use crate::io::{WriteOptions, without_packing, write_whole};
+use crate::io::{WriteOptions, one_nan, without_packing, write_whole};
 use crate::{Element, Error, Matrix, Result, matrix::CbcView};
 
 /// Writes `matrix` to the file at `path`, in place of what was there once it is whole: [`Csc`](crate::Csc) as CSC,
@@ -71,8 +71,8 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
         })
     });
     match size_of::<M::Element>() {
-        8 => archive.array("data", "<f8", shape, elements.map(|value| value.to_f64().to_le_bytes())),
-        _ => archive.array("data", "<f4", shape, elements.map(|value| (value.to_f64() as f32).to_le_bytes())),
+        8 => archive.array("data", "<f8", shape, elements.map(|value| one_nan(value.to_f64()).to_le_bytes())),
+        _ => archive.array("data", "<f4", shape, elements.map(|value| (one_nan(value.to_f64()) as f32).to_le_bytes())),
     }?;
     archive.zip.finish()?.into_inner().flush()
 }
