@@ -14,8 +14,8 @@
 // With v'(j, j) = v(j, j) + (scale * v(j, j) + shift): r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2),
 // l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j), y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j);
 // every sum is subtracted term by term in ascending k, every multiplication rounded before.
-#if !defined(P) || !defined(TOGETHER)
-#error "P, TOGETHER: see src/schur/factor.rs"
+#if !defined(P) || !defined(TOGETHER) || !defined(LEAST_PIVOT)
+#error "P, TOGETHER, LEAST_PIVOT: see src/schur/factor.rs"
 #endif
 #define AREA (P * P)
 #define PACKED (P * (P + 1) / 2)
@@ -26,9 +26,10 @@ ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift)
     return value + (scale * value + shift);
 }
 
+// From the smallest normal number on: what is left of a pivot below has no digits, and one over it may be infinite.
 bool is_positive(ARITHMETIC value)
 {
-    return value > 0 && value < INFINITY; // and no NaN
+    return value >= LEAST_PIVOT && value < INFINITY; // and no NaN
 }
 
 #if EACH

@@ -35,6 +35,12 @@ pub(super) fn packed(side: usize) -> usize {
     side * (side + 1) / 2
 }
 
+/// The least pivot of a block that is positive definite, the smallest normal number: below it digits
+/// are lost and one over it may be infinite; some devices take it for 0.
+pub(super) fn least_pivot<T: Element>() -> f64 {
+    if size_of::<T::Arithmetic>() == 8 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
+}
+
 impl<T: Element> Factor<T> {
     /// For `blocks` blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
@@ -69,6 +75,8 @@ impl<T: Element> Factor<T> {
             .exact_division::<T>(device.info())
             .define("P", side)
             .define("TOGETHER", groups.blocks)
+            // A power of 2, exact in either type.
+            .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot::<T>()))
             .define("EACH", u8::from(side <= EACH_MAX));
         Ok((device.kernel(source!("schur/factor.cl"), &options, name)?, groups))
     }

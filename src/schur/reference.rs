@@ -1,5 +1,9 @@
 //! The Schur complement on the CPU: the oracle of the tests, and what runs where there is no OpenCL.
-use super::{Damped, Damping, check_sizes, factor::packed, identity, length};
+use super::{
+    Damped, Damping, check_sizes,
+    factor::{least_pivot, packed},
+    identity, length,
+};
 use crate::{
     Cbc, Element, Error, Matrix, Pattern, Real, Result, matrix::union, primitives::segmented_reduce::RUN_PIECE,
     reference,
@@ -134,7 +138,7 @@ fn factor<T: Real>(block: &[T], p: usize, Damped { scale, shift }: Damped<T>) ->
             }
             if i > j {
                 l[at(i, j, p)] = value * l[at(j, j, p)];
-            } else if value > T::zero() && value.is_finite() {
+            } else if value.to_f64() >= least_pivot::<T>() && value.is_finite() {
                 l[at(j, j, p)] = T::one() / value.sqrt();
             } else {
                 return None;

@@ -42,6 +42,41 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
     }
 }
 
+/// Of a pivot that is denormal nothing is left to divide by: S would be infinite.
+#[test]
+fn pivots_below_the_normal_numbers_are_none() {
+    fn check<T: blockmul::Real>(least: f64, below: [f64; 2]) {
+        // Small blocks by work-items, large ones by groups.
+        for (c, p) in [(6, 3), (2, 9)] {
+            let good = problem(&seen(8, 30, 3, 1), 2, c, p, 5);
+            let mut data = Uploaded::<T>::new(&device(), &good);
+            let mut schur = data.schur();
+            for (last, is_positive) in [(least, true), (below[0], false), (below[1], false)] {
+                let mut values: Vec<f64> = good.v.values().to_vec();
+                let block = &mut values[5 * p * p..6 * p * p];
+                block.iter_mut().enumerate().for_each(|(i, x)| *x = if i % (p + 1) == 0 { 10.0 } else { 0.0 });
+                block[p * p - 1] = last;
+                let v = Cbc::new(good.v.pattern().clone(), good.v.shape(), values).unwrap().cast::<T>();
+                data.v.write_values(v.values()).unwrap();
+                data.execute(&mut schur, Damping::None).unwrap();
+                let (u, w) = (good.u.cast(), good.w.cast());
+                let vectors = [&good.b_c, &good.b_p].map(|b| cast::<T>(b));
+                let host = reference::schur(&u, &w, &v, &vectors[0], &vectors[1], Damping::None);
+                match is_positive {
+                    true => assert!(schur.check().is_ok() && host.is_ok(), "{last:e}"),
+                    false => {
+                        for error in [schur.check().unwrap_err(), host.map(drop).unwrap_err()] {
+                            assert!(matches!(error, Error::NotPositiveDefinite { block: 5, .. }), "{last:e}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>(f64::MIN_POSITIVE, [f64::MIN_POSITIVE / 2.0, 5e-324]);
+    check::<f32>(f32::MIN_POSITIVE.into(), [f64::from(f32::MIN_POSITIVE) / 2.0, 1e-45]);
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
