@@ -67,14 +67,14 @@ impl Conjugate {
         let ([u, w, v], b) = (parts(normal), normal.b());
         self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
         match self.schur.check() {
-            Err(Error::NotPositiveDefinite { .. }) => return Ok(Step { products_ms: ms(clock), ..Step::default() }),
+            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,
         }
         let products_ms = ms(clock);
         let clock = Instant::now();
         let steps = if self.invert_diagonal()? { self.iterate()? } else { None };
         let linear_ms = ms(clock);
-        let mut step = Step { products_ms, linear_ms, conjugate_steps: steps, x: None };
+        let mut step = Step { products_ms, linear_ms, conjugate_steps: steps, ..Step::default() };
         if steps.is_none() {
             return Ok(step);
         }

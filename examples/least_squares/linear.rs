@@ -29,12 +29,21 @@ pub enum Linear {
 pub struct Step {
     /// Of each group of unknowns; `None` where the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
+    /// The first of the eliminated unknowns whose own block is not positive definite.
+    pub singular: Option<usize>,
     /// On the device, copies to the host included.
     pub products_ms: f64,
     /// Factoring and solving.
     pub linear_ms: f64,
     /// Steps of conjugate gradients.
     pub conjugate_steps: Option<u32>,
+}
+
+impl Step {
+    /// None, for the block of an eliminated unknown is not positive definite.
+    pub fn singular(block: usize, products_ms: f64) -> Self {
+        Self { singular: Some(block), products_ms, ..Self::default() }
+    }
 }
 
 /// A solver prepared for the pattern of H.
@@ -119,7 +128,7 @@ impl Whole {
         columns[..n].iter().for_each(|&first| self.values[first] *= 1.0 + lambda);
         let mut x = normal.b_on_host(0).to_vec();
         let solved = self.cholesky.solve(&self.values, &mut x);
-        Ok(Step { x: solved.then(|| vec![x]), products_ms, linear_ms: ms(clock), conjugate_steps: None })
+        Ok(Step { x: solved.then(|| vec![x]), products_ms, linear_ms: ms(clock), ..Step::default() })
     }
 }
 
@@ -150,7 +159,7 @@ impl Reduced {
         let b = normal.b();
         self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
         match self.schur.check() {
-            Err(Error::NotPositiveDefinite { .. }) => return Ok(Step { products_ms: ms(clock), ..Step::default() }),
+            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,
         }
         self.lower.execute(self.schur.s()?, &mut self.scalars)?;
@@ -169,7 +178,7 @@ impl Reduced {
         self.schur.back_substitute(first, second)?;
         let eliminated = second.download()?;
         products_ms += ms(clock);
-        Ok(Step { x: Some(vec![x, eliminated]), products_ms, linear_ms, conjugate_steps: None })
+        Ok(Step { x: Some(vec![x, eliminated]), products_ms, linear_ms, ..Step::default() })
     }
 }
 

@@ -95,6 +95,9 @@ pub struct Solution<S> {
     pub cost: f64,
     pub iterations: Vec<Iteration>,
     pub stop: Stop,
+    /// Of a failure: the first of the eliminated unknowns, points or landmarks, whose own block of H is
+    /// not positive definite however it is damped.
+    pub singular: Option<usize>,
     /// Milliseconds for what depends on the pattern only: arrays, plans, the symbolic factorization.
     pub plan_ms: f64,
     /// In all, plans included.
@@ -135,7 +138,7 @@ pub fn minimize<P: LeastSquares>(
     let mut cost = problem.linearize(&start, &mut linearization)?;
     let mut residuals_ms = ms(clock);
     let (initial_cost, mut state, mut damping) = (cost, start, Damped::new(options));
-    let (mut iterations, mut stop, mut fresh) = (Vec::new(), Stop::Iterations, true);
+    let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
     if !cost.is_finite() {
         stop = Stop::Failed;
     }
@@ -154,6 +157,7 @@ pub fn minimize<P: LeastSquares>(
         // Products come first, and with them the kernels that both wait for.
         let in_products = clock.kernels_ms().min(step.products_ms);
         products_ms += step.products_ms - in_products;
+        singular = step.singular;
         let linear_ms = (step.linear_ms - (clock.kernels_ms() - in_products)).max(0.0);
         let mut iteration = Iteration {
             iteration: iterations.len() as u32 + 1,
@@ -202,6 +206,7 @@ pub fn minimize<P: LeastSquares>(
         cost,
         iterations,
         stop,
+        singular: singular.filter(|_| stop == Stop::Failed),
         plan_ms,
         total_ms: began.ms(),
         kernels_ms: began.kernels_ms(),

@@ -60,6 +60,12 @@ impl BundleProblem {
         Ok(Self { problem, loss, cameras, points })
     }
 
+    /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the second
+    /// group of columns of J.
+    pub fn unknown_point(&self, number: usize) -> Option<usize> {
+        self.points.of_number(number)
+    }
+
     /// What it was made of, as it was.
     pub fn problem(&self) -> &BundleAdjustment {
         &self.problem

@@ -128,6 +128,12 @@ impl<P: Manifold> GraphProblem<P> {
         &self.graph
     }
 
+    /// The landmark, as [`PoseGraph::landmarks`] counts, whose place is the unknown `number` of the
+    /// second group of columns of J.
+    pub fn unknown_landmark(&self, number: usize) -> Option<usize> {
+        self.landmarks.of_number(number)
+    }
+
     /// The same measurements in another state.
     pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
         let GraphState { poses, landmarks } = state;

@@ -38,6 +38,11 @@ impl Unknowns {
         self.numbers[one as usize]
     }
 
+    /// The one of a number.
+    pub fn of_number(&self, number: usize) -> Option<usize> {
+        self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
+    }
+
     /// Each thing with its share of a move, `side` numbers, if it has one.
     ///
     /// # Errors

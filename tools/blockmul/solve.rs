@@ -156,7 +156,7 @@ impl Run<'_> {
         print(&self.summary::<P>(&solution));
         printed?;
         self.write(problem, &start, &solution)?;
-        match ending(&solution) {
+        match ending(problem, &solution) {
             None => Ok(()),
             Some(ending) => Err(Failure::Verification(ending)),
         }
@@ -248,7 +248,7 @@ impl Run<'_> {
 }
 
 /// Why a solution is none, or may be no minimum, and what to try.
-fn ending<S>(solution: &Solution<S>) -> Option<String> {
+fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {
         Stop::Converged => return None,
@@ -260,9 +260,12 @@ fn ending<S>(solution: &Solution<S>) -> Option<String> {
             "not converged after {tried}: no step lowers the cost however it is damped; try another --start for a graph, or another --loss"
         ),
         Stop::Failed if solution.iterations.is_empty() => "the cost is not finite where the problem starts".into(),
-        Stop::Failed => {
-            "no step can be made: the system is singular however it is damped, or the cost of the step is not finite"
-                .into()
-        }
+        Stop::Failed => match solution.singular.and_then(|number| problem.eliminated(number)) {
+            Some(name) => {
+                format!("no step can be made: what was measured of {name} does not say where it is, however it is damped")
+            }
+            None => "no step can be made: the system is singular however it is damped, or the cost of the step is not finite"
+                .into(),
+        },
     })
 }

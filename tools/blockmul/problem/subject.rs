@@ -18,6 +18,9 @@ pub trait Named: LeastSquares {
     /// One line.
     fn describe(&self) -> String;
 
+    /// The eliminated unknown with this number, by its name in the file.
+    fn eliminated(&self, number: usize) -> Option<String>;
+
     /// The problem with `state` in place of what it came with, in its own format.
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
 
@@ -42,6 +45,10 @@ impl Named for BundleProblem {
             count(problem.points.len(), "point"),
             count(problem.observations.len(), "observation")
         )
+    }
+
+    fn eliminated(&self, number: usize) -> Option<String> {
+        Some(format!("point {} (from 0)", self.unknown_point(number)?))
     }
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
@@ -92,6 +99,11 @@ impl<P: Kind> Named for GraphProblem<P> {
             all.push(count(graph.sightings.len(), "sighting"));
         }
         all.join(", ")
+    }
+
+    fn eliminated(&self, number: usize) -> Option<String> {
+        let landmark = self.unknown_landmark(number)?;
+        Some(format!("landmark {}", self.graph().landmark_names.get(landmark).copied().unwrap_or(landmark as u64)))
     }
 
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure> {
