@@ -32,8 +32,10 @@ fn solve<P: Manifold>(graph: PoseGraph<P>, options: &Options) -> blockmul::Resul
     println!("on {}", device.info().name);
     // Files in use have information matrices that reward errors, and some have no guess.
     let (graph, rewarding) = start::weighable(graph);
-    if let Some((count, _)) = rewarding {
-        println!("{count} information matrices have negative eigenvalues: all are made isotropic");
+    if let Some(start::Rewarding { count, losing, .. }) = rewarding {
+        println!(
+            "{count} information matrices have negative eigenvalues: all are made isotropic, {losing} lose weight"
+        );
     }
     let problem = GraphProblem::new(graph, Loss::Squared)?;
     // A guess by dead reckoning can lead into a wrong minimum.

@@ -12,14 +12,24 @@ use blockmul::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// How many information matrices reward errors, and the ends of the first edge that has one.
-pub type Rewarding = (usize, (u64, u64));
+/// Information matrices that reward errors.
+#[derive(Debug, Clone, Copy)]
+pub struct Rewarding {
+    pub count: usize,
+    /// The ends of the first edge that has one.
+    pub first: (u64, u64),
+    /// Measurements that lose weight as all are made isotropic.
+    pub losing: usize,
+}
 
 /// The graph with information matrices that can be solved with: isotropic ones where some of its own reward errors.
 pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewarding>) {
     match graph.indefinite() {
         None => (graph, None),
-        found => (graph.isotropic(), found),
+        Some((count, first)) => {
+            let losing = graph.losing();
+            (graph.isotropic(), Some(Rewarding { count, first, losing }))
+        }
     }
 }
 

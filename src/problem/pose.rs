@@ -44,6 +44,33 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
+    /// Measurements that [`PoseGraph::isotropic`] takes weight from: of their translation, rotation or
+    /// landmark something is known, but the mean variance is not positive.
+    pub fn losing(&self) -> usize {
+        let steps = self.steps.iter().filter(|step| {
+            let information = P::step_information(&step.information);
+            let weights = P::isotropic_weights(&step.information);
+            let (side, translation) = (information.len().isqrt(), P::LANDMARK);
+            let is_known = |part: std::ops::Range<usize>| part.into_iter().any(|i| information[i * side + i] != 0.0);
+            weights
+                .iter()
+                .zip([0..translation, translation..side])
+                .any(|(&weight, part)| weight == 0.0 && is_known(part))
+        });
+        let sightings = self.sightings.iter().filter(|one| {
+            is_zero(P::sighting_information(&P::isotropic_sighting(&one.information)))
+                && !is_zero(P::sighting_information(&one.information))
+        });
+        steps.count() + sightings.count()
+    }
+
+    /// Measurements that count for nothing, for their information is zero.
+    pub fn weightless(&self) -> usize {
+        let steps = self.steps.iter().filter(|step| is_zero(P::step_information(&step.information)));
+        let sightings = self.sightings.iter().filter(|one| is_zero(P::sighting_information(&one.information)));
+        steps.count() + sightings.count()
+    }
+
     /// Poses that something was measured of, over and over.
     fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
@@ -70,13 +97,18 @@ impl<P: Manifold> PoseGraph<P> {
     /// Certifiably Correct Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d rows of translations, and 2κ of
     /// rotations, κ = 3/(2·tr(Ω⁻¹)) of theirs in space and their Ω in the plane.
     ///
-    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane. What has no positive weight by these rules has 0. To be
-    /// done once: in the plane every time doubles the weight of rotations.
+    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane.
+    /// What has no positive weight by these rules has 0: see [`PoseGraph::losing`]. To be done once:
+    /// in the plane every time doubles the weight of rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
         self
     }
+}
+
+fn is_zero(elements: &[f64]) -> bool {
+    elements.iter().all(|&x| x == 0.0)
 }
 
 /// Of a symmetric matrix: whether a factorization fails, and not for rounding, whatever the units of its rows.
@@ -96,8 +128,9 @@ impl<P: Manifold> GraphProblem<P> {
     /// Of `graph` as it is, with a loss of Mahalanobis distances.
     ///
     /// # Errors
-    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see [`PoseGraph::isotropic`]; for measurements of what
-    /// there is not, or a loss of no width.
+    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see
+    /// [`PoseGraph::isotropic`]; when all of them are zero; for measurements of what there is not, or a
+    /// loss of no width.
     pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
         loss.check()?;
         let (all_poses, all_landmarks) = (graph.poses.len(), graph.landmarks.len());
@@ -113,6 +146,12 @@ impl<P: Manifold> GraphProblem<P> {
             let all = graph.steps.len() + graph.sightings.len();
             return Err(Error::Argument(format!(
                 "{count} of {all} information matrices have negative eigenvalues, first that of the edge from {from} to {to}: their errors would be rewarded"
+            )));
+        }
+        let all = graph.steps.len() + graph.sightings.len();
+        if all > 0 && graph.weightless() == all {
+            return Err(Error::Argument(format!(
+                "none of the {all} measurements has any weight: their information matrices are zero"
             )));
         }
         let held = graph.held();

@@ -270,3 +270,69 @@ fn the_products_of_an_iteration_are_verified_and_timed() {
     assert!(told.contains("p all") && told.contains("yes") && !told.contains("NO"), "{told}");
     desk.fails("bench --iterations nowhere.g2o", 2, &["nowhere.g2o"]);
 }
+
+/// Eight poses on a line, with one loop, whose edges have the information given.
+fn line_of_poses(information: impl Fn(usize) -> &'static str) -> String {
+    let poses: String = (0..8).map(|i| format!("VERTEX_SE2 {i} {} 0.1 0\n", 1.1 * i as f64)).collect();
+    let ends = (0..7).map(|i| (i, i + 1, 1)).chain([(0, 7, 7)]);
+    poses
+        + &ends
+            .enumerate()
+            .map(|(edge, (from, to, x))| format!("EDGE_SE2 {from} {to} {x} 0 0 {}\n", information(edge)))
+            .collect::<String>()
+}
+
+#[test]
+fn measurements_without_weight_are_counted_and_told() {
+    let desk = Desk::new();
+    const UNIT: &str = "1 0 0 1 0 1";
+    const NEGATIVE: &str = "-1 0 0 -1 0 -1";
+    const ZERO: &str = "0 0 0 0 0 0";
+    for (name, information) in [("negative.g2o", NEGATIVE), ("zero.g2o", ZERO)] {
+        desk.put(name, &line_of_poses(|_| information));
+        let words = "none of the 8 measurements has any weight: their information matrices are zero";
+        desk.fails(&on_device(&format!("solve {name} -o s.g2o")), 2, &[words]);
+    }
+    desk.put("some.g2o", &line_of_poses(|edge| if edge == 2 { NEGATIVE } else { UNIT }));
+    let told = desk.ok(&on_device("solve some.g2o -o s.g2o"));
+    assert!(told.stderr.contains("1 information matrices have negative eigenvalues"), "{}", told.stderr);
+    assert!(told.stderr.contains("warning: 1 of 8 measurements lose weight: made isotropic"), "{}", told.stderr);
+    desk.put("one.g2o", &line_of_poses(|edge| if edge == 7 { ZERO } else { UNIT }));
+    for information in ["", "--information isotropic"] {
+        let told = desk.ok(&on_device(&format!("solve one.g2o {information} -o s.g2o")));
+        let words = "warning: 1 of 8 measurements have no weight: their information is 0\n";
+        assert!(told.stderr.contains(words) && !told.stderr.contains("lose"), "{}", told.stderr);
+    }
+    desk.put("all.g2o", &line_of_poses(|_| UNIT));
+    assert!(!desk.ok(&on_device("solve all.g2o -o s.g2o")).stderr.contains("weight"));
+}
+
+/// In units that make it 1e-10 of what it was, the same steps are taken.
+#[test]
+fn information_in_other_units_takes_the_same_steps() {
+    let desk = Desk::new();
+    let solved = |name: &str, information: &'static str| {
+        desk.put(name, &line_of_poses(|_| information));
+        let solved = desk.solved(&format!("{name} --start file"));
+        assert_eq!(solved["stop"], "converged");
+        solved["iterations"].as_array().unwrap().len()
+    };
+    let iterations = solved("unit.g2o", "1 0 0 1 0 1");
+    assert!(iterations > 1);
+    assert_eq!(solved("small.g2o", "1e-10 0 0 1e-10 0 1e-10"), iterations);
+    assert_eq!(solved("large.g2o", "1e10 0 0 1e10 0 1e10"), iterations);
+}
+
+#[test]
+fn what_no_measurement_places_is_named() {
+    let desk = Desk::new();
+    let seen = "VERTEX_XY 50 3 3\nEDGE_SE2_XY 2 50 1 3 0 0 0\nVERTEX_XY 40 3 3\nEDGE_SE2_XY 2 40 1 3 1 0 1\n";
+    desk.put("l.g2o", &(line_of_poses(|_| "1 0 0 1 0 1") + seen));
+    for linear in ["cholesky", "conjugate-gradients"] {
+        let ran = desk.run(&on_device(&format!("solve l.g2o --linear {linear} -o s.g2o -q")));
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let words = "no step can be made: what was measured of landmark 50 does not say where it is";
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    assert_eq!(desk.files(), ["l.g2o"]);
+}

@@ -32,7 +32,7 @@ impl Bench<'_> {
     /// As the solver takes them.
     fn of_graph<P: Manifold>(&self, name: &str, graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
         let (graph, rewarding) = start::weighable(graph);
-        if let Some((count, _)) = rewarding {
+        if let Some(start::Rewarding { count, .. }) = rewarding {
             let text = "information matrices have negative eigenvalues: all are made isotropic";
             self.messages.say(&format!("{name}: {count} {text}"));
         }

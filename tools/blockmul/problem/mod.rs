@@ -158,15 +158,29 @@ impl ProblemArgs {
         device: &Device,
         messages: &Messages,
     ) -> Result<(GraphProblem<P>, GraphState<P>, Taken)> {
-        let (graph, rewarding) = match self.information {
-            Some(Information::Full) => (graph, None),
-            Some(Information::Isotropic) => (graph.isotropic(), None),
-            None => start::weighable(graph),
+        let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
+        let (graph, rewarding, losing) = match self.information {
+            Some(Information::Full) => (graph, None, 0),
+            Some(Information::Isotropic) => {
+                let losing = graph.losing();
+                (graph.isotropic(), None, losing)
+            }
+            None => {
+                let (graph, rewarding) = start::weighable(graph);
+                (graph, rewarding, rewarding.map_or(0, |rewarding| rewarding.losing))
+            }
         };
-        if let Some((count, (from, to))) = rewarding {
+        if let Some(start::Rewarding { count, first: (from, to), .. }) = rewarding {
             messages.say(&format!(
                 "{count} information matrices have negative eigenvalues, first that from {from} to {to}: all are made isotropic"
             ));
+        }
+        if losing > 0 {
+            let why = "made isotropic, their information is 0 for translations, rotations or landmarks";
+            messages.warn(&format!("{losing} of {all} measurements lose weight: {why}"));
+        }
+        if weightless > 0 {
+            messages.warn(&format!("{weightless} of {all} measurements have no weight: their information is 0"));
         }
         let isotropic = rewarding.is_some() || self.information == Some(Information::Isotropic);
         let information = Some(if isotropic { Information::Isotropic } else { Information::Full });
