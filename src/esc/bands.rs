@@ -14,6 +14,8 @@ pub(crate) struct Band {
     /// Number of the band's first product in the whole expansion.
     pub first_product: u64,
     pub sizes: Sizes,
+    /// Bytes of the device that the bands before have not given back: their columns of C.
+    pub kept_bytes: u64,
 }
 
 /// The bands of a product, cut one after another, since what is free depends on what became of those before.
@@ -24,12 +26,15 @@ pub(crate) struct Bands {
     column_products: Option<Vec<u32>>,
     next_column: u32,
     next_product: u64,
+    /// What was free before the first band, once one band does not do.
+    free_at_first: Option<u64>,
     done: bool,
 }
 
 impl Bands {
     pub fn new(cols: usize, sizes: Sizes) -> Self {
-        Self { cols: cols as u32, sizes, column_products: None, next_column: 0, next_product: 0, done: false }
+        let (cols, column_products, free_at_first) = (cols as u32, None, None);
+        Self { cols, sizes, column_products, next_column: 0, next_product: 0, free_at_first, done: false }
     }
 
     /// The next band: everything if it fits, else as many columns as surely do. One column is tried
@@ -48,15 +53,17 @@ impl Bands {
         }
         if self.next_column == 0 && self.whole_fits(&limits()) {
             self.done = true;
-            return Ok(Some(Band { columns: 0..self.cols, first_product: 0, sizes: self.sizes }));
+            return Ok(Some(Band { columns: 0..self.cols, first_product: 0, sizes: self.sizes, kept_bytes: 0 }));
         }
         if self.sizes.longest >= Limits::MAX_PRODUCTS {
-            return Err(too_long("the longest column".into(), self.sizes.longest, &limits()));
+            return Err(too_long("the longest column".into(), self.sizes.longest, &limits(), 0));
         }
         if self.column_products.is_none() {
             self.column_products = Some(column_products()?);
         }
         let limits = limits();
+        let free_at_first = *self.free_at_first.get_or_insert(limits.free_bytes);
+        let kept_bytes = free_at_first.saturating_sub(limits.free_bytes);
         let of_column = &self.column_products.as_deref().unwrap_or_default()[self.next_column as usize..];
         let (mut columns, mut sizes) = (0, Sizes::default());
         let mut nnz = 0;
@@ -72,12 +79,12 @@ impl Bands {
         if columns == 0 {
             sizes.add(of_column[0].into(), &limits.tuning.sort);
             if !limits.fits(&sizes, limits.need(1, &sizes, 0)) {
-                return Err(too_long(format!("column {}", self.next_column), sizes.products, &limits));
+                return Err(too_long(format!("column {}", self.next_column), sizes.products, &limits, kept_bytes));
             }
             columns = 1;
         }
         let columns = self.next_column..self.next_column + columns as u32;
-        let band = Band { columns, first_product: self.next_product, sizes };
+        let band = Band { columns, first_product: self.next_product, sizes, kept_bytes };
         (self.next_column, self.next_product) = (band.columns.end, self.next_product + sizes.products);
         self.done = self.next_column == self.cols;
         Ok(Some(band))
@@ -93,7 +100,7 @@ impl Bands {
 }
 
 /// The error for a column of C that no band can hold.
-fn too_long(column: String, products: u64, limits: &Limits<'_>) -> Error {
+fn too_long(column: String, products: u64, limits: &Limits<'_>, kept_bytes: u64) -> Error {
     let mut sizes = Sizes::default();
     sizes.add(products, &limits.tuning.sort);
     let need = limits.need(1, &sizes, 0);
@@ -105,20 +112,28 @@ fn too_long(column: String, products: u64, limits: &Limits<'_>) -> Error {
         what: format!("the {products} products of {column} of C (2^31 - 1 at most)"),
         needed,
         available,
-        place: "device; a column cannot be cut".into(),
+        place: format!("device; {}", reason(needed, available, kept_bytes)),
+    }
+}
+
+/// Why no smaller band is tried.
+fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
+    match needed > available && needed - available <= kept_bytes {
+        true => format!("the columns of C before it hold {kept_bytes} bytes there"),
+        false => "a column cannot be cut".into(),
     }
 }
 
 impl Band {
     /// The error of a band in which memory was short: of one column, which cannot be cut, it names
-    /// that.
+    /// that, or what the columns before it hold.
     pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::Memory { what, needed, available, place } if self.columns.len() == 1 => Error::Memory {
                 what: format!("the {} products of column {} of C: {what}", self.sizes.products, self.columns.start),
                 needed,
                 available,
-                place: format!("{place}; a column cannot be cut"),
+                place: format!("{place}; {}", reason(needed, available, self.kept_bytes)),
             },
             error => error,
         }
@@ -192,7 +207,7 @@ mod tests {
     fn no_columns_are_one_empty_band() -> Result<()> {
         assert_eq!(
             cut(&[], &limits(&tuning(), 1 << 40))?,
-            [Band { columns: 0..0, first_product: 0, sizes: Sizes::default() }]
+            [Band { columns: 0..0, first_product: 0, sizes: Sizes::default(), kept_bytes: 0 }]
         );
         Ok(())
     }
@@ -202,6 +217,33 @@ mod tests {
         let error = cut(&[10, 1_000_000, 10], &limits(&tuning(), 4 << 20)).unwrap_err();
         assert!(error.to_string().contains("1000000 products of column 1"), "{error}");
         assert!(matches!(error, Error::Memory { available, .. } if available == 4 << 20), "{error}");
+    }
+
+    #[test]
+    fn columns_kept_on_the_device_are_named_if_they_are_in_the_way() {
+        let tuning = tuning();
+        let products = [300_000; 4];
+        let mut sizes = Sizes::default();
+        products.iter().for_each(|&products| sizes.add(products.into(), &tuning.sort));
+        let mut single = Sizes::default();
+        single.add(300_000, &tuning.sort);
+        let one = limits(&tuning, 0).need(1, &single, 0).bytes;
+        // After each band its columns stay: the second finds too little.
+        let mut bands = Bands::new(4, sizes);
+        let mut next = |free| bands.next(|| limits(&tuning, free), || Ok(products.to_vec()));
+        let first = next(one + 1000).unwrap().unwrap();
+        assert_eq!((first.columns, first.kept_bytes), (0..1, 0));
+        let error = next(one - 1000).unwrap_err().to_string();
+        assert!(error.contains("column 1 of C"), "{error}");
+        assert!(error.contains("the columns of C before it hold 2000 bytes there"), "{error}");
+        // With nothing kept, and with too little kept, the column is what is too long.
+        let short = |needed, available, kept_bytes| {
+            let band = Band { columns: 3..4, first_product: 0, sizes, kept_bytes };
+            band.explain(Error::Memory { what: "x".into(), needed, available, place: "device".into() }).to_string()
+        };
+        assert!(short(100, 50, 0).contains("a column cannot be cut"));
+        assert!(short(100, 50, 49).contains("a column cannot be cut"));
+        assert!(short(100, 50, 50).contains("the columns of C before it hold 50 bytes there"));
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Case {
 
     /// Everything as one band.
     pub fn band(&self, sizes: Sizes) -> Band {
-        Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes }
+        Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes, kept_bytes: 0 }
     }
 }
 
