@@ -116,6 +116,20 @@ impl<'r> Source<'r> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
+    /// Passes over lines that are empty: a small packed file may have any number of them.
+    pub fn skip_empty(&mut self) -> Result<()> {
+        while self.fill()? {
+            let rest = &self.buffer[self.taken..self.ready];
+            let empty = rest.iter().position(|&byte| byte != b'\n').unwrap_or(rest.len());
+            self.taken += empty;
+            self.lines += empty as u64;
+            if self.taken < self.ready {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// All whole lines at hand; `None` at the end of the file.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         if !self.fill()? {

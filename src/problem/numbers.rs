@@ -64,7 +64,9 @@ impl<'r> Numbers<'r> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
         }
-        while let Some(line) = self.source.line()? {
+        loop {
+            self.source.skip_empty()?;
+            let Some(line) = self.source.line()? else { break };
             self.line.clear();
             self.line.extend_from_slice(line);
             self.at = 0;

@@ -47,6 +47,7 @@ impl Header {
         let warnings = if two_signs { Vec::new() } else { vec![source.refuse(1, warning).to_string()] };
         let mut note: Option<(BlockShape, u64)> = None;
         loop {
+            source.skip_empty()?;
             let Some(bytes) = source.line()? else {
                 let reason = format!("the file ends before the line \"{}\"", size_form(is_array));
                 return Err(source.refuse(source.lines(), reason));

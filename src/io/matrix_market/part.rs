@@ -44,6 +44,10 @@ impl Part {
         while !rest.is_empty() {
             let (row, col, value, length) = match plain::entry(rest, header) {
                 Some(entry) => entry,
+                None if rest[0] == b'\n' => {
+                    (rest, line) = (&rest[1..], line + 1);
+                    continue;
+                }
                 None => {
                     let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
                     let text = rest[..length].strip_suffix(b"\n").unwrap_or(rest);

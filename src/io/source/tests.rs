@@ -93,3 +93,24 @@ fn mapping_stops_where_it_is_told_or_the_file_is_broken() {
     assert_eq!(lines.iter().sum::<u64>(), 100_000);
     assert!(end.unwrap_err().to_string().starts_with("t:100001: a line of more than"));
 }
+
+#[test]
+fn empty_lines_are_passed_over_and_counted() {
+    let many = "\n".repeat(100);
+    for (text, next, line) in [
+        ("a\n".into(), Some("a"), 1),
+        (format!("{many}a\n\nb"), Some("a"), 101),
+        (format!("{many}\r\na"), Some(""), 101),
+        (format!("{many} a"), Some(" a"), 101),
+        (many.clone(), None, 100),
+        (String::new(), None, 1),
+    ] {
+        // Blocks of a few lines, and one of all.
+        for block_bytes in [1, 7, 1 << 16] {
+            let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), block_bytes).unwrap();
+            source.skip_empty().unwrap();
+            let found = source.line().unwrap().map(|line| String::from_utf8(line.to_vec()).unwrap());
+            assert_eq!((found.as_deref(), source.lines()), (next, line), "{text:?} {block_bytes}");
+        }
+    }
+}
