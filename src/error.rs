@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{0}")]
     Argument(String),
     /// The matrix on the device is not of the kind asked for (other device, other element type).
-    #[error("the operands live on different devices: {a} and {b}")]
+    #[error("{}", different_devices(a, b))]
     DeviceMismatch { a: String, b: String },
     /// A matrix has another pattern than the plan was made for.
     #[error("{0}")]
@@ -172,6 +172,16 @@ impl Dimensions {
     }
 }
 
+/// Handles of one device opened twice have one name.
+fn different_devices(a: &str, b: &str) -> String {
+    match a == b {
+        true => format!(
+            "the operands live on two handles of {a}: a device opened twice is two contexts, and neither sees the other's memory"
+        ),
+        false => format!("the operands live on different devices: {a} and {b}"),
+    }
+}
+
 fn from_variable(variable: Option<&str>) -> String {
     variable.map_or(String::new(), |name| format!(", the value of {name}"))
 }
@@ -180,5 +190,17 @@ fn fits_hint(fits: &[usize]) -> String {
     match fits {
         [] => String::new(),
         sizes => format!(" (fits: {})", sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_handles_of_one_device_are_told_from_two_devices() {
+        let text = |a: &str, b: &str| Error::DeviceMismatch { a: a.into(), b: b.into() }.to_string();
+        assert_eq!(text("X", "Y"), "the operands live on different devices: X and Y");
+        assert!(text("X", "X").starts_with("the operands live on two handles of X: "), "{}", text("X", "X"));
     }
 }

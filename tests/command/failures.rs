@@ -174,3 +174,68 @@ fn memory_that_the_system_refuses_is_status_4() {
     assert!(!refused.stderr.contains("backtrace") && !refused.stderr.contains("panicked"), "{}", refused.stderr);
     assert_eq!(desk.files(), ["one.mtx", "tall.mtx"]);
 }
+
+/// Only stdout has a reader who may have read enough.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_whose_reader_leaves_is_a_failure() {
+    let desk = Desk::new();
+    // More than a pipe holds.
+    desk.ok("generate uniform --rows 3000 --per-column 8 -q -o u.mtx");
+    assert!(std::process::Command::new("mkfifo").arg(desk.path("pipe.mtx")).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let path = desk.path("pipe.mtx");
+        move || drop(std::fs::File::open(path).unwrap())
+    });
+    let ran = desk.run("transpose u.mtx -o pipe.mtx -q");
+    reader.join().unwrap();
+    assert_eq!(ran.status, 5, "{}", ran.stderr);
+    assert!(ran.stderr.contains("pipe.mtx: its reader left before all was written"), "{}", ran.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_has_one_message() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 20000 --per-column 8 -q -o u.mtx");
+    for name in ["full.npz", "full.mtx", "full.mtx.gz", "full.mtx.bz2", "full.bin", "full.txt"] {
+        std::os::unix::fs::symlink("/dev/full", desk.path(name)).unwrap();
+        let ran = desk.run(&format!("convert u.mtx -o {name} -q"));
+        assert_eq!(ran.status, 5, "{name}: {}", ran.stderr);
+        let told = &ran.stderr;
+        assert!(told.starts_with(&format!("error: {name}: ")), "{name}: {told}");
+        assert!(
+            told.ends_with("No space left on device (os error 28)\n") && told.lines().count() == 1,
+            "{name}: {told}"
+        );
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn names_cannot_steer_the_terminal() {
+    let desk = Desk::new();
+    let name = "a\u{1b}[2Jb.mtx";
+    desk.put(name, SQUARE);
+    for line in ["info -q", "transpose -o b.mtx", "compare s.mtx"] {
+        desk.put("s.mtx", SQUARE);
+        let ran = ran({
+            let mut command = desk.command(line);
+            command.arg(name);
+            command
+        });
+        assert!(
+            !ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'),
+            "{line}: {} {}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+    let refused = ran({
+        let mut command = desk.command("info");
+        command.arg(format!("none-{name}"));
+        command
+    });
+    assert!(refused.stderr.contains("none-a\\u{1b}[2Jb.mtx"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains('\u{1b}'), "{}", refused.stderr);
+}

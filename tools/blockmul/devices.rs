@@ -1,5 +1,5 @@
 //! `blockmul devices`: what there is to compute on.
-use crate::{failure::Failure, output, sizes::show_bytes};
+use crate::{failure::Failure, messages::visible, output, sizes::show_bytes};
 use blockmul::{Device, DeviceInfo, DeviceKind, kernel_cache};
 use comfy_table::{Table, presets};
 
@@ -40,7 +40,8 @@ fn clear_cache() -> Result<(), Failure> {
     let cleared = kernel_cache::clear().map_err(output::of_output)?;
     let kernels = if cleared.kernels == 1 { "kernel" } else { "kernels" };
     let size = show_bytes(cleared.bytes);
-    output::print(&format!("{}: {} {kernels} removed, {size}", folder.display(), cleared.kernels))
+    let folder = folder.display().to_string();
+    output::print(&format!("{}: {} {kernels} removed, {size}", visible(&folder), cleared.kernels))
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

@@ -25,6 +25,8 @@ pub enum Failure {
     Library(Error),
     /// A result could not be written to the place named.
     Output(String, std::io::Error),
+    /// Whoever reads stdout has read enough.
+    ReaderLeft,
 }
 
 impl From<Error> for Failure {
@@ -45,8 +47,7 @@ impl Failure {
                 ErrorKind::Memory => MEMORY,
                 _ => OTHER,
             },
-            // Whoever reads stdout has read enough.
-            Self::Output(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
+            Self::ReaderLeft => 0,
             Self::Output(..) => OTHER,
         }
     }
@@ -96,7 +97,11 @@ impl std::fmt::Display for Failure {
             Self::Different => f.write_str("the matrices differ"),
             Self::Reported(_) => f.write_str("some inputs failed"),
             Self::Library(error) => error.fmt(f),
+            Self::Output(place, error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                write!(f, "{place}: its reader left before all was written")
+            }
             Self::Output(place, error) => write!(f, "{place}: {error}"),
+            Self::ReaderLeft => f.write_str("stdout: its reader left"),
         }
     }
 }
@@ -134,7 +139,8 @@ mod tests {
             (memory.into(), 4),
             (opencl.into(), 5),
             (Failure::Output("c.mtx".into(), io(std::io::ErrorKind::PermissionDenied)), 5),
-            (Failure::Output("stdout".into(), io(std::io::ErrorKind::BrokenPipe)), 0),
+            (Failure::Output("pipe".into(), io(std::io::ErrorKind::BrokenPipe)), 5),
+            (Failure::ReaderLeft, 0),
         ] {
             assert_eq!(failure.status(), status, "{failure:?}");
         }

@@ -2,6 +2,7 @@
 use blockmul::{Device, Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
@@ -36,7 +37,19 @@ impl Tone {
 /// `error: text`, in colour on a terminal unless NO_COLOR is set. Unlike `eprintln!`, this does not panic when stderr is closed.
 pub fn tell(tone: Tone, text: &str) {
     let style = tone.style();
-    line(&format!("{style}{}:{style:#} {text}", tone.name()));
+    line(&format!("{style}{}:{style:#} {}", tone.name(), visible(text)));
+}
+
+/// The text with characters that steer a terminal as escapes: names of files may have any.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    match text.contains(steers) {
+        true => {
+            let shown = |c: char| if steers(c) { c.escape_default().to_string() } else { c.to_string() };
+            text.chars().map(shown).collect::<String>().into()
+        }
+        false => text.into(),
+    }
 }
 
 fn line(text: &str) {
@@ -97,7 +110,7 @@ impl Messages {
     pub fn step(&self, text: impl Into<String>) {
         self.bar.unset_length();
         self.bar.set_style(spinner());
-        self.bar.set_message(text.into());
+        self.bar.set_message(visible(&text.into()).into_owned());
         self.bar.reset();
     }
 
@@ -136,7 +149,7 @@ impl Messages {
 
     /// One line that stays.
     pub fn say(&self, text: &str) {
-        self.above_the_bar(|| line(text));
+        self.above_the_bar(|| line(&visible(text)));
     }
 
     /// Something that may not be what the user wants.
@@ -183,6 +196,13 @@ fn style(template: &str) -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown() {
+        let name = "a\u{1b}[31m\u{9b}2J\r\u{7f}é\tb\n";
+        assert_eq!(visible(name), "a\\u{1b}[31m\\u{9b}2J\\r\\u{7f}é\tb\n");
+        assert!(matches!(visible("λ plain"), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn every_template_parses() {

@@ -53,7 +53,10 @@ pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Resu
 
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
-    write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| Failure::Output("stdout".into(), error))
+    write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
+        _ => Failure::Output("stdout".into(), error),
+    })
 }
 
 /// A place that cannot be written is no fault of an input.

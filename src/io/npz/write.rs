@@ -43,7 +43,7 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
         (false, false) => b"csc",
     };
     let [rows, cols] = scalar_shape::<M>(view);
-    let mut archive = Writer { zip: ZipWriter::new_stream(writer), buffer: Vec::new() };
+    let mut archive = Writer { zip: ZipWriter::new_stream(Sound { writer, failed: false }), buffer: Vec::new() };
     archive.array("format", &format!("|S{}", format.len()), &[], [format])?;
     archive.array("shape", "<i8", &[2], [rows as u64, cols as u64].iter().map(|size| size.to_le_bytes()))?;
     let narrow = [rows, cols, pattern.nnz()].iter().all(|&number| i32::try_from(number).is_ok());
@@ -77,13 +77,35 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
     archive.zip.finish()?.into_inner().flush()
 }
 
+/// A writer that takes whatever comes after it has failed, and drops it: an archive that is given up
+/// ends itself, and says so on stderr if it cannot.
+struct Sound<W> {
+    writer: W,
+    failed: bool,
+}
+
+impl<W: Write> Write for Sound<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed {
+            return Ok(bytes.len());
+        }
+        let written = self.writer.write(bytes);
+        self.failed = written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.failed { Ok(()) } else { self.writer.flush() }
+    }
+}
+
 fn scalar_shape<M: Matrix>(view: CbcView<'_, M::Element>) -> [usize; 2] {
     let sizes = [view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols()];
     if M::ROW_MAJOR { [sizes[1], sizes[0]] } else { sizes }
 }
 
 struct Writer<W: Write> {
-    zip: ZipWriter<StreamWriter<W>>,
+    zip: ZipWriter<StreamWriter<Sound<W>>>,
     buffer: Vec<u8>,
 }
 

@@ -7,7 +7,7 @@ mod table;
 
 use crate::failure::Failure;
 use crate::input::ElementName;
-use crate::messages::{Messages, Tone, tell};
+use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
@@ -197,7 +197,7 @@ impl Session<'_> {
         self.messages.pause(|| match to_stdout {
             true => output::print(&self.results.json()),
             false if self.args.quiet || self.results.is_empty() => Ok(()),
-            false => output::print(&table::text(self.results.records(), self.args.stages)),
+            false => output::print(&visible(&table::text(self.results.records(), self.args.stages))),
         })?;
         match (self.results.wrong(), self.status) {
             (0, None) => Ok(()),
