@@ -136,6 +136,8 @@ mod tests {
         assert_eq!(text(uniform(3, 2, 4, scalar, Values::Real, 1)), "4 blocks in a column of 3 rows");
         assert_eq!(text(power_law(0, 5, scalar, Values::Real, 1)), "5 edges in a graph without nodes");
         let huge = usize::MAX;
+        let above = u32::MAX as usize; // of which a pattern has one less
+        assert!(matches!(uniform(above, 1, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
         assert!(matches!(uniform(3, huge, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
         assert!(matches!(power_law(3, huge / 4, scalar, Values::Real, 1), Err(Error::Memory { .. })));
         assert!(matches!(uniform(1 << 31, 1 << 31, 1 << 31, scalar, Values::Real, 1), Err(Error::Memory { .. })));

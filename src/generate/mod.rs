@@ -53,7 +53,10 @@ fn fill(pattern: Pattern, shape: BlockShape, values: Values, random: &mut Random
 
 /// Rows or columns, checked.
 fn lines(what: &'static str, count: usize) -> Result<u32> {
-    u32::try_from(count).map_err(|_| Error::TooLarge { what, value: count as u64, limit: Pattern::MAX_LINES })
+    match count as u64 > Pattern::MAX_LINES {
+        true => Err(Error::TooLarge { what, value: count as u64, limit: Pattern::MAX_LINES }),
+        false => Ok(count as u32),
+    }
 }
 
 /// An empty vector with room for `count` groups of `bytes` bytes, or [`Error::Memory`].

@@ -11,9 +11,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// Rows (columns), counted in scalars.
+    /// Rows (columns), counted in scalars; `usize::MAX` for a group that no matrix has.
     pub fn scalars(self) -> usize {
-        self.blocks * self.side
+        self.blocks.saturating_mul(self.side)
     }
 }
 

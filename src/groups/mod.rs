@@ -17,7 +17,7 @@ pub use device::{DeviceGroups, GroupsPattern};
 pub use plan::{GramParts, GroupsPlan};
 pub use weighted::WeightedGroupsGram;
 
-use crate::{Cbc, Element, Error, Matrix, Result, error::Dimensions};
+use crate::{Cbc, Error, Matrix, Result, error::Dimensions, matrix::dense_zeros};
 use nalgebra::DMatrix;
 
 /// A matrix made of groups of blocks, each group with a block shape of its own, on the host.
@@ -114,14 +114,16 @@ impl<M: Matrix> BlockGroups<M> {
     }
 
     /// The matrix with its zeros.
+    ///
+    /// # Panics
+    /// If there is no memory of that size.
     pub fn to_dense(&self) -> DMatrix<M::Element> {
         let starts = |groups: &[Group]| -> Vec<usize> {
             let scan = |start: &mut usize, group: &Group| Some(std::mem::replace(start, *start + group.scalars()));
             groups.iter().scan(0, scan).collect()
         };
         let (rows, cols) = (starts(&self.cells.rows), starts(&self.cells.cols));
-        let zero = M::Element::from_f64(0.0);
-        let mut dense = DMatrix::from_element(self.scalar_rows(), self.scalar_cols(), zero);
+        let mut dense = dense_zeros(self.scalar_rows(), self.scalar_cols());
         for ((row, col), m) in self.cells.iter() {
             let arrays = m.as_cbc().to_dense();
             let part = if M::ROW_MAJOR { arrays.transpose() } else { arrays };
@@ -147,4 +149,18 @@ pub(crate) fn transposed<M: Matrix>(m: &M) -> M {
     Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, view.values.to_vec())
         .and_then(|arrays| M::from_cbc(arrays.transpose()))
         .unwrap_or_else(|_| unreachable!("the arrays of a matrix"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "a dense matrix of 4294967296x4294967296 elements fits no memory")]
+    fn a_dense_matrix_whose_elements_have_no_number_is_not_made() {
+        // 2^32 rows and columns of scalars, two groups of either: 2^64 elements, which is 0 where it wraps.
+        let groups = vec![Group { blocks: 1 << 26, side: 32 }; 2];
+        let of: BlockGroups<Cbc<f64>> = BlockGroups::new(groups.clone(), groups, vec![None; 4]).unwrap();
+        of.to_dense();
+    }
 }

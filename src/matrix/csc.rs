@@ -64,6 +64,9 @@ impl<T: Element> Csc<T> {
     }
 
     /// The matrix with its zeros.
+    ///
+    /// # Panics
+    /// If there is no memory of that size.
     pub fn to_dense(&self) -> DMatrix<T> {
         self.as_cbc().to_dense()
     }

@@ -44,10 +44,12 @@ impl<'a, T: Element> CbcView<'a, T> {
     }
 
     /// The matrix with its zeros.
+    ///
+    /// # Panics
+    /// If there is no memory of that size.
     pub fn to_dense(&self) -> nalgebra::DMatrix<T> {
         let (rows, cols) = (self.shape.rows(), self.shape.cols());
-        let zero = T::from_f64(0.0);
-        let mut dense = nalgebra::DMatrix::from_element(self.pattern.nrows() * rows, self.pattern.ncols() * cols, zero);
+        let mut dense = dense_zeros(self.pattern.nrows() * rows, self.pattern.ncols() * cols);
         for block_col in 0..self.pattern.ncols() {
             for entry in self.pattern.entries(block_col) {
                 let row = self.pattern.row_idx()[entry] as usize * rows;
@@ -68,6 +70,14 @@ impl<'a, T: Element> CbcView<'a, T> {
             block_cols: self.shape.cols(),
         }
     }
+}
+
+/// A dense matrix of zeros. nalgebra multiplies the sides unchecked, and trusts the product.
+pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMatrix<T> {
+    let most = isize::MAX as usize / size_of::<T>();
+    let fits = rows.checked_mul(cols).is_some_and(|elements| elements <= most);
+    assert!(fits, "a dense matrix of {rows}x{cols} elements fits no memory");
+    nalgebra::DMatrix::from_element(rows, cols, T::from_f64(0.0))
 }
 
 /// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the same arrays.

@@ -34,14 +34,25 @@ impl Scale {
     /// Most cells of a side.
     pub const MAX_SIZE: usize = 8192;
 
+    /// Most rows or columns, counted in scalars: more than a matrix may have.
+    pub const MAX_LINES: u64 = 1 << 40;
+
     /// The finest of at most `size` cells a side. Rows and columns have the same scale, unless one side were then shorter than a quarter
     /// of `size`: that one is shown as much more finely as it has lines for.
     ///
     /// # Errors
-    /// [`Error::Argument`] when `size` is 0 or above [`Scale::MAX_SIZE`].
+    /// [`Error::Argument`] when `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] for more
+    /// lines than [`Scale::MAX_LINES`].
     pub fn fit(scalar_rows: u64, scalar_cols: u64, shape: BlockShape, size: usize) -> Result<Self> {
         if size == 0 || size > Self::MAX_SIZE {
             return Err(Error::Argument(format!("a raster has sides of 1 to {} cells, not {size}", Self::MAX_SIZE)));
+        }
+        for (what, value) in
+            [("number of rows of a picture", scalar_rows), ("number of columns of a picture", scalar_cols)]
+        {
+            if value > Self::MAX_LINES {
+                return Err(Error::TooLarge { what, value, limit: Self::MAX_LINES });
+            }
         }
         let per_cell = |lines: u64, cells: usize| lines.div_ceil(cells.max(1) as u64).max(1);
         let common = per_cell(scalar_rows.max(scalar_cols), size);
@@ -93,6 +104,10 @@ mod tests {
         let lines = u32::MAX as u64 * 32;
         let (rows, cols, whole) = fit(32, lines, (32, 32), 50);
         assert!(whole && rows == 32 && cols >= lines / 50, "{rows} {cols}");
+        for (rows, cols) in [(u64::MAX, 1), (1, u64::MAX), (Scale::MAX_LINES + 1, 1)] {
+            let refused = Scale::fit(rows, cols, BlockShape::new(31, 31).unwrap(), 1);
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+        }
         for size in [0, Scale::MAX_SIZE + 1] {
             let error = Scale::fit(1, 1, BlockShape::SCALAR, size).unwrap_err();
             assert!(error.to_string().contains(&size.to_string()), "{error}");
