@@ -20,7 +20,7 @@ fn free(meminfo: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Refuses `bytes` for `what` where the host has less.
+/// Refuses `bytes` for `what` if the host has less.
 pub(crate) fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {

@@ -26,7 +26,8 @@ ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift)
     return value + (scale * value + shift);
 }
 
-// From the smallest normal number on: what is left of a pivot below has no digits, and one over it may be infinite.
+// From the smallest normal number on: a pivot below it has lost its digits, and one over it may
+// be infinite.
 bool is_positive(ARITHMETIC value)
 {
     return value >= LEAST_PIVOT && value < INFINITY; // and no NaN

@@ -107,8 +107,8 @@ where
     /// arguments: not copied, and theirs while the matrix lives, as [`DeviceMatrix::raw_parts`] says.
     ///
     /// # Safety
-    /// Nobody may write the offsets or the rows, which kernels index memory with: `ocl` copies to
-    /// any memory object without `unsafe`. Commands on the values must be done before the matrix is
+    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl` copies
+    /// to any memory object without `unsafe`. Commands on the values must be done before the matrix is
     /// dropped, and before it is written in place.
     pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();

@@ -158,7 +158,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a dense matrix of 4294967296x4294967296 elements fits no memory")]
     fn a_dense_matrix_whose_elements_have_no_number_is_not_made() {
-        // 2^32 rows and columns of scalars, two groups of either: 2^64 elements, which is 0 where it wraps.
+        // 2^32 rows and columns of scalars, in two groups each: 2^64 elements, which is 0 in 64 bits.
         let groups = vec![Group { blocks: 1 << 26, side: 32 }; 2];
         let of: BlockGroups<Cbc<f64>> = BlockGroups::new(groups.clone(), groups, vec![None; 4]).unwrap();
         of.to_dense();

@@ -21,8 +21,8 @@ const VERSION_2: Files =
 /// The least that any group of the process leaves, its own or one above; `None` without a limit.
 /// `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the groups' file systems.
 ///
-/// In a container the text may name a group by its path outside, where inside the folder is that
-/// group already: folders that are not there are passed over on the way up.
+/// In a container the text may name a group by its path outside, while the folder is that group
+/// itself: folders that do not exist are passed over on the way up.
 pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
     groups.lines().filter_map(|line| of_line(line, mounted)).min()
 }

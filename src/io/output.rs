@@ -65,13 +65,13 @@ fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     buffered(&file, fill)?;
     file.sync_all()?;
     beside.take_place(&target)?;
-    // The name as well, where folders can be opened; some file systems refuse, and the file is whole.
+    // The name as well, if the file system can: the file is whole without it.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Where a file comes to stand that is written to `path`, which leads to none yet: `path`, or the end
-/// of the links that begin there.
+/// The place of a new file written to `path`: `path` itself, or the end of the links that begin
+/// there.
 pub fn linked(path: &Path) -> PathBuf {
     // As many as Linux follows.
     const MOST_LINKS: usize = 40;

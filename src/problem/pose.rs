@@ -129,8 +129,8 @@ impl<P: Manifold> GraphProblem<P> {
     ///
     /// # Errors
     /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see
-    /// [`PoseGraph::isotropic`]; when all of them are zero; for measurements of what there is not, or a
-    /// loss of no width.
+    /// [`PoseGraph::isotropic`]; when all of them are zero; for measurements of unknown poses or
+    /// landmarks, or a loss of no width.
     pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
         loss.check()?;
         let (all_poses, all_landmarks) = (graph.poses.len(), graph.landmarks.len());

@@ -25,7 +25,7 @@ pub enum Failure {
     Library(Error),
     /// A result could not be written to the place named.
     Output(String, std::io::Error),
-    /// Whoever reads stdout has read enough.
+    /// The reader of stdout left: it has read enough.
     ReaderLeft,
 }
 

@@ -132,7 +132,7 @@ fn folder(path: &Path) -> &Path {
 
 /// Refuses a place where no file can go.
 fn check_place(path: &Path) -> Result<(), Failure> {
-    // Where a link leads, there or not.
+    // The end of a link, whether it exists or not.
     let (place, output) = (io::linked(path), path.display());
     let folder = folder(&place);
     let refused = match folder.is_dir() {

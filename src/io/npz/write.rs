@@ -77,8 +77,8 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
     archive.zip.finish()?.into_inner().flush()
 }
 
-/// A writer that takes whatever comes after it has failed, and drops it: an archive that is given up
-/// ends itself, and says so on stderr if it cannot.
+/// A writer that drops everything once it has failed. A zip archive writes its end when it is dropped,
+/// and complains on stderr if that fails.
 struct Sound<W> {
     writer: W,
     failed: bool,
