@@ -25,6 +25,7 @@ tools/test: total             3000
   units and library            900
   command                      400
   documentation                240
+  faults                       150
   kernels under Oclgrind       700
 tools/test quick: total        300
   quick build                  120

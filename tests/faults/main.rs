@@ -1,0 +1,64 @@
+//! What becomes of the command and the library when OpenCL fails, when the device is lost, and when
+//! signals come while files are written.
+//!
+//! ```text
+//! cargo test --test faults              a share of all faults, in a minute
+//! cargo test --test faults -- full      every index of every call, or 20 of them
+//! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
+//! ```
+//!
+//! tools/test runs the share and the soak, tools/faults the rest. The faults are made by an OpenCL library of our own, `opencl.c`, compiled here by `cc`: so this
+//! program is not one of those that a plain `cargo test` runs. Every run is a process: the command,
+//! or this program once more with an operation of the library. It must end as it would without the
+//! fault, or in an error. All else is a [`Verdict`] that fails the test.
+#[cfg(unix)]
+mod operations;
+#[cfg(unix)]
+mod planted;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
+mod signals;
+#[cfg(unix)]
+mod soak;
+#[cfg(unix)]
+mod subjects;
+#[cfg(unix)]
+mod sweep;
+#[cfg(unix)]
+mod verdict;
+#[cfg(unix)]
+mod workshop;
+
+#[cfg(unix)]
+fn main() -> std::process::ExitCode {
+    use std::process::ExitCode;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let passed = match words[..] {
+        [] => sweep::run(&sweep::SHARE),
+        ["full"] => sweep::run(&sweep::FULL),
+        ["soak"] => soak::run(),
+        // What this program starts itself as.
+        ["operation", name, output] => return operations::main(name, output.as_ref()),
+        ["planted", mistake, output] => return planted::main(mistake, output.as_ref()),
+        ["soaking", alive] => return soak::main(alive.as_ref()),
+        _ => {
+            eprintln!("usage: cargo test --test faults [-- full | soak]");
+            return ExitCode::from(2);
+        }
+    };
+    match passed {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("faults: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn main() {
+    eprintln!("faults: left out: opencl.c and the signals are for Unix");
+}

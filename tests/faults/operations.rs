@@ -1,0 +1,94 @@
+//! Operations of the library, tried again on the same device after a failure.
+use blockmul::{
+    BlockShape, Cbc, Csc, Damping, Device, Matrix, Pattern, Plan, Result, Schur, Spgemm, generate,
+    generate::{Random, Values},
+    multiply,
+};
+use std::{path::Path, process::ExitCode};
+
+type Operation = fn(&Device) -> Result<Vec<f64>>;
+
+/// Writes what operation `name` gives to file `output`: at the first attempt, else at the second, on the same device if it was opened.
+/// Exit status 5 if both fail.
+pub fn main(name: &str, output: &Path) -> ExitCode {
+    let operation: Operation = match name {
+        "multiply" => product,
+        "banded" => banded,
+        "write_with" => written,
+        "plan" => planned,
+        "schur" => complement,
+        _ => panic!("no operation {name}"),
+    };
+    let mut opened = None;
+    for _attempt in 0..2 {
+        match attempt(&mut opened, operation) {
+            Ok(values) => {
+                std::fs::write(output, bytemuck::cast_slice::<_, u8>(&values)).expect("the folder is there");
+                return ExitCode::SUCCESS;
+            }
+            Err(error) => eprintln!("error: {error}"),
+        }
+    }
+    ExitCode::from(5)
+}
+
+fn attempt(opened: &mut Option<Device>, operation: Operation) -> Result<Vec<f64>> {
+    let device = match opened.take() {
+        Some(device) => device,
+        None => Device::auto()?,
+    };
+    operation(opened.insert(device))
+}
+
+fn product(device: &Device) -> Result<Vec<f64>> {
+    let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
+    Ok(multiply(&a, &a)?.download()?.values().to_vec())
+}
+
+fn banded(device: &Device) -> Result<Vec<f64>> {
+    let a = Csc::from_cbc(generate::uniform(1500, 1500, 6, BlockShape::SCALAR, Values::Real, 1)?)?;
+    let (c, report) = Spgemm::new().memory_limit(1 << 20).multiply_host(device, &a, &a)?;
+    assert!(report.bands > 1, "the limit makes bands");
+    Ok(c.values().to_vec())
+}
+
+fn written(device: &Device) -> Result<Vec<f64>> {
+    let mut sum = device.zero_vector::<f64>(1000)?;
+    sum.write_with(|values| values.iter_mut().enumerate().for_each(|(i, value)| *value = i as f64))?;
+    sum.axpy(2.0, &device.upload_vector(&[1.0; 1000])?)?;
+    sum.download()
+}
+
+/// A plan outlives a failed execution.
+fn planned(device: &Device) -> Result<Vec<f64>> {
+    let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
+    let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &a.pattern())?;
+    let mut c = plan.output()?;
+    if plan.execute(&a, &a, &mut c).and_then(|()| c.download()).is_err() {
+        plan.execute(&a, &a, &mut c)?;
+    }
+    Ok(c.download()?.values().to_vec())
+}
+
+/// `n` diagonal blocks of `side` rows: `value` times the identity.
+pub fn diagonal(n: usize, side: usize, value: f64) -> Result<Cbc<f64>> {
+    let pattern = Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
+    let block = (0..side * side).map(|i| if i.is_multiple_of(side + 1) { value } else { 0.0 });
+    let values = std::iter::repeat_n(block, n).flatten().collect();
+    Cbc::new(pattern, BlockShape::new(side, side)?, values)
+}
+
+/// S, its right-hand side and the points for a random x_c, of 6 cameras and 60 points.
+fn complement(device: &Device) -> Result<Vec<f64>> {
+    let (cameras, points) = (6, 60);
+    let (u, v) = (device.upload(&diagonal(cameras, 9, 100.0)?)?, device.upload(&diagonal(points, 3, 10.0)?)?);
+    let w = device.upload(&generate::uniform(cameras, points, 3, BlockShape::new(9, 3)?, Values::Real, 1)?)?;
+    let mut random = Random::new(1);
+    let mut vector = |len| device.upload_vector(&(0..len).map(|_| random.unit()).collect::<Vec<f64>>());
+    let (b_c, b_p, x_c) = (vector(9 * cameras)?, vector(3 * points)?, vector(9 * cameras)?);
+    let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+    schur.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(1e-3))?;
+    let mut x_p = device.zero_vector(3 * points)?;
+    schur.back_substitute(&x_c, &mut x_p)?;
+    Ok([schur.s()?.download()?.values(), &schur.rhs()?.download()?, &x_p.download()?].concat())
+}

@@ -1,0 +1,81 @@
+//! Signals at random moments of writing: an output is whole or as before, and nothing is left beside it.
+use super::{
+    subjects::{Subject, WRITERS},
+    sweep::{End, side_by_side},
+    verdict::Verdict,
+    workshop::Workshop,
+};
+use blockmul::generate::Random;
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    fs, io,
+    os::unix::process::ExitStatusExt,
+    thread,
+    time::{Duration, Instant},
+};
+
+const SIGNALS: [(Signal, &str); 3] = [(Signal::INT, "SIGINT"), (Signal::TERM, "SIGTERM"), (Signal::HUP, "SIGHUP")];
+
+struct Plain {
+    subject: &'static Subject,
+    output: Vec<u8>,
+    takes: Duration,
+}
+
+struct Case<'a> {
+    plain: &'a Plain,
+    signal: (Signal, &'static str),
+    after: Duration,
+    before: bool,
+}
+
+pub fn run(workshop: &Workshop, count: usize) -> io::Result<Vec<End>> {
+    let plain = side_by_side(WRITERS, |subject| without_signal(workshop, subject));
+    let plain = plain.into_iter().collect::<io::Result<Vec<_>>>()?;
+    let mut random = Random::new(1);
+    let case = |number: usize| {
+        let plain = &plain[number % plain.len()];
+        let after = plain.takes.mul_f64(random.unit() * 1.05) + Duration::from_millis(1);
+        Case { plain, signal: SIGNALS[random.below(3) as usize], after, before: random.below(2) == 1 }
+    };
+    let cases: Vec<Case> = (0..count).map(case).collect();
+    side_by_side(&cases, |case| with_signal(workshop, case)).into_iter().collect()
+}
+
+fn without_signal(workshop: &Workshop, subject: &'static Subject) -> io::Result<Plain> {
+    workshop.first(subject)?;
+    let start = Instant::now();
+    let mut ran = workshop.disturbed(subject, &workshop.bench()?, |_| ())?;
+    let takes = start.elapsed();
+    let output = ran.files.remove(subject.output).ok_or_else(|| io::Error::other(ran.stderr))?;
+    Ok(Plain { subject, output, takes })
+}
+
+fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case) -> io::Result<End> {
+    let (bench, before) = (workshop.bench()?, before.then_some(b"what was here before".as_slice()));
+    if let Some(before) = before {
+        fs::write(bench.out.join(plain.subject.output), before)?;
+    }
+    let ran = workshop.disturbed(plain.subject, &bench, |child| {
+        thread::sleep(*after);
+        let _it_may_have_ended = kill_process(Pid::from_child(child), signal.0);
+    })?;
+    let found = ran.files.get(plain.subject.output).map(Vec::as_slice);
+    let whole = found == Some(plain.output.as_slice());
+    let beside = ran.files.keys().any(|name| name != plain.subject.output);
+    let number = signal.0.as_raw();
+    let verdict = match ran.status.map(|status| (status.code(), status.signal())) {
+        None => Verdict::Hang,
+        _ if beside || !(whole || found == before) => Verdict::Left,
+        _ if !ran.stderr.is_empty() => Verdict::Crash,
+        Some((Some(0), _)) if whole => Verdict::Same,
+        Some((Some(0), _)) => Verdict::Wrong,
+        Some((Some(code), _)) if code == 128 + number => Verdict::Error,
+        // Before the command listens to signals.
+        Some((None, Some(by))) if by == number && !whole => Verdict::Error,
+        Some(_) => Verdict::Status,
+    };
+    let what = format!("{}: {} after {after:?}", plain.subject.name, signal.1);
+    let words = format!("{:?}, {:?}: {}", ran.status, ran.files.keys(), ran.stderr);
+    Ok(End { row: "command: signal".into(), what, verdict, words, hit: true })
+}

@@ -1,0 +1,155 @@
+//! Memory over 2,000 products, plans and Schur complements in one process: after the first tenth it stays as it is.
+use super::{operations::diagonal, workshop::Workshop};
+use blockmul::{
+    BlockShape, Cbc, Csc, Damping, Device, Matrix, Plan, Schur, generate,
+    generate::{Random, Values},
+    multiply, reference,
+};
+use std::{
+    error::Error,
+    fs,
+    path::Path,
+    process::{Command, ExitCode},
+    time::Instant,
+};
+
+const ROUNDS: usize = 2000;
+/// Rounds whose results are held against the reference: one in so many.
+const VERIFIED: usize = 10;
+/// Block columns, at most.
+const LARGEST: u64 = 400;
+/// Bytes that the process may grow by, resident, after the first tenth: what the allocator of the host keeps in pieces. A leak of 5 KiB a
+/// round is 9 MiB.
+const RESIDENT: u64 = 8 << 20;
+/// The share of buffers' bytes that may come after the first tenth: numbers of entries differ from round to round.
+const PER_CENT: u64 = 20;
+
+/// What is alive, by the counts of `opencl.c` and of the system.
+#[derive(Debug, Clone, Copy)]
+struct Alive {
+    device_bytes: u64,
+    objects: u64,
+    resident: u64,
+}
+
+impl Alive {
+    fn now(file: &Path) -> Result<Self, Box<dyn Error>> {
+        let counts = fs::read(file)?;
+        let number = |at: usize| Ok::<_, Box<dyn Error>>(u64::from_ne_bytes(counts[at..at + 8].try_into()?));
+        let status = fs::read_to_string("/proc/self/status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
+        Ok(Self { device_bytes: number(0)?, objects: number(8)?, resident: kib << 10 })
+    }
+}
+
+/// Starts this program once more with `opencl.c`; whether memory stays as it is.
+pub fn run() -> Result<bool, Box<dyn Error>> {
+    let workshop = Workshop::new()?;
+    let mut command = Command::new(std::env::current_exe()?);
+    workshop.prepare(&mut command);
+    let alive = workshop.path("alive");
+    command.env("FAULT_ALIVE", &alive).env("BLOCKMUL_CACHE", "off").arg("soaking").arg(alive);
+    Ok(command.status()?.success())
+}
+
+/// Runs all rounds, prints the curve; exit status 1 if something grows or a result is wrong.
+pub fn main(alive: &Path) -> ExitCode {
+    match soak(alive) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("soak: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn soak(file: &Path) -> Result<(), Box<dyn Error>> {
+    let (start, device, mut random) = (Instant::now(), Device::auto()?, Random::new(1));
+    // Between matrices the device has nothing but what it keeps; after `trim` not even that.
+    let mut kept = None;
+    let mut most_after = 0;
+    println!("{:>6}{:>14}{:>10}{:>15}{:>9}", "round", "device KiB", "objects", "resident MiB", "seconds");
+    for round in 1..=ROUNDS {
+        one(&device, &mut random, round % VERIFIED == 1).map_err(|error| format!("round {round}: {error}"))?;
+        let now = Alive::now(file)?;
+        if round % (ROUNDS / 20) == 0 {
+            let (device_kib, resident) = (now.device_bytes >> 10, now.resident as f64 / f64::from(1 << 20));
+            let seconds = start.elapsed().as_secs_f64();
+            println!("{round:>6}{device_kib:>14}{:>10}{resident:>15.1}{seconds:>9.1}", now.objects);
+        }
+        if round == ROUNDS / 10 {
+            device.trim();
+            kept = Some((now, Alive::now(file)?));
+        }
+        most_after = most_after.max(if kept.is_some() { now.device_bytes } else { 0 });
+    }
+    let (full, trimmed) = kept.ok_or("no rounds")?;
+    let last = Alive::now(file)?;
+    device.trim();
+    let end = Alive::now(file)?;
+    println!("after a tenth {full:?}\ntrimmed       {trimmed:?}\nat the end    {last:?}\ntrimmed       {end:?}");
+    let checks = [
+        ("buffers that are kept", most_after <= full.device_bytes + full.device_bytes * PER_CENT / 100),
+        ("buffers after a trim", end.device_bytes == trimmed.device_bytes),
+        ("OpenCL objects after a trim", end.objects == trimmed.objects),
+        ("resident memory", last.resident <= full.resident + RESIDENT),
+    ];
+    let grown: Vec<_> = checks.iter().filter(|(_, flat)| !flat).map(|(what, _)| *what).collect();
+    if grown.is_empty() { Ok(()) } else { Err(format!("these grow: {}", grown.join(", ")).into()) }
+}
+
+/// A product, a plan or a Schur complement of random size.
+fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<dyn Error>> {
+    let size = 4 + random.below(LARGEST - 3) as usize;
+    let (per_column, seed) = (1 + random.below(5) as usize, random.bits());
+    let blocks = || generate::uniform(size, size, per_column, BlockShape::new(2, 2)?, Values::Real, seed);
+    let same = |right: bool| if right { Ok(()) } else { Err("not the reference's result".to_owned()) };
+    match random.below(4) {
+        0 => {
+            let a = blocks()?;
+            let on_device = device.upload(&a)?;
+            let c = multiply(&on_device, &on_device)?.download()?;
+            same(!verified || c == reference::multiply(&a, &a)?)?;
+        }
+        1 => {
+            let a = Csc::from_cbc(generate::uniform(size, size, per_column, BlockShape::SCALAR, Values::Real, seed)?)?;
+            let on_device = device.upload(&a)?;
+            let c = multiply(&on_device, &on_device)?.download()?;
+            same(!verified || c == reference::multiply(&a, &a)?)?;
+        }
+        2 => {
+            let a = blocks()?;
+            let on_device = device.upload(&a)?;
+            let plan = Plan::<Cbc<f64>>::multiply(&on_device.pattern(), &on_device.pattern())?;
+            let mut c = plan.output()?;
+            plan.execute(&on_device, &on_device, &mut c)?;
+            plan.execute(&on_device, &on_device, &mut c)?;
+            same(!verified || c.download()? == reference::multiply(&a, &a)?)?;
+        }
+        _ => complement(device, random, size, verified)?,
+    }
+    Ok(())
+}
+
+/// S = U - W·V⁻¹·Wᵀ of U = 100·I, V = 4·I and a W of integers: exact, so that the reference's W·Wᵀ/4 gives the same bits.
+fn complement(device: &Device, random: &mut Random, points: usize, verified: bool) -> Result<(), Box<dyn Error>> {
+    let cameras = 4 + random.below(4) as usize;
+    let w: Cbc<f64> = generate::uniform(cameras, points, 3, BlockShape::new(6, 3)?, Values::Integer, random.bits())?;
+    let (u, v) = (device.upload(&diagonal(cameras, 6, 100.0)?)?, device.upload(&diagonal(points, 3, 4.0)?)?);
+    let on_device = device.upload(&w)?;
+    let (b_c, b_p) = (device.zero_vector(6 * cameras)?, device.zero_vector(3 * points)?);
+    let mut schur = Schur::new(&u.pattern(), &on_device.pattern(), &v.pattern())?;
+    schur.execute(&u, &on_device, &v, &b_c, &b_p, Damping::Marquardt(0.0))?;
+    let s = schur.s()?.download()?;
+    if verified {
+        let square = reference::multiply(&w, &w.transpose())?.to_dense();
+        let expected = |i: usize, j: usize| if i == j { 100.0 } else { 0.0 } - square[(i, j)] / 4.0;
+        let s = s.to_dense();
+        let lower = (0..6 * cameras).flat_map(|j| (j / 6 * 6..6 * cameras).map(move |i| (i, j)));
+        if lower.into_iter().any(|(i, j)| s[(i, j)] != expected(i, j)) {
+            return Err("not the reference's Schur complement".into());
+        }
+    }
+    Ok(())
+}

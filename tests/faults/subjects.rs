@@ -1,0 +1,92 @@
+//! What runs under faults: lines of the command and operations of the library, on small inputs.
+use super::workshop::{LIMIT, Workshop};
+use std::{error::Error, process::Command, time::Duration};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `blockmul`.
+    Command,
+    /// This program: an operation of the library.
+    This,
+}
+
+/// Where kernels come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernels {
+    /// A cache that has them.
+    Kept,
+    /// An empty cache, in which they are kept.
+    Empty,
+    /// The compiler.
+    Off,
+}
+
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub name: &'static str,
+    pub program: Program,
+    pub line: &'static str,
+    pub output: &'static str,
+    pub kernels: Kernels,
+    /// Indices of each call in the share of tools/test.
+    pub share: usize,
+    /// How long a run may take.
+    pub limit: Duration,
+}
+
+const fn command(name: &'static str, line: &'static str, output: &'static str, share: usize) -> Subject {
+    Subject { name, program: Program::Command, line, output, kernels: Kernels::Kept, share, limit: LIMIT }
+}
+
+pub const fn this(name: &'static str, line: &'static str, share: usize) -> Subject {
+    Subject { name, program: Program::This, line, output: "bits", kernels: Kernels::Kept, share, limit: LIMIT }
+}
+
+const MULTIPLY: Subject = command("multiply", "multiply A.mtx --block 2", "C.mtx", 3);
+
+pub const SUBJECTS: &[Subject] = &[
+    MULTIPLY,
+    Subject { name: "multiply, compiled", kernels: Kernels::Off, share: 1, ..MULTIPLY },
+    Subject { name: "multiply, first", kernels: Kernels::Empty, share: 1, ..MULTIPLY },
+    command("multiply in bands", "multiply S.mtx --memory-limit 1MiB", "C.mtx", 1),
+    command("spy", "spy A.mtx --size 64", "A.png", 1),
+    command("schur", "schur P.txt", "S.mtx", 1),
+    command("solve a graph", "solve G.g2o --start file", "G.g2o", 1),
+    command("solve by Cholesky", "solve P.txt --tolerance 0.1", "P.txt", 1),
+    command("solve by CG", "solve P.txt --linear conjugate-gradients --tolerance 0.1", "P.txt", 1),
+    this("library: multiply", "operation multiply", 1),
+    this("library: in bands", "operation banded", 1),
+    this("library: write_with", "operation write_with", 1),
+    this("library: plan", "operation plan", 1),
+    this("library: Schur", "operation schur", 1),
+];
+
+/// Subjects that signals come to: their writing takes a while.
+pub const WRITERS: &[Subject] = &[
+    command("transpose", "transpose B.mtx", "C.mtx", 0),
+    command("convert to .gz", "convert B.mtx", "B.mtx.gz", 0),
+    command("convert to .npz", "convert B.mtx", "B.npz", 0),
+    command("multiply", "multiply A.mtx --block 2", "C.mtx", 0),
+    command("generate", "generate bal --cameras 20 --points 3000", "P.txt", 0),
+];
+
+/// The lines that make the inputs.
+const INPUTS: [&str; 5] = [
+    "generate uniform --rows 60 --per-column 4 --block 2 -o A.mtx",
+    "generate uniform --rows 1000 --per-column 10 --block 2 -o B.mtx",
+    "generate uniform --rows 1500 --per-column 6 -o S.mtx",
+    "generate g2o --poses 20 --closures 10 -o G.g2o",
+    "generate bal --cameras 6 --points 30 -o P.txt",
+];
+
+/// Writes the inputs, which are the same on every machine.
+pub fn make_inputs(workshop: &Workshop) -> Result<(), Box<dyn Error>> {
+    for line in INPUTS {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));
+        command.args(line.split_whitespace()).arg("--quiet").current_dir(workshop.path(""));
+        if !command.status()?.success() {
+            return Err(format!("blockmul {line} failed").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! How a run ended, and whether it may end so.
+use super::process::Ran;
+use std::os::unix::process::ExitStatusExt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Success, and the output there would be without the fault.
+    Same,
+    /// An error with a message, and no output, or that of before.
+    Error,
+    /// Success, and another output.
+    Wrong,
+    /// An error, and an output; or files beside it.
+    Left,
+    /// Ended by a signal of its own making or by a panic.
+    Crash,
+    /// Not done in time.
+    Hang,
+    /// An error without a message.
+    Silent,
+    /// An exit status that errors of OpenCL do not have.
+    Status,
+    /// A release of an OpenCL object that was not alive.
+    Misuse,
+    /// OpenCL objects alive at the end.
+    Leak,
+    /// The device does not work again, or not with the same results.
+    Dead,
+}
+
+impl Verdict {
+    pub const ALL: [Self; 11] = [
+        Self::Same,
+        Self::Error,
+        Self::Wrong,
+        Self::Left,
+        Self::Crash,
+        Self::Hang,
+        Self::Silent,
+        Self::Status,
+        Self::Misuse,
+        Self::Leak,
+        Self::Dead,
+    ];
+
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Same | Self::Error)
+    }
+}
+
+/// What a run is held against.
+pub struct Expected<'a> {
+    /// Name of the output.
+    pub name: &'a str,
+    pub output: &'a [u8],
+    /// What was in its place before.
+    pub before: Option<&'a [u8]>,
+    /// Whether it must succeed in the end, as the library does that tries once more.
+    pub recovers: bool,
+}
+
+/// The verdict, and words on it.
+pub fn judge(ran: &Ran, expected: &Expected) -> (Verdict, String) {
+    let message = message(&ran.stderr);
+    let of = |verdict| (verdict, message.clone());
+    let Some(status) = ran.status else { return of(Verdict::Hang) };
+    if ran.stderr.contains("panicked at") || ran.stderr.contains("itself is at fault") {
+        return of(Verdict::Crash);
+    }
+    let Some(code) = status.code() else {
+        return (Verdict::Crash, format!("signal {}: {message}", status.signal().unwrap_or(0)));
+    };
+    if ran.counts.get("misused objects") > 0 {
+        return of(Verdict::Misuse);
+    }
+    let found = ran.files.get(expected.name).map(Vec::as_slice);
+    let beside = ran.files.keys().find(|name| *name != expected.name);
+    let (verdict, words) = match code {
+        0 if found != Some(expected.output) => of(Verdict::Wrong),
+        _ if beside.is_some() => (Verdict::Left, format!("{} is left; {message}", beside.unwrap())),
+        0 => of(Verdict::Same),
+        _ if found != expected.before => of(Verdict::Left),
+        _ if expected.recovers => of(Verdict::Dead),
+        2..=5 if message.is_empty() => of(Verdict::Silent),
+        2..=5 => of(Verdict::Error),
+        _ => (Verdict::Status, format!("{code}: {message}")),
+    };
+    let alive = ran.counts.alive();
+    if verdict.is_good() && !alive.is_empty() {
+        return (Verdict::Leak, format!("{} alive at the end; {message}", alive.join(", ")));
+    }
+    (verdict, words)
+}
+
+/// The line of `stderr` that says what went wrong.
+fn message(stderr: &str) -> String {
+    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
+    let says = |words: &'static str| lines().find(move |line| line.contains(words));
+    let line =
+        says("panicked at").or_else(|| says("error")).or_else(|| says("opencl.c: ")).or_else(|| lines().next_back());
+    line.unwrap_or_default().chars().take(200).collect()
+}
