@@ -33,6 +33,7 @@ tools/test quick: total        300
   quick products               120
 .ci/run: total                4500
   formatting                    10
+  licences                      20
   lints                        420
   rustdoc                      180
   demo                         720
