@@ -12,12 +12,13 @@
 //                  once      nothing: this call alone fails
 //                  lost      every later call fails but releases, as if the device were gone
 //                  released  releases fail, too
-//                  late      the command is taken but not done, and its event ends in the error.
-//                            Later commands are not done either, since they would work on memory
-//                            that was never written, but their events end well. The next call that
-//                            waits for the device (a blocking command, clFinish, clWaitForEvents)
-//                            succeeds, and from there on all is as it should be. OpenCL leaves what
-//                            follows a failed command to the driver.
+//                  late      the command is taken but not done. Its event is on its way until the
+//                            next call that waits for the device (a blocking command, clFinish,
+//                            clWaitForEvents), and ends in the error then. Commands between are not
+//                            done either, since they would work on memory that was never written,
+//                            but their events end well, and so does the call that waits. From there
+//                            on all is as it should be. OpenCL leaves what follows a failed command
+//                            to the driver.
 //   FAULT_LOG    file for the counts, written at the end
 //   FAULT_ALIVE  file of two 64-bit numbers, kept up to date: bytes of buffers and objects alive
 #define _GNU_SOURCE
@@ -45,8 +46,8 @@ static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static void* library;
 static long matched;          // calls that `fault.call` names, so far
 static int failed;            // whether one was made to fail
-static int undone;            // late: commands are not made at present
-static cl_event failed_event; // late: the one that ended in an error
+static int undone;            // late: commands are not done at present
+static cl_event failed_event; // late: the one that ends in the error
 
 // Calls by name, calls other than releases, and calls that may fail late.
 #define NAMES 64
@@ -134,7 +135,17 @@ static int fails(const char* name, int late)
     return fail;
 }
 
-// The event of a command that is not made: it ends in the error, or well.
+// The program waits: a command that fails late has failed by now.
+static void settle(void)
+{
+    if (!undone)
+        return;
+    undone = 0;
+    if (REAL(clSetUserEventStatus)(failed_event, fault.code) || REAL(clReleaseEvent)(failed_event))
+        stop("a command cannot fail late", "");
+}
+
+// The event of a command that is not done: it will end in the error, or has ended well.
 static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* event)
 {
     cl_int status;
@@ -144,8 +155,9 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
         status = REAL(clGetCommandQueueInfo)(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         if (!status)
             made = REAL(clCreateUserEvent)(context, &status);
+        // For `settle`, whatever the program does with its own reference.
         if (!status)
-            status = REAL(clSetUserEventStatus)(made, fault.code);
+            status = REAL(clRetainEvent)(made);
         undone = 1;
         failed_event = made;
     } else
@@ -192,7 +204,7 @@ cl_int clFinish(cl_command_queue queue)
 {
     if (fails("clFinish", 0))
         return fault.code;
-    undone = 0;
+    settle();
     return REAL(clFinish)(queue);
 }
 
@@ -200,7 +212,7 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
 {
     if (fails("clWaitForEvents", 0))
         return fault.code;
-    undone = 0;
+    settle();
     for (cl_uint i = 0; i < n; ++i)
         if (failed_event && events[i] == failed_event)
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -218,7 +230,8 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
             return fault.code;                                                                     \
         if (late && (fail || undone))                                                              \
             return event_of_undone(queue, fail, event);                                            \
-        undone = 0;                                                                                \
+        if (!late)                                                                                 \
+            settle();                                                                              \
         const cl_int status = REAL(name)(queue, BEGINNING waits, wait, event);                     \
         if (!status && event)                                                                      \
             count_reference(*event, EVENT, 0);                                                     \
@@ -260,7 +273,8 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem m, cl_bool block, cl_map
             *status = fault.code;
         return NULL;
     }
-    undone &= !block;
+    if (block)
+        settle();
     void* address = REAL(clEnqueueMapBuffer)(queue, m, block, f, o, n, waits, wait, event, status);
     if (address) {
         __sync_fetch_and_add(&mapped, 1);
@@ -314,7 +328,7 @@ MAKER(cl_kernel, clCreateKernel, KERNEL, 0, LIST(p, name), (cl_program p, const 
     {                                                                                              \
         const int fail = fails("clRelease" #Name, 0);                                              \
         const int was_alive = count_release(object, KIND);                                         \
-        return fail || !was_alive ? fault.code : REAL(clRelease##Name)(object);                                \
+        return fail || !was_alive ? fault.code : REAL(clRelease##Name)(object);                    \
     }
 COUNTED(MemObject, cl_mem, MEM)
 COUNTED(Event, cl_event, EVENT)
