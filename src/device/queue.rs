@@ -100,10 +100,12 @@ impl Queue {
             // Perhaps one before it is to blame.
             Err(error) => return Err(self.look().err().unwrap_or(error)),
         };
-        // One that has ended in an error at once is refused like one that was not taken.
-        let status = taken.status()?;
-        if status < 0 {
-            return Err(failed(call, status));
+        // One that has ended in an error at once is refused like one that was not taken. If that
+        // cannot be asked now, it will be: the command was taken, and must not be given twice.
+        if let Ok(code) = taken.status()
+            && code < 0
+        {
+            return Err(failed(call, code));
         }
         let mut state = self.state();
         if self.by_events {
