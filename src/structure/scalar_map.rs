@@ -62,7 +62,8 @@ impl ScalarMap {
     ///
     /// # Errors
     /// [`Error::Argument`] when the matrix or its blocks are not square, or when it has blocks on both sides of the diagonal, but not
-    /// each with its mirror image; [`Error::TooLarge`] above [`Pattern::MAX_LINES`] scalar rows.
+    /// each with its mirror image; [`Error::TooLarge`] above [`Pattern::MAX_LINES`] scalar rows or
+    /// `u32::MAX` entries.
     pub fn lower<M: Matrix>(h: &M) -> Result<Self> {
         Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Lower)
     }
@@ -83,6 +84,10 @@ impl ScalarMap {
             return Err(Error::Argument(format!("{nrows}x{ncols} blocks of {shape} are not square, so not symmetric")));
         }
         check_sides(arrays.nrows(), arrays.ncols(), shape)?;
+        let (value, limit) = (arrays.nnz() as u64, u64::from(u32::MAX));
+        if value > limit {
+            return Err(Error::TooLarge { what: "number of entries to hand over", value, limit });
+        }
         let lower = Blocks::lower(arrays, row_major)?;
         let blocks = if part == Part::Full { lower.mirrored() } else { lower };
         let (pattern, places) = blocks.to_scalars(side, part);
