@@ -9,7 +9,10 @@ use super::{
     queue::{Queue, SharedEvent},
     validate::validate,
 };
-use crate::{BlockShape, Error, Matrix, Result, Word, matrix::check_stride};
+use crate::{
+    BlockShape, Error, Matrix, Result, Word,
+    matrix::{check_sides, check_stride},
+};
 use opencl3::{
     command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
     memory as clm, platform::Platform,
@@ -218,11 +221,7 @@ impl<M: Matrix> DeviceMatrix<M> {
         device.require::<M::Element>()?;
         let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
         PatternArrays::check_nnz(nnz as u64)?;
-        for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
-            if dimension as u64 > crate::Pattern::MAX_LINES {
-                return Err(Error::TooLarge { what, value: dimension as u64, limit: crate::Pattern::MAX_LINES });
-            }
-        }
+        check_sides(nrows, ncols, shape)?;
         if stride < shape.area() || (!M::BLOCKS && (shape != BlockShape::SCALAR || stride != 1)) {
             return Err(Error::Argument(format!(
                 "blocks of {shape}, {stride} elements apart, are not of this matrix type"

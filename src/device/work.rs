@@ -70,8 +70,9 @@ pub struct StageTime {
     pub flops: Option<u64>,
 }
 
-/// Bytes of one fill. NVIDIA's driver counts patterns by 31 bits: single bytes fail from 2 GiB on,
-/// and patterns of 16 bytes never end from 32 GiB on.
+/// Bytes of one fill; what is beyond is copied from there. NVIDIA's driver counts patterns by 31
+/// bits: single bytes fail from 2 GiB on, and patterns of 16 bytes from 32 GiB on, or never end,
+/// wherever the fill begins.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
@@ -254,13 +255,24 @@ impl Work {
         let zero = [0u8; 16];
         let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
         assert!(bytes as u64 <= buffer.bytes(), "size classes are whole patterns");
-        (0..bytes).step_by(most).try_for_each(|start| {
-            self.enqueue("clEnqueueFillBuffer", buffer.bytes(), |queue, wait| {
-                // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
+        if bytes == 0 {
+            return Ok(());
+        }
+        let first = most.min(bytes);
+        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), |queue, wait| {
+            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
+            unsafe {
+                let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
+                clq::enqueue_fill_buffer(queue, buffer.raw(), pattern, size, 0, first, wait, events)
+            }
+        })?;
+        (first..bytes).step_by(most).try_for_each(|start| {
+            let len = most.min(bytes - start);
+            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), |queue, wait| {
+                // SAFETY: both ranges lie inside the memory held, the first before the second.
                 unsafe {
-                    let (pattern, size, len) = (zero.as_ptr().cast(), zero.len(), most.min(bytes - start));
-                    let (wait, events) = (wait.len(), wait.pointer());
-                    clq::enqueue_fill_buffer(queue, buffer.raw(), pattern, size, start, len, wait, events)
+                    let (memory, wait, events) = (buffer.raw(), wait.len(), wait.pointer());
+                    clq::enqueue_copy_buffer(queue, memory, memory, 0, start, len, wait, events)
                 }
             })
         })

@@ -73,6 +73,9 @@ impl fmt::Display for PatternMismatch {
         let Self { matrix, difference } = self;
         write!(f, "{matrix} has not the pattern of the plan: ")?;
         match difference {
+            PatternDifference::Device { found, expected } if found == expected => {
+                write!(f, "it lives on another handle of {found} than the plan, opened apart")
+            }
             PatternDifference::Device { found, expected } => write!(f, "it lives on {found}, the plan on {expected}"),
             PatternDifference::Size { found, expected } => write!(f, "it is {found}, the plan's is {expected}"),
             PatternDifference::Entry { size, row, col, found } => {
@@ -104,6 +107,10 @@ mod tests {
                 "it is 40x30 blocks of 2x3 with 20 of them stored, the plan's is 40x30 with 20 entries",
             ),
             (PatternDifference::Device { found: "x".into(), expected: "y".into() }, "it lives on x, the plan on y"),
+            (
+                PatternDifference::Device { found: "x".into(), expected: "x".into() },
+                "it lives on another handle of x than the plan, opened apart",
+            ),
             (
                 PatternDifference::Entry { size: size(9, BlockShape::SCALAR), row: 4, col: 7, found: true },
                 "both are 40x30 with 9 entries; only it has an entry at row 4, column 7 (from 0)",
