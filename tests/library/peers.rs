@@ -28,10 +28,10 @@ fn results(path: &Path) -> Vec<Value> {
     file["results"].as_array().unwrap().clone()
 }
 
-/// The files of [`NAMES`], a few hundred rows each.
+/// The files of [`NAMES`], some dozens of rows of blocks each: unoptimised, the products take seconds with more.
 fn inputs(interpreter: &str, folder: &Path) -> Vec<String> {
     let (make, folder_name) = (script("inputs.py"), folder.to_str().unwrap());
-    python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "100"], &NAMES[..]].concat());
+    python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "400"], &NAMES[..]].concat());
     NAMES.iter().map(|name| folder.join(name).with_extension("bsr").to_str().unwrap().to_owned()).collect()
 }
 

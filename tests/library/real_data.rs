@@ -1,4 +1,5 @@
-//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass.
+//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass. Those of more than a million products
+//! are multiplied by the optimised command, in `tools/problems`.
 use crate::common::{data, device};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result, Spgemm,
@@ -9,45 +10,31 @@ use blockmul::{
 };
 use std::path::PathBuf;
 
-/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not square, as the collections list them.
+/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not square, as the collections list
+/// them.
 #[rustfmt::skip]
-const MATRICES: [(&str, usize, usize, usize, u64); 27] = [
-    ("Dubcova1.mtx.gz", 16129, 16129, 253009, 4507129),
+const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),
-    ("Groebner_id2003_aug.mtx.gz", 4967, 2456, 173670, 15134702),
     ("LFAT5.mtx", 14, 14, 46, 166),
     ("Tina_AskCal.mtx", 11, 11, 29, 65),
     ("ash219.mtx", 219, 85, 438, 2424),
-    ("astro-ph.mtx.gz", 16706, 16706, 242502, 10893416),
     ("b1_ss.mtx", 7, 7, 15, 33),
     ("bayer10.mtx.gz", 13436, 13436, 94926, 663922),
     ("bcsstk01.mtx", 48, 48, 400, 3460),
     ("bcsstk09.mtx", 1083, 1083, 18437, 331973),
-    ("bcsstk16.mtx.gz", 4884, 4884, 290378, 18728606),
     ("bcsstm05.mtx", 153, 153, 153, 153),
-    ("ca-CondMat.mtx.gz", 23133, 23133, 186936, 4127524),
-    ("cnr-2000.mtx.gz", 325557, 325557, 3216152, 96065788),
-    ("email-Enron.mtx.gz", 36692, 36692, 367662, 51501448),
-    ("ia-wikiquote-user-edits.mtx.gz", 21607, 94756, 238714, 3967592),
     ("lp_afiro.mtx", 27, 51, 102, 264),
     ("p2p-Gnutella31.mtx.gz", 62586, 62586, 147892, 538318),
-    ("pele_isooctane_blockdiag72.mtx.gz", 10368, 10368, 441720, 24157872),
     ("plskz362_rb.mtx", 362, 362, 1760, 9112),
     ("pyamg_bar.mtx.gz", 600, 600, 23402, 962310),
     ("rajat19.mtx", 1157, 1157, 5399, 172261),
     ("west0479.mtx", 479, 479, 1910, 7587),
-    ("wiki-Vote.mtx.gz", 8297, 8297, 103689, 4542805),
     ("wing.mtx.gz", 62032, 62032, 243088, 957396),
     ("zenios.mtx", 2873, 2873, 27191, 596993),
 ];
 
 /// The paper's Table 1: multiplications and additions of A·A.
-const FLOPS_OF_THE_PAPER: [(&str, u64); 4] = [
-    ("email-Enron.mtx.gz", 72_510_742),
-    ("ca-CondMat.mtx.gz", 5_899_611),
-    ("p2p-Gnutella31.mtx.gz", 539_035),
-    ("wiki-Vote.mtx.gz", 7_254_498),
-];
+const FLOPS_OF_THE_PAPER: (&str, u64) = ("p2p-Gnutella31.mtx.gz", 539_035);
 
 fn file(path: &str) -> Option<PathBuf> {
     let found = data(path);
@@ -78,8 +65,9 @@ fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
         let (c, report) = Spgemm::new().multiply_host(&device(), &a, b)?;
         assert_eq!(report.products, products, "{name}");
         assert!(same_bits(&c, &want), "{name}");
-        if let Some((_, flops)) = FLOPS_OF_THE_PAPER.iter().find(|(of, _)| *of == name) {
-            assert_eq!(2 * products - report.c_nnz, *flops, "{name}: the paper's count");
+        let (counted, flops) = FLOPS_OF_THE_PAPER;
+        if name == counted {
+            assert_eq!(2 * products - report.c_nnz, flops, "{name}: the paper's count");
         }
     }
     Ok(())
@@ -87,15 +75,11 @@ fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
 
 #[test]
 fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
-    let cases = [
-        ("bcsstk16.mtx.gz", (3, 3), (3, 3)),
-        ("bcsstk16.mtx.gz", (2, 3), (3, 2)),
-        ("bcsstk16.mtx.gz", (6, 6), (6, 6)),
-        ("pele_isooctane_blockdiag72.mtx.gz", (8, 8), (8, 8)),
-        ("pele_isooctane_blockdiag72.mtx.gz", (24, 24), (24, 24)),
-    ];
-    for (name, (r, k), (l, c)) in cases {
-        let Some(scalars) = matrix(name) else { continue };
+    // 48 rows, which every side divides.
+    let name = "bcsstk01.mtx";
+    let Some(scalars) = matrix(name) else { return Ok(()) };
+    let cases = [((3, 3), (3, 3)), ((2, 3), (3, 2)), ((6, 6), (6, 6)), ((8, 8), (8, 8)), ((24, 24), (24, 24))];
+    for ((r, k), (l, c)) in cases {
         let (a, b): (Cbc<f64>, _) =
             (scalars.to_blocks(BlockShape::new(r, k)?)?, scalars.to_blocks(BlockShape::new(l, c)?)?);
         let (product, _) = Spgemm::new().multiply_host(&device(), &a, &b)?;

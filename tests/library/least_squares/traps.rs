@@ -1,4 +1,4 @@
-//! Graphs whose dead reckoning leads into a wrong minimum, and starts that do not.
+//! Graphs whose dead reckoning leads into a wrong minimum, and starts that do not; `tools/problems` has larger ones.
 use super::*;
 
 /// A walk, the lowest χ² found from the file's guess, the chordal start and 20 perturbed starts (`tools/minima`), and where the file's guess ends.
@@ -14,12 +14,12 @@ struct Trap {
 
 #[rustfmt::skip]
 const TRAPS: [Trap; 6] = [
-    Trap { shape: Shape::Plane, poses: 600, closures: 300, noise: 0.4, seed: 3, best: 948.6370, from_file: 5317.72 },
-    Trap { shape: Shape::Plane, poses: 600, closures: 300, noise: 0.4, seed: 5, best: 920.2553, from_file: 13114.22 },
-    Trap { shape: Shape::Torus, poses: 600, closures: 600, noise: 0.5, seed: 1, best: 3569.6087, from_file: 4720.22 },
-    Trap { shape: Shape::Torus, poses: 600, closures: 600, noise: 0.5, seed: 3, best: 3657.8015, from_file: 4942.44 },
-    Trap { shape: Shape::Sphere, poses: 800, closures: 300, noise: 0.6, seed: 3, best: 1878.0184, from_file: 3299.25 },
-    Trap { shape: Shape::Sphere, poses: 800, closures: 400, noise: 0.7, seed: 1, best: 2369.7251, from_file: 3582.41 },
+    Trap { shape: Shape::Plane, poses: 200, closures: 60, noise: 0.6, seed: 2, best: 179.4047, from_file: 1275.35 },
+    Trap { shape: Shape::Plane, poses: 200, closures: 60, noise: 0.6, seed: 4, best: 192.8686, from_file: 859.57 },
+    Trap { shape: Shape::Torus, poses: 200, closures: 120, noise: 0.7, seed: 3, best: 730.3411, from_file: 896.75 },
+    Trap { shape: Shape::Torus, poses: 200, closures: 120, noise: 0.7, seed: 4, best: 688.9583, from_file: 1134.71 },
+    Trap { shape: Shape::Sphere, poses: 250, closures: 90, noise: 0.9, seed: 4, best: 463.8701, from_file: 778.66 },
+    Trap { shape: Shape::Sphere, poses: 250, closures: 90, noise: 0.9, seed: 18, best: 537.8531, from_file: 781.30 },
 ];
 
 fn is_escaped<P: Manifold>(graph: PoseGraph<P>, trap: &Trap) {
