@@ -212,8 +212,8 @@ impl PatternArrays {
         let mut sums = work.buffer(2 * GROUPS)?;
         work.fill_zero(&mut sums)?;
         for (array, words) in [(0, &self.col_ptr), (1, &self.row_idx)] {
-            let args = (words, &mut sums, words.len() as u32, array);
-            kernel.launch(&work, Grid::groups(GROUPS, group_size), args)?;
+            let grid = Grid::groups(words.len().div_ceil(group_size).min(GROUPS), group_size);
+            kernel.launch(&work, grid, (words, &mut sums, words.len() as u32, array))?;
         }
         let sums: Vec<u64> = sums.download(&work)?;
         let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];
