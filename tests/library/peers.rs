@@ -28,7 +28,8 @@ fn results(path: &Path) -> Vec<Value> {
     file["results"].as_array().unwrap().clone()
 }
 
-/// The files of [`NAMES`], some dozens of rows of blocks each: unoptimised, the products take seconds with more.
+/// The files of [`NAMES`], some dozens of rows of blocks each: unoptimised, the products take
+/// seconds with more.
 fn inputs(interpreter: &str, folder: &Path) -> Vec<String> {
     let (make, folder_name) = (script("inputs.py"), folder.to_str().unwrap());
     python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "400"], &NAMES[..]].concat());

@@ -1,5 +1,6 @@
-//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass. Those of more than a million products
-//! are multiplied by the optimised command, in `tools/problems`.
+//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass.
+//! Those of more than a million products are multiplied by the optimised command, in
+//! `tools/problems`.
 use crate::common::{data, device};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result, Spgemm,
@@ -10,8 +11,8 @@ use blockmul::{
 };
 use std::path::PathBuf;
 
-/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not square, as the collections list
-/// them.
+/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not
+/// square, as the collections list them.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),

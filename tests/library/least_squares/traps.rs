@@ -1,4 +1,5 @@
-//! Graphs whose dead reckoning leads into a wrong minimum, and starts that do not; `tools/problems` has larger ones.
+//! Graphs whose dead reckoning leads into a wrong minimum, and starts that do not; `tools/problems`
+//! has larger ones.
 use super::*;
 
 /// A walk, the lowest χ² found from the file's guess, the chordal start and 20 perturbed starts (`tools/minima`), and where the file's guess ends.
