@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn small_agrees_with_its_model_and_so_does_gather() -> Result<()> {
+    fn agrees_with_its_model_and_so_does_gather() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {

@@ -186,7 +186,7 @@ mod tests {
     /// Peaks of whole products with the kernels of CPUs and GPUs: to the byte, but for the pieces
     /// of long runs, of which the most are counted.
     #[test]
-    fn small_products_take_what_is_foretold() -> Result<()> {
+    fn products_take_what_is_foretold() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
         // Short segments alone; chunks of long ones; more columns than entries; no products; runs
         // that are cut.

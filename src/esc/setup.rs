@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn small_agrees_with_its_model() -> Result<()> {
+    fn agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
             for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
                 let setup = Setup::new(&test_device(), &tuning, Part::Full)?;

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn small_agrees_with_its_model() -> Result<()> {
+    fn agrees_with_its_model() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
         for case in edge_cases()? {
             for tuning in tunings(scalar, scalar) {

@@ -109,6 +109,14 @@ pub(super) fn edge_cases() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
+/// The fewest of them that take every branch of a kernel, for a simulator: one tile and several,
+/// the second level of a scan, empty columns and columns that end in a tile, a run in pieces behind
+/// another.
+pub(super) fn few_cases() -> Result<Vec<Case>> {
+    let lengths = [&[1][..], &[0, 5, 0, 0, 12, 0], &[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], &[257]];
+    lengths.into_iter().map(|lengths| with_segments(lengths, 4)).chain([with_segments(&[1, 1025], 1)]).collect()
+}
+
 fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
@@ -209,15 +217,24 @@ fn as_blocks(a: &Csc<f64>, rows: usize, cols: usize) -> Result<crate::Cbc<f64>> 
     crate::Cbc::new(a.pattern().clone(), BlockShape::new(rows, cols)?, values)
 }
 
-#[test]
-fn small_edge_cases_whole() -> Result<()> {
-    for case in edge_cases()? {
+fn whole(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
             let what = format!("{} products, {} segments", case.products.len(), case.b.ncols);
             equal_to_reference(&case.host.0, &case.host.1, tuning, &what)?;
         }
     }
     Ok(())
+}
+
+#[test]
+fn edge_cases_whole() -> Result<()> {
+    whole(edge_cases()?)
+}
+
+#[test]
+fn small_cases_whole() -> Result<()> {
+    whole(few_cases()?)
 }
 
 #[test]

@@ -42,12 +42,16 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
             &scalars(Family::Arrow, 20, 20, 4, 2),
             &format!("scalars of {}", T::NAME),
         )?;
-        // Compiled: square, rectangular, a row, a column; large ones in tiles that fit, that overlap, that reach beyond. General: below,
-        // between and above the compiled sides, the largest.
+        // Compiled: square, rectangular, a row, a column; large ones in tiles that fit, that
+        // overlap, that reach beyond. General: below, between and above the compiled sides, the
+        // largest (a sum of two products: a simulator takes seconds for each).
         let compiled = [(3, 3, 3), (6, 3, 6), (2, 9, 1), (1, 4, 7), (5, 5, 5), (3, 10, 2), (9, 9, 6), (13, 6, 5)];
         for (r, k, c) in compiled.into_iter().chain([(17, 1, 13), (32, 32, 32)]) {
             let (x, y) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?);
-            let (a, b) = (blocks::<T>(Family::Uniform, 4, 5, 2, x, 1), blocks::<T>(Family::EmptyInner, 5, 6, 3, y, 2));
+            let (a, b) = match r {
+                32 => (blocks::<T>(Family::Banded, 1, 2, 1, x, 1), blocks::<T>(Family::Banded, 2, 1, 2, y, 2)),
+                _ => (blocks::<T>(Family::Uniform, 4, 5, 2, x, 1), blocks::<T>(Family::EmptyInner, 5, 6, 3, y, 2)),
+            };
             check(&a, &b, &format!("{r}x{k} by {k}x{c} of {}", T::NAME))?;
         }
         Ok(())
@@ -57,24 +61,32 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
     all::<f16>()
 }
 
-/// 1152 products of a column are the most that the parallel sort takes whole, 2304 make a chunk: one column below, of two chunks
-/// (one merge), of three (two merges).
+/// Groups of 256 sort columns of up to 576 products whole; a chunk of a longer one has 1792
+/// products, or 2816 with 48 KiB of local memory. Side by side, so that passes of merges find
+/// columns that are done: an empty column, a short one, one of a chunk, of two (one merge), of
+/// three or four (two merges). Blocks are sorted with pairs of operands, not with values.
 #[test]
 fn columns_too_long_to_be_sorted_whole() -> Result<()> {
-    for inner in [20, 50, 100] {
-        let a: Csc<f64> = Csc::from_dense(&DMatrix::from_fn(50, inner, |i, j| ((i + 2 * j) % 5 + 1) as f64))?;
-        let b = Csc::from_triplets(inner, 3, (0..inner).map(|k| (k, 1, (k % 3 + 1) as f64)).chain([(2, 0, 1.0)]))?;
-        check(&a, &b, &format!("{} products in a column", 50 * inner))?;
-    }
-    let a: Cbc<f32> =
-        Cbc::from_dense(&DMatrix::from_fn(100, 100, |i, j| ((i + 2 * j) % 5 + 1) as f32), BlockShape::new(2, 2)?)?;
-    check(&a, &a, "blocks, 2500 products in each column")
+    let dense = |i: usize, j: usize| ((i + 2 * j) % 5 + 1) as f64;
+    let factor = |inner: usize, columns: &[usize]| {
+        let lengths = columns.iter().enumerate();
+        let entries = lengths.flat_map(|(col, &length)| (0..length).map(move |k| (k, col, (k % 3 + 1) as f64)));
+        Csc::from_triplets(inner, columns.len(), entries.collect::<Vec<_>>())
+    };
+    let a: Csc<f64> = Csc::from_dense(&DMatrix::from_fn(50, 114, dense))?;
+    check(&a, &factor(114, &[0, 1, 14, 58, 114])?, "700, 2900 and 5700 products in a column")?;
+
+    let shape = BlockShape::new(2, 2)?;
+    let a: Cbc<f32> = Cbc::from_dense(&DMatrix::from_fn(100, 116, |i, j| dense(i, j) as f32), shape)?;
+    let b: Cbc<f32> = Cbc::from_dense(&DMatrix::from_fn(116, 2, |i, j| dense(i, j) as f32), shape)?;
+    check(&a, &b, "blocks, 2900 products in a column")
 }
 
-/// Runs longer than 1024 products are summed in pieces, by kernels of their own.
+/// Runs longer than 1024 products are summed in pieces, by kernels of their own: of values, of
+/// blocks compiled and general.
 #[test]
 fn runs_summed_in_pieces() -> Result<()> {
-    for shape in [(1, 1), (3, 2), (5, 1)] {
+    for shape in [(1, 1), (3, 2), (5, 1), (1, 17)] {
         let (x, y) = (BlockShape::new(shape.0, shape.1)?, BlockShape::new(shape.1, shape.0)?);
         let filled = |x: BlockShape, k: usize| DMatrix::from_element(x.rows(), x.cols(), (k % 3 + 1) as f64);
         let a = Cbc::from_triplets(2, 1030, x, (0..1030).map(|k| (1, k, filled(x, k))))?;

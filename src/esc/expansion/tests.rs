@@ -5,7 +5,7 @@ use crate::{
     esc::{
         segmented_sort::SortStage,
         setup::{Setup, Sizes},
-        tests::{Case, edge_cases, tunings, with_segments},
+        tests::{Case, edge_cases, few_cases, tunings, with_segments},
     },
 };
 
@@ -67,10 +67,9 @@ fn stretches() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-#[test]
-fn small_agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
+fn agrees(cases: Vec<Case>) -> Result<()> {
     let [_, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-    for case in edge_cases()? {
+    for case in cases {
         for tuning in [serial.clone(), serial.clone().keeping_pairs()] {
             assert_is(&case, expand(&case, &tuning, 0, false)?, &case.products)?;
         }
@@ -79,8 +78,20 @@ fn small_agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
 }
 
 #[test]
-fn small_and_sorted_it_agrees_with_its_model() -> Result<()> {
-    sorted_agrees(edge_cases()?.into_iter().chain(stretches()?.into_iter().take(2)).collect())
+fn agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
+    agrees(edge_cases()?)
+}
+
+#[test]
+fn sorted_it_agrees_with_its_model() -> Result<()> {
+    sorted_agrees(edge_cases()?)
+}
+
+/// Plain and sorted, the latter with stretches to merge.
+#[test]
+fn small_cases_agree_with_its_model() -> Result<()> {
+    agrees(few_cases()?)?;
+    sorted_agrees(few_cases()?.into_iter().chain(stretches()?.into_iter().take(2)).collect())
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{
     BlockShape, Csc, Pattern,
     device::{DeviceCbc, test_device},
     esc::block_sums::Scaling,
-    esc::tests::{edge_cases, tunings},
+    esc::tests::{Case, edge_cases, few_cases, tunings},
     generate,
     matrix::Matrix,
 };
@@ -52,9 +52,8 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     Ok(planned.bands.len())
 }
 
-#[test]
-fn small_agrees_with_its_model() -> Result<()> {
-    for case in edge_cases()? {
+fn agrees(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
         let (a, b) = &case.host;
         let whole = crate::reference::multiply(a, b)?;
         let other =
@@ -66,6 +65,16 @@ fn small_agrees_with_its_model() -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn agrees_with_its_model() -> Result<()> {
+    agrees(edge_cases()?)
+}
+
+#[test]
+fn small_cases_agree_with_its_model() -> Result<()> {
+    agrees(few_cases()?)
 }
 
 #[test]
