@@ -19,26 +19,24 @@ choose_features() {
 # Seconds on two cores, with nothing installed, compiled or cached before. A step above its own is marked; a program above its
 # total fails where CI is set. docs/testing.md says what is aimed at, and what was measured.
 budgets='
-tools/test: total             3000
-  setup                        180
-  build                        900
-  units and library            900
-  command                      400
-  documentation                240
+tools/test: total             1200
+  setup                        120
+  build                        500
+  units and library            400
+  command, products, documentation 250
   faults                       150
-  kernels under Oclgrind       700
-tools/test quick: total        300
-  quick build                  120
-  quick units                  120
-  quick products               120
-.ci/run: total                4500
+  kernels under Oclgrind       200
+tools/test quick: total        150
+  quick build                   30
+  quick units and products     150
+.ci/run: total                2100
   formatting                    10
   licences                      20
   lints                        420
   rustdoc                      180
   demo                         720
   installation                 120
-  problems in use              120
+  problems in use              150
   examples                     240
 '
 
