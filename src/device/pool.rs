@@ -168,15 +168,14 @@ impl Pool {
     /// which may have nothing to do with memory.
     fn refusal(&self, size: u64, used: u64, code: Option<i32>) -> Error {
         let driver = code.map(|code| failed("clCreateBuffer", code));
-        let of_memory = [OUT_OF_MEMORY, OUT_OF_HOST_MEMORY, INVALID_BUFFER_SIZE];
-        match (code, driver) {
-            (Some(code), Some(driver))
-                if !of_memory.contains(&code)
-                    && !(code == OUT_OF_RESOURCES && self.is_short_at(used.saturating_add(size))) =>
-            {
-                driver
-            }
-            (_, driver) => Error::Memory {
+        let of_memory = match code {
+            None | Some(OUT_OF_MEMORY | OUT_OF_HOST_MEMORY | INVALID_BUFFER_SIZE) => true,
+            Some(OUT_OF_RESOURCES) => self.is_short_at(used.saturating_add(size)),
+            Some(_) => false,
+        };
+        match driver {
+            Some(driver) if !of_memory => driver,
+            driver => Error::Memory {
                 what: "a buffer".into(),
                 needed: size,
                 available: self.max_alloc.min(self.capacity.saturating_sub(used)),

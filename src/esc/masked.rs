@@ -242,7 +242,7 @@ impl Masked {
             work.fill_zero(&mut counts)?;
             self.long_pieces.launch(work, grid, (&run_end, &mut pieces, &mut counts, places))?;
         }
-        done.products += u64::from(products);
+        done.products += products;
         done.longest_run = done.longest_run.max(record[0]);
         Ok(PlannedBand { pairs, run_end, pieces, parts: sums.parts(work, record[2] as usize)?, first })
     }
