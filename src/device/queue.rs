@@ -236,4 +236,19 @@ mod tests {
         assert!(device.inner.queue.look().is_err(), "the one that was on its way is not");
         Ok(())
     }
+
+    #[test]
+    fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        // SAFETY: made for this handle, of the device's context.
+        let event = unsafe { Event::from_raw(create_user_event(device.inner.context.get()).unwrap()) };
+        set_user_event_status(event.get(), -5).unwrap();
+        // SAFETY: the event is valid.
+        let refused = unsafe { device.wait_for(&[event.get()]) };
+        assert!(matches!(refused, Err(Error::CommandFailed { code: -5, .. })), "{refused:?}");
+        // That is another's failure: the device goes on.
+        let work = Work::new(&device, None);
+        assert_eq!(work.upload(&[1u32, 2])?.download(&work)?, [1, 2]);
+        device.finish()
+    }
 }

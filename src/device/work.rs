@@ -399,6 +399,7 @@ fn lies_in(start: usize, len: usize, end: usize) -> bool {
 mod tests {
     use super::*;
     use crate::device::test_device;
+    use opencl3::event::{create_user_event, set_user_event_status};
 
     #[test]
     fn more_values_than_can_be_counted_are_refused() {
@@ -421,6 +422,38 @@ mod tests {
             let mut buffer = work.upload(&vec![7u32; len])?;
             work.fill_zero_by(&mut buffer, most)?;
             assert_eq!(buffer.download(&work)?, vec![0; len], "{len} values by {most} bytes");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn memory_that_fails_late_is_asked_for_again_when_the_pool_has_given_back_what_it_keeps() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let work = Work::new(&device, None);
+        let done = |device: &Device| {
+            let event = create_user_event(device.inner.context.get())?;
+            set_user_event_status(event, 0).map(|()| event)
+        };
+        let attempts = Cell::new(0);
+        // Fails so many times.
+        let failing = |code, times| {
+            attempts.set(0);
+            work.enqueue("clEnqueueFillBuffer", 4096, |_, _| {
+                attempts.set(attempts.get() + 1);
+                if attempts.get() > times { done(&device) } else { Err(code) }
+            })
+        };
+        drop(work.buffer::<u32>(1 << 20)?);
+        failing(OUT_OF_MEMORY, 1)?;
+        assert_eq!((attempts.get(), device.kept_bytes()), (2, 0));
+        let refused = failing(OUT_OF_MEMORY, 1).unwrap_err();
+        assert_eq!(attempts.get(), 1, "nothing is kept that could be given back");
+        assert!(matches!(refused, Error::Memory { needed: 4096, .. }));
+        assert!(refused.to_string().contains("OpenCL error -4 (CL_MEM_OBJECT_ALLOCATION_FAILURE)"), "{refused}");
+        drop(work.buffer::<u32>(1 << 20)?);
+        for code in [OUT_OF_RESOURCES, -36] {
+            assert!(matches!(failing(code, 1), Err(Error::OpenCl { code: found, .. }) if found == code));
+            assert_eq!(attempts.get(), 1);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
 use super::check_vector;
 use crate::{
-    DeviceVector, Element, Result,
+    Device, DeviceVector, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Source, Work, source},
 };
 use nalgebra::{convert, convert_unchecked};
@@ -14,7 +14,7 @@ type ScaleSignature<T, V> = (InOut<T>, u64, Scalar<V>);
 /// Terms, then sums, that are folded into one.
 pub(crate) const PIECE: usize = 1024;
 
-/// Enough to fill a device; no bit depends on it.
+/// Enough to fill a device, where it has groups of that size; no bit depends on it.
 const GROUP_SIZE: usize = 128;
 
 impl<T: Element> DeviceVector<T> {
@@ -34,7 +34,8 @@ impl<T: Element> DeviceVector<T> {
             return Ok(0.0);
         }
         let work = Work::new(&self.device, None);
-        let (source, options) = (source!("vector/dot.cl"), options::<T>().define("PIECE", PIECE));
+        let (source, options) = (source!("vector/dot.cl"), options::<T>(&self.device).define("PIECE", PIECE));
+        let pieces = |n: usize| Grid::groups(n.div_ceil(PIECE), group_size(&self.device));
         let dot: Kernel<DotSignature<T, T::Arithmetic>> = self.device.kernel(source, &options, "dot_pieces")?;
         let mut sums: Buffer<T::Arithmetic> = work.buffer(n.div_ceil(PIECE))?;
         dot.launch(&work, pieces(n), (&self.values, &other.values, &mut sums, n as u64))?;
@@ -81,8 +82,9 @@ impl<T: Element> DeviceVector<T> {
     /// As [`DeviceVector::dot`].
     pub fn axpby(&mut self, alpha: f64, x: &Self, beta: f64) -> Result<()> {
         self.check_other("x", x)?;
-        let kernel: Kernel<AxpbySignature<T, T::Arithmetic>> = self.device.kernel(AXPBY, &options::<T>(), "axpby")?;
-        let (grid, n) = (Grid::items(self.len(), GROUP_SIZE), self.len() as u64);
+        let kernel: Kernel<AxpbySignature<T, T::Arithmetic>> =
+            self.device.kernel(AXPBY, &options::<T>(&self.device), "axpby")?;
+        let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
         let args = (&x.values, &mut self.values, n, convert(alpha), convert(beta));
         kernel.launch(&Work::new(&self.device, None), grid, args)
     }
@@ -92,8 +94,9 @@ impl<T: Element> DeviceVector<T> {
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale(&mut self, alpha: f64) -> Result<()> {
-        let kernel: Kernel<ScaleSignature<T, T::Arithmetic>> = self.device.kernel(AXPBY, &options::<T>(), "scale")?;
-        let (grid, n) = (Grid::items(self.len(), GROUP_SIZE), self.len() as u64);
+        let kernel: Kernel<ScaleSignature<T, T::Arithmetic>> =
+            self.device.kernel(AXPBY, &options::<T>(&self.device), "scale")?;
+        let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
         kernel.launch(&Work::new(&self.device, None), grid, (&mut self.values, n, convert(alpha)))
     }
 
@@ -114,10 +117,10 @@ impl<T: Element> DeviceVector<T> {
 
 const AXPBY: Source = source!("vector/axpby.cl");
 
-fn options<T: Element>() -> Options {
-    Options::group_size(GROUP_SIZE).element::<T>()
+fn group_size(device: &Device) -> usize {
+    GROUP_SIZE.min(device.info().max_group_size)
 }
 
-fn pieces(n: usize) -> Grid {
-    Grid::groups(n.div_ceil(PIECE), GROUP_SIZE)
+fn options<T: Element>(device: &Device) -> Options {
+    Options::group_size(group_size(device)).element::<T>()
 }

@@ -12,6 +12,8 @@
 //! or this program once more with an operation of the library. It must end as it would without the
 //! fault, or in an error. All else is a [`Verdict`] that fails the test.
 #[cfg(unix)]
+mod memory;
+#[cfg(unix)]
 mod operations;
 #[cfg(unix)]
 mod planted;

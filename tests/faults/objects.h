@@ -25,6 +25,7 @@ static struct object {
     enum kind kind;
 } objects[PLACES];
 static long misused, mapped;
+static uint64_t most_bytes; // alive at once
 static struct {
     uint64_t bytes, objects;
 } own_totals, *alive = &own_totals;
@@ -48,6 +49,7 @@ static void count_reference(void* address, enum kind kind, size_t bytes)
     object->address = address, object->kind = kind, object->bytes += bytes;
     ++object->references;
     ++alive->objects, alive->bytes += bytes;
+    most_bytes = alive->bytes > most_bytes ? alive->bytes : most_bytes;
     pthread_mutex_unlock(&mutex);
 }
 

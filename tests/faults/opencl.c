@@ -71,6 +71,7 @@ static void write_log(void)
         of_kind[objects[i].kind] += objects[i].references;
     for (int kind = 0; kind < KINDS; ++kind)
         fprintf(log, "alive %s %ld\n", kind_names[kind], of_kind[kind]);
+    fprintf(log, "most bytes %llu\n", (unsigned long long)most_bytes);
     fprintf(log, "alive mapping %ld\nmisused objects %ld\nfailed calls %d\n", mapped, misused, failed);
     fclose(log);
 }

@@ -1,6 +1,6 @@
 //! The sweep: every subject with every kind of fault, side by side on all cores.
 use super::{
-    planted,
+    memory, planted,
     process::Counts,
     signals,
     subjects::{Kernels, Program, SUBJECTS, Subject, make_inputs},
@@ -91,6 +91,7 @@ pub fn run(effort: &Effort) -> Result<bool, Box<dyn Error>> {
         end
     });
     let mut ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
+    ends.extend(memory::is_told(workshop)?);
     ends.extend(signals::run(workshop, effort.signals)?);
     let passed = report(&ends);
     println!("{} runs, {:.0} s", ends.len(), start.elapsed().as_secs_f64());

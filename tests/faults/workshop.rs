@@ -46,7 +46,7 @@ pub struct Workshop {
 
 /// The folder of one process, removed after it.
 pub struct Bench {
-    folder: PathBuf,
+    pub folder: PathBuf,
     pub out: PathBuf,
 }
 
