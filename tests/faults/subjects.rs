@@ -42,7 +42,7 @@ pub const fn this(name: &'static str, line: &'static str, share: usize) -> Subje
     Subject { name, program: Program::This, line, output: "bits", kernels: Kernels::Kept, share, limit: LIMIT }
 }
 
-const MULTIPLY: Subject = command("multiply", "multiply A.mtx --block 2", "C.mtx", 3);
+const MULTIPLY: Subject = command("multiply", "multiply A.mtx --block 2", "C.mtx", 2);
 
 pub const SUBJECTS: &[Subject] = &[
     MULTIPLY,
