@@ -332,7 +332,7 @@ impl Work {
                     what: format!("the buffers of a command on {}", self.device.info().name),
                     needed,
                     available: pool.left(),
-                    place: format!("device; {error}"),
+                    place: format!("by our own count of the device's memory, some of which others may hold; {error}"),
                 }
             }
             other => other,
