@@ -26,9 +26,9 @@ tools/test: total             1500
   command, products, documentation 260
   faults                       180
   kernels under Oclgrind       200
-tools/test quick: total        150
+tools/test quick: total        120
   quick build                   30
-  quick units and products     150
+  quick units and products     120
 .ci/run: total                2400
   formatting                    10
   licences                      20
