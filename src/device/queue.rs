@@ -141,16 +141,22 @@ impl Queue {
         self.raw.get()
     }
 
+    /// Waits for every command, and asks them what became of them.
+    pub(super) fn drain(&self) -> Result<()> {
+        let finished = check("clFinish", clq::finish(self.raw.get()));
+        self.look()?;
+        finished
+    }
+
     /// Waits for every command. A failure that this tells is forgotten: the next commands run.
     pub(super) fn finish(&self) -> Result<()> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        let finished = check("clFinish", clq::finish(self.raw.get()));
-        let mut state = self.state();
-        let looked = state.look();
-        if looked.is_err() {
-            *state = State::default();
+        let drained = self.drain();
+        if let Err(Error::CommandFailed { .. }) = drained {
+            let mut state = self.state();
+            (state.failed, state.last) = (None, None);
         }
-        looked.and(finished)
+        drained
     }
 
     pub(super) fn flush(&self) -> Result<()> {
@@ -217,6 +223,7 @@ mod tests {
         }
         let refused = work.upload(&[1u32]).map(|_| Vec::new());
         assert!(fails(&refused), "{refused:?}");
+        assert!(device.inner.queue.drain().is_err(), "that does not forget");
         let told = device.finish().unwrap_err().to_string();
         assert!(told.contains("taken by the device and failed later: OpenCL error -5 (CL_OUT_OF_RESOURCES)"), "{told}");
         device.finish()?;

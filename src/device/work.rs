@@ -307,7 +307,7 @@ impl Work {
             && inner.pool.kept() > 0
         {
             // Memory is free only when the commands that used it are done.
-            inner.queue.finish()?;
+            inner.queue.drain()?;
             inner.pool.trim();
             taken = inner.queue.enqueue(call, &command);
         }

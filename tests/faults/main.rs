@@ -7,8 +7,9 @@
 //! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
 //! ```
 //!
-//! tools/test runs the share and the soak, tools/faults the rest. The faults are made by an OpenCL library of our own, `opencl.c`, compiled here by `cc`: so this
-//! program is not one of those that a plain `cargo test` runs. Every run is a process: the command,
+//! tools/test runs the share and the soak, tools/faults the rest. The faults are made by an OpenCL
+//! library of our own, `opencl.c`, compiled here by `cc`: so this program is not one of those that a
+//! plain `cargo test` runs. Every run is a process: the command,
 //! or this program once more with an operation of the library. It must end as it would without the
 //! fault, or in an error. All else is a [`Verdict`] that fails the test.
 #[cfg(unix)]
