@@ -62,7 +62,7 @@ impl<T: Word> Mapped<'_, T> {
             unsafe { clq::enqueue_unmap_mem_object(queue, self.buffer.raw(), address, wait.len(), wait.pointer()) }
         });
         if unmapped.is_err() {
-            // Nobody else may have memory that is still mapped.
+            // The memory is still mapped: it must not serve another buffer.
             self.buffer.memory.abandon();
         }
         unmapped

@@ -4,8 +4,8 @@
 //! one queue, in order, serves the pool's context: whoever takes the memory next is enqueued behind them.
 //!
 //! What the pool keeps is held from the driver like what is in use, so it counts: towards the limit
-//! of whoever asks for memory, and towards its peak. Kept is what was needed lately, the rest goes
-//! back to the driver, oldest first. What a plan has reserved for its executions is in use as long
+//! of whoever asks for memory, and towards its peak. The pool keeps as much as was needed lately;
+//! the rest goes back to the driver, the oldest first. What a plan has reserved for its executions is in use as long
 //! as the plan lives.
 use super::cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, check, failed};
 use crate::{Error, Result};
@@ -97,7 +97,7 @@ struct State {
 /// A product takes twenty to fifty.
 const SPAN: u64 = 512;
 
-/// Bytes that may be held however little is in use: what many small products need costs nobody.
+/// Bytes that may be held however little is in use, so that small products create no buffers anew.
 const ALWAYS_KEPT: u64 = 64 << 20;
 
 impl Pool {
