@@ -1,6 +1,9 @@
 //! What kernels take: names and types of their arguments, read from a program that was built from source, and compared with what the host
 //! passes.
-use super::handle::{Kernel, Program};
+use super::{
+    handle::{Kernel, Program},
+    parameters::Parameter,
+};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -41,15 +44,18 @@ pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) ->
     Ok(KernelArguments { name: name.into(), arguments: (0..count).map(argument).collect() })
 }
 
-/// Compares the arguments of `kernel` with the types that the host passes.
-pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[String]) -> Result<()> {
+/// Compares the arguments of `kernel` with the host's declaration: their number, names and types.
+pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[Parameter]) -> Result<()> {
     let refuse = |detail| Err(Error::Signature { kernel, detail });
     if arguments.len() != want.len() {
         return refuse(format!("takes {} arguments, the host passes {}", arguments.len(), want.len()));
     }
     for (index, (Argument { name, cl_type }, want)) in arguments.iter().zip(want).enumerate() {
-        if cl_type != want && !cl_type.is_empty() {
-            return refuse(format!("argument {index} ({name}) is `{cl_type}`, the host passes `{want}`"));
+        if *cl_type != want.cl_type && !cl_type.is_empty() {
+            return refuse(format!("argument {index} ({name}) is `{cl_type}`, the host passes `{}`", want.cl_type));
+        }
+        if *name != want.name && !name.is_empty() && !want.name.is_empty() {
+            return refuse(format!("argument {index} is called {name}, the host's is called {}", want.name));
         }
     }
     Ok(())

@@ -1,154 +1,21 @@
-//! The typed launch: a kernel's arguments are declared once as a type, checked by rustc at every call and against the compiled
-//! program before the kernel is first launched.
-//!
-//! ```text
-//! type Signature<T> = (In<u32>, In<T>, Out<T>, u32);          // kernel void k(global const uint*, ..., global T*, uint)
-//! let kernel: Kernel<Signature<f64>> = device.kernel(source!("esc/k.cl"), &options, "k")?;
-//! kernel.launch(&work, Grid::items(n, group_size), (&rows, &values, &mut sums, n))?;
-//! ```
+//! The typed launch: a kernel takes the arguments that `kernel!` declared for it.
 use super::{
-    Device, arguments,
+    Arguments, Device, Signature, arguments,
     batch::Unit,
-    buffer::Buffer,
     handle,
     program::{Compiled, Program},
     work::Work,
 };
 use crate::{
-    Result, Word,
+    Result,
     device::{Options, Source},
 };
 use opencl3::command_queue as clq;
 use std::{
-    any::TypeId,
-    cell::OnceCell,
-    collections::HashMap,
     marker::PhantomData,
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
-
-/// A buffer the kernel reads.
-pub(crate) struct In<T>(PhantomData<T>);
-/// A buffer the kernel writes.
-pub(crate) struct Out<T>(PhantomData<T>);
-/// A buffer the kernel reads and writes.
-pub(crate) struct InOut<T>(PhantomData<T>);
-
-/// A number.
-pub(crate) struct Scalar<T>(PhantomData<T>);
-
-/// One kernel parameter: its OpenCL type, and what the host passes for it.
-pub(crate) trait Param {
-    type Value<'a>;
-    fn cl_type() -> String;
-    /// Bytes of memory passed.
-    fn bytes(value: &Self::Value<'_>) -> u64;
-    /// # Safety
-    /// Argument `index` of the kernel must have the type [`Param::cl_type`].
-    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<()>;
-}
-
-macro_rules! buffer_param {
-    ($param:ident, $value:ty) => {
-        impl<T: Word> Param for $param<T> {
-            type Value<'a> = $value;
-            fn cl_type() -> String {
-                format!("{}*", T::CL_NAME)
-            }
-            fn bytes(value: &Self::Value<'_>) -> u64 {
-                value.bytes()
-            }
-            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<()> {
-                // SAFETY: the argument is a global pointer by the caller's word; the handle lives as long as the borrow.
-                unsafe { kernel.set_arg(index, &value.raw()) }
-            }
-        }
-    };
-}
-buffer_param!(In, &'a Buffer<T>);
-buffer_param!(Out, &'a mut Buffer<T>);
-buffer_param!(InOut, &'a mut Buffer<T>);
-
-impl<T: Word> Param for Scalar<T> {
-    type Value<'a> = T;
-    fn cl_type() -> String {
-        T::CL_NAME.into()
-    }
-    fn bytes(_: &T) -> u64 {
-        0
-    }
-    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &T) -> Result<()> {
-        // SAFETY: the argument has this type by the caller's word.
-        unsafe { kernel.set_arg(index, value) }
-    }
-}
-
-/// The numbers kernels take most, by their own names.
-macro_rules! scalar_param {
-    ($($scalar:ty),+) => { $(
-        impl Param for $scalar {
-            type Value<'a> = $scalar;
-            fn cl_type() -> String {
-                Scalar::<$scalar>::cl_type()
-            }
-            fn bytes(_: &$scalar) -> u64 {
-                0
-            }
-            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &$scalar) -> Result<()> {
-                // SAFETY: passed on from the caller.
-                unsafe { Scalar::<$scalar>::set(kernel, index, value) }
-            }
-        }
-    )+ };
-}
-scalar_param!(u32, u64);
-
-/// A whole argument list: a tuple of [`Param`]s.
-pub(crate) trait Signature: 'static {
-    type Values<'a>;
-    fn cl_types() -> Vec<String>;
-    /// Bytes of memory passed.
-    fn bytes(values: &Self::Values<'_>) -> u64;
-    /// # Safety
-    /// The kernel must take exactly [`Signature::cl_types`].
-    unsafe fn set(kernel: &handle::Kernel, values: &Self::Values<'_>) -> Result<()>;
-}
-
-macro_rules! signature {
-    ($($param:ident $index:tt),+) => {
-        impl<$($param: Param + 'static),+> Signature for ($($param,)+) {
-            type Values<'a> = ($($param::Value<'a>,)+);
-            fn cl_types() -> Vec<String> {
-                vec![$($param::cl_type()),+]
-            }
-            fn bytes(values: &Self::Values<'_>) -> u64 {
-                [$($param::bytes(&values.$index)),+].iter().sum()
-            }
-            unsafe fn set(kernel: &handle::Kernel, values: &Self::Values<'_>) -> Result<()> {
-                // SAFETY: passed on from the caller, argument by argument.
-                unsafe { $($param::set(kernel, $index, &values.$index)?;)+ }
-                Ok(())
-            }
-        }
-    };
-}
-signature!(A 0, B 1);
-signature!(A 0, B 1, C 2);
-signature!(A 0, B 1, C 2, D 3);
-signature!(A 0, B 1, C 2, D 3, E 4);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15, Q 16, R 17, U 18);
 
 /// Work-groups of one size, in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,41 +36,52 @@ impl Grid {
     }
 }
 
-/// The handles of one kernel that nobody is setting arguments of, by the signature they were checked against. A `cl_kernel` holds its
+/// The handles of one kernel that no thread is setting arguments of. A `cl_kernel` holds its
 /// arguments, so two threads cannot share one.
 #[derive(Default)]
 pub(super) struct Handles {
-    idle: Mutex<HashMap<TypeId, Vec<handle::Kernel>>>,
+    idle: Mutex<Vec<handle::Kernel>>,
 }
 
 impl Handles {
-    fn idle(&self) -> MutexGuard<'_, HashMap<TypeId, Vec<handle::Kernel>>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<handle::Kernel>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Compiled {
-    /// A handle that nobody uses, or a new one, whose arguments are `S`.
-    fn take<S: Signature>(&self, name: &'static str) -> Result<handle::Kernel> {
-        if let Some(idle) = self.handles.idle().get_mut(&TypeId::of::<S>()).and_then(Vec::pop) {
-            return Ok(idle);
-        }
-        arguments::compare(&self.takes.arguments, name, &S::cl_types())?;
-        self.create()
+    /// An idle handle, or a new one.
+    fn take(&self) -> Result<handle::Kernel> {
+        let idle = self.handles.idle().pop();
+        idle.map_or_else(|| self.create(), Ok)
+    }
+
+    fn put_back(&self, handle: handle::Kernel) {
+        self.handles.idle().push(handle);
     }
 }
 
-/// A kernel whose argument list is the type `S`; returns to its program when dropped.
+/// A kernel that takes the arguments `S`. Several threads may launch it.
 pub(crate) struct Kernel<S> {
-    raw: OnceCell<handle::Kernel>,
-    /// What of `S` is left when it is dropped.
-    types: TypeId,
     home: Arc<Program>,
+    /// Set when the compiled kernel's parameters have been compared with those of `S`.
+    checked: OnceLock<()>,
     signature: PhantomData<fn(S)>,
 }
 
+impl<S: Arguments> Kernel<S> {
+    /// The kernel compiled with `options`. It is asked for here, and waited for at the first launch.
+    pub fn new(device: &Device, options: &Options) -> Result<Self> {
+        device.kernel(S::SOURCE, options, S::KERNEL)
+    }
+
+    /// The same for a kernel that most products do not launch: asked for when it is launched.
+    pub fn rare(device: &Device, options: &Options) -> Result<Self> {
+        device.rare_kernel(S::SOURCE, options, S::KERNEL)
+    }
+}
+
 impl Device {
-    /// The kernel `name` of `source` compiled with `options`. It is asked for here, and waited for at the first launch.
     pub(crate) fn kernel<S: Signature>(
         &self,
         source: Source,
@@ -215,7 +93,6 @@ impl Device {
         Ok(kernel)
     }
 
-    /// The same for a kernel that most products do not launch: asked for when it is launched.
     pub(crate) fn rare_kernel<S: Signature>(
         &self,
         source: Source,
@@ -223,30 +100,32 @@ impl Device {
         name: &'static str,
     ) -> Result<Kernel<S>> {
         let home = self.inner.programs.get(Unit { source, options: options.clone(), kernel: name });
-        Ok(Kernel { raw: OnceCell::new(), types: TypeId::of::<S>(), home, signature: PhantomData })
+        Ok(Kernel { home, checked: OnceLock::new(), signature: PhantomData })
     }
 }
 
 impl<S: Signature> Kernel<S> {
-    /// The kernel itself: taken from its program when that is made, and compared with `S`.
-    fn raw(&self, work: &Work) -> Result<&handle::Kernel> {
-        if let Some(raw) = self.raw.get() {
-            return Ok(raw);
-        }
+    /// The kernel, when it is made and takes what `S` declares.
+    fn compiled(&self, work: &Work) -> Result<&Compiled> {
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
         work.count_kernel_wait(waited);
-        let raw = compiled?.take::<S>(self.home.unit.kernel)?;
-        Ok(self.raw.get_or_init(|| raw))
+        let compiled = compiled?;
+        if self.checked.get().is_none() {
+            arguments::compare(&compiled.takes.arguments, self.home.unit.kernel, &S::parameters())?;
+            self.checked.get_or_init(|| ());
+        }
+        Ok(compiled)
     }
 
     /// Enqueues the kernel over `grid`, as a part of the current stage of `work`; an empty grid enqueues nothing.
-    pub fn launch(&self, work: &Work, grid: Grid, args: S::Values<'_>) -> Result<()> {
+    pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
         if grid.groups == 0 {
             return Ok(());
         }
-        let raw = self.raw(work)?;
-        // SAFETY: the argument list was compared with `S` when this kernel was taken from its program.
-        unsafe { S::set(raw, &args)? };
+        let compiled = self.compiled(work)?;
+        let raw = compiled.take()?;
+        // SAFETY: the parameters were compared with those of `S`.
+        unsafe { S::set(&raw, &args)? };
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
         work.launch(S::bytes(&args), |queue, wait| {
             // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers
@@ -265,79 +144,101 @@ impl<S: Signature> Kernel<S> {
                     wait.pointer(),
                 )
             }
-        })
-    }
-}
-
-impl<S> Drop for Kernel<S> {
-    fn drop(&mut self) {
-        if let Some(raw) = self.raw.take()
-            && let Some(home) = self.home.if_made()
-        {
-            home.handles.idle().entry(self.types).or_default().push(raw);
-        }
+        })?;
+        compiled.put_back(raw);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::test_device;
+    use crate::device::{In, InOut, Out, kernel, test_device};
 
     const SUM: Source = Source {
         path: "sum.cl",
         text: "KERNEL sum(global const uint* a, global uint* b, uint n) { uint i = get_global_id(0); if (i < n) b[i] += a[i]; }",
     };
+    kernel! { struct Sum = "sum" in (SUM) { a: In<u32>, b: InOut<u32>, n: u32 } }
 
     #[test]
     fn launches_what_was_declared() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        let sum: Kernel<(In<u32>, InOut<u32>, u32)> = device.kernel(SUM, &Options::group_size(16), "sum")?;
+        let sum: Kernel<Sum<'_>> = Kernel::new(&device, &Options::group_size(16))?;
         // Nothing, one, around one and two work-groups.
         for n in [0u32, 1, 15, 16, 17, 32, 33] {
             let values: Vec<u32> = (0..n).collect();
             let (a, mut b) = (work.upload(&values)?, work.upload(&values)?);
-            sum.launch(&work, Grid::items(n as usize, 16), (&a, &mut b, n))?;
+            sum.launch(&work, Grid::items(n as usize, 16), Sum { a: &a, b: &mut b, n })?;
             assert_eq!(b.download(&work)?, values.iter().map(|v| 2 * v).collect::<Vec<_>>());
         }
         Ok(())
     }
 
-    /// What a kernel declared like this is refused with when it is to be launched.
-    fn refusal<S: Signature>(source: Source, name: &'static str) -> String {
+    /// Several threads launch one kernel at a time, each with its own arguments.
+    #[test]
+    fn threads_share_a_kernel() -> Result<()> {
         let device = test_device();
-        let kernel = device.kernel::<S>(source, &Options::group_size(16), name).unwrap();
-        kernel.raw(&Work::new(&device, None)).err().map(|error| error.to_string()).unwrap_or_default()
+        let sum: Kernel<Sum<'_>> = Kernel::new(&device, &Options::group_size(16))?;
+        let add = |number: u32| -> Result<()> {
+            let work = Work::new(&device, None);
+            let (a, mut b) = (work.upload(&[number; 100])?, work.upload(&[0u32; 100])?);
+            for _ in 0..50 {
+                sum.launch(&work, Grid::items(100, 16), Sum { a: &a, b: &mut b, n: 100 })?;
+            }
+            assert_eq!(b.download(&work)?, [50 * number; 100]);
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=4).map(|number| scope.spawn(move || add(number))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+        })
+    }
+
+    /// The error of a kernel declared like `S`, when it is to be launched; empty if there is none.
+    fn refusal<S: Arguments>() -> String {
+        let device = test_device();
+        let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
+        kernel.compiled(&Work::new(&device, None)).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn a_wrong_declaration_is_refused_before_any_launch() {
-        // One that was declared right is idle meanwhile: it must not be taken for another declaration.
-        assert_eq!(refusal::<(In<u32>, InOut<u32>, u32)>(SUM, "sum"), "");
-        let fewer = refusal::<(In<u32>, u32)>(SUM, "sum");
+        kernel! { struct Fewer = "sum" in (SUM) { a: In<u32>, n: u32 } }
+        kernel! { struct OtherType = "sum" in (SUM) { a: In<f32>, b: Out<u32>, n: u32 } }
+        kernel! { struct Wide = "sum" in (SUM) { a: In<u32>, b: Out<u32>, n: u64 } }
+        kernel! { struct Swapped = "sum" in (SUM) { b: In<u32>, a: Out<u32>, n: u32 } }
+        kernel! { struct Missing = "product" in (SUM) { a: In<u32> } }
+        const BROKEN: Source = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
+        kernel! { struct Broken = "broken" in (BROKEN) { a: In<u32> } }
+
+        assert_eq!(refusal::<Sum<'static>>(), "");
+        let fewer = refusal::<Fewer<'static>>();
         assert!(fewer.contains("takes 3 arguments, the host passes 2"), "{fewer}");
-        let other = refusal::<(In<f32>, Out<u32>, u32)>(SUM, "sum");
+        let other = refusal::<OtherType<'static>>();
         assert!(other.contains("argument 0 (a) is `uint*`, the host passes `float*`"), "{other}");
-        let wide = refusal::<(In<u32>, Out<u32>, u64)>(SUM, "sum");
+        let wide = refusal::<Wide<'static>>();
         assert!(wide.contains("argument 2 (n) is `uint`, the host passes `ulong`"), "{wide}");
-        let none = refusal::<(In<u32>, u32)>(SUM, "product");
+        let swapped = refusal::<Swapped<'static>>();
+        assert!(swapped.contains("argument 0 is called a, the host's is called b"), "{swapped}");
+        let none = refusal::<Missing<'static>>();
         assert!(none.contains("product: its source has no such kernel"), "{none}");
-        let broken = Source { path: "broken.cl", text: "KERNEL broken(global uint* a) { a[0] = nonsense; }" };
-        let log = refusal::<(In<u32>, u32)>(broken, "broken");
+        let log = refusal::<Broken<'static>>();
         assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
     }
 
     /// A data race on purpose: `tools/oclgrind` proves with it that its detector is on.
     #[test]
     fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
-        let race =
+        const RACE: Source =
             Source { path: "race.cl", text: "KERNEL race(global uint* a, uint n) { a[0] = get_global_id(0) + n; }" };
+        kernel! { struct Race = "race" in (RACE) { a: Out<u32>, n: u32 } }
         let device = test_device();
         let work = Work::new(&device, None);
-        let kernel: Kernel<(Out<u32>, u32)> = device.kernel(race, &Options::group_size(4), "race")?;
+        let kernel: Kernel<Race<'_>> = Kernel::new(&device, &Options::group_size(4))?;
         let mut one = work.buffer(1)?;
-        kernel.launch(&work, Grid::groups(2, 4), (&mut one, 5))?;
+        kernel.launch(&work, Grid::groups(2, 4), Race { a: &mut one, n: 5 })?;
         assert!((5..13).contains(&one.download(&work)?[0]));
         Ok(())
     }

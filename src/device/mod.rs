@@ -19,6 +19,7 @@ mod map;
 mod matrix;
 #[cfg(feature = "ocl")]
 mod ocl;
+mod parameters;
 mod pattern;
 mod pool;
 mod program;
@@ -30,13 +31,15 @@ mod work;
 
 pub(crate) use buffer::Buffer;
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
+pub(crate) use handle::Kernel as RawKernel;
 pub use info::{DeviceInfo, DeviceKind};
-pub(crate) use kernel::{Grid, In, InOut, Kernel, Out, Scalar};
+pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
+pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, Signature, kernel};
 pub use pattern::DevicePattern;
 pub(crate) use pattern::PatternArrays;
 pub(crate) use pool::rounded as pool_bytes;

@@ -73,11 +73,6 @@ impl Program {
         };
         (made.as_ref().map_err(again), waited)
     }
-
-    /// The kernel, if it is made.
-    pub(super) fn if_made(&self) -> Option<&Compiled> {
-        self.made.get()?.as_ref().ok()
-    }
 }
 
 /// The error of a program, for the next who asks for it.

@@ -4,7 +4,7 @@
 //! tiles before it. Beyond, those are scanned first, in the same way.
 use crate::{
     DeviceInfo, DeviceKind, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, pool_bytes, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, pool_bytes},
 };
 
 /// Numbers the scan is compiled with.
@@ -39,27 +39,36 @@ impl ScanTuning {
     }
 }
 
-pub(crate) struct Scan<W> {
-    reduce: Kernel<(In<W>, Out<W>, u32)>,
-    tiles: Kernel<(InOut<W>, In<W>, u32, u32)>,
+kernel! {
+    struct Reduce<W: Word> = "scan_reduce" in "primitives/scan.cl" { data: In<W>, partials: Out<W>, n: u32 }
+}
+
+kernel! {
+    struct Tiles<W: Word> = "scan_tiles" in "primitives/scan.cl" {
+        data: InOut<W>,
+        partials: In<W>,
+        n: u32,
+        scanned: u32,
+    }
+}
+
+pub(crate) struct Scan<W: Word> {
+    reduce: Kernel<Reduce<'static, W>>,
+    tiles: Kernel<Tiles<'static, W>>,
     tuning: ScanTuning,
 }
 
 impl<W: Word> Scan<W> {
     pub fn new(device: &Device, tuning: ScanTuning) -> Result<Self> {
-        let reduce = device.kernel(source!("primitives/scan.cl"), &Self::options(tuning), "scan_reduce")?;
+        let reduce = Kernel::new(device, &Self::options(tuning))?;
         Ok(Self { reduce, ..Self::finishing(device, tuning)? })
     }
 
     /// The same for sums that rarely take more than one tile: the kernel that adds up tiles is
     /// asked for at its launch.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
-        let (source, options) = (source!("primitives/scan.cl"), Self::options(tuning));
-        Ok(Self {
-            reduce: device.rare_kernel(source, &options, "scan_reduce")?,
-            tiles: device.kernel(source, &options, "scan_tiles")?,
-            tuning,
-        })
+        let options = Self::options(tuning);
+        Ok(Self { reduce: Kernel::rare(device, &options)?, tiles: Kernel::new(device, &options)?, tuning })
     }
 
     fn options(tuning: ScanTuning) -> Options {
@@ -77,7 +86,7 @@ impl<W: Word> Scan<W> {
         let mut partials = work.buffer(tiles)?;
         if tiles > 1 {
             let grid = Grid::groups(tiles, self.tuning.group_size);
-            self.reduce.launch(work, grid, (data, &mut partials, count as u32))?;
+            self.reduce.launch(work, grid, Reduce { data, partials: &mut partials, n: count as u32 })?;
         }
         self.finish(work, data, count, partials)
     }
@@ -89,7 +98,8 @@ impl<W: Word> Scan<W> {
             self.run(work, &mut partials)?;
         }
         let grid = Grid::groups(partials.len(), self.tuning.group_size);
-        self.tiles.launch(work, grid, (data, &partials, count as u32, u32::from(scanned)))
+        let args = Tiles { data, partials: &partials, n: count as u32, scanned: u32::from(scanned) };
+        self.tiles.launch(work, grid, args)
     }
 }
 
