@@ -16,7 +16,7 @@ pub use vectors::{
 };
 
 use crate::{
-    BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, host_memory, matrix::CbcView,
+    BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, host::memory, matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE,
 };
 use nalgebra::{DMatrixView, DMatrixViewMut};
@@ -55,7 +55,7 @@ pub(crate) fn check_fits<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Re
     let longest =
         |col| b.pattern.column(col).iter().map(|&k| a.pattern.column(k as usize).len() as u64).max().unwrap_or(0);
     let nnz = (0..b.pattern.ncols()).map(longest).fold(0u64, u64::saturating_add);
-    host_memory::check("the product (at least)", bytes_of::<T>(nnz, a.shape.product(b.shape)))
+    memory::check("the product (at least)", bytes_of::<T>(nnz, a.shape.product(b.shape)))
 }
 
 fn bytes_of<T: Element>(nnz: u64, shape: BlockShape) -> u64 {
@@ -76,7 +76,7 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<
     let columns = threads.saturating_mul(Column::<T>::bytes(a.pattern.nrows(), shape));
     let offsets = 3 * size_of::<u64>() as u64 * b.pattern.ncols() as u64;
     let what = || format!("a column of the product, {} rows, on each of {threads} threads", a.pattern.nrows());
-    host_memory::check_large(what, columns.saturating_add(offsets))?;
+    memory::check_large(what, columns.saturating_add(offsets))?;
 
     let counts: Vec<Vec<u64>> =
         chunks.par_iter().map(|cols| count_columns(a.pattern, b.pattern, cols.clone())).collect();
@@ -86,7 +86,7 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<
         end += count;
         end
     }));
-    host_memory::check("the product", bytes_of::<T>(end, shape))?;
+    memory::check("the product", bytes_of::<T>(end, shape))?;
     let (mut row_idx, mut values) = (vec![0u32; end as usize], vec![T::zeroed(); end as usize * shape.area()]);
 
     let (a_values, b_values) = (widened(a.values), widened(b.values));
@@ -313,7 +313,7 @@ mod tests {
         let refused = multiply(&a, &one).map(|c| c.nnz());
         assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > 1 << 41), "{refused:?}");
         // Offsets of the transpose, 64 GiB: there are hosts that have them.
-        if host_memory::available().is_some_and(|free| free < 1 << 36) {
+        if memory::available().is_some_and(|free| free < 1 << 36) {
             let tall = Csc::new(Pattern::new(32 * n, 1, vec![0, 3], rows)?, vec![1.0; 3])?;
             let refused = tall.try_transpose().map(|c| c.nnz());
             assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > (1 << 36) - 1000), "{refused:?}");

@@ -1,6 +1,6 @@
 //! The device: finding one, its limits, and the handles everything below it shares.
 //!
-//! This is the only room that names opencl3 and, but for the marker traits of `element.rs`, the only one with `unsafe`.
+//! This is the only room that names opencl3 and, but for the marker traits of `element/`, the only one with `unsafe`.
 //! Above it stand typed buffers ([`buffer`]), typed launches ([`kernel`]), and a [`Work`] per product, which allocates, launches,
 //! reads back and keeps the times.
 mod arguments;

@@ -63,13 +63,13 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
 fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
     let needed = count.saturating_mul(bytes);
     let what = || format!("a generated matrix of {count} entries");
-    crate::host_memory::check_large(what, needed)?;
+    crate::host::memory::check_large(what, needed)?;
     let mut vector = Vec::new();
     let elements = usize::try_from(needed / size_of::<T>() as u64).unwrap_or(usize::MAX);
     vector.try_reserve_exact(elements).map(|()| vector).map_err(|_| Error::Memory {
         what: what(),
         needed,
-        available: crate::host_memory::available().unwrap_or(0),
+        available: crate::host::memory::available().unwrap_or(0),
         place: "host".into(),
     })
 }

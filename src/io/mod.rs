@@ -232,12 +232,12 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");
     if more > vector.capacity() - vector.len() {
-        crate::host_memory::check_large(what, needed)?;
+        crate::host::memory::check_large(what, needed)?;
     }
     vector.try_reserve(more).map_err(|_| Error::Memory {
         what: what(),
         needed,
-        available: crate::host_memory::available().unwrap_or(0),
+        available: crate::host::memory::available().unwrap_or(0),
         place: "host".into(),
     })
 }

@@ -1,6 +1,6 @@
 //! Sums of two matrices.
 use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Element, Error, Result, host_memory};
+use crate::{Element, Error, Result, host::memory};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -
     check_sizes(a, b, row_major)?;
     let (ncols, area) = (a.pattern.ncols(), a.shape.area());
     let offsets = 2 * size_of::<u64>() as u64 * ncols as u64;
-    host_memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
+    memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
     let count = |col| union(a.pattern.column(col), b.pattern.column(col)).count() as u64;
     let counts: Vec<u64> = (0..ncols).into_par_iter().map(count).collect();
     let mut col_ptr = vec![0];
@@ -40,7 +40,7 @@ fn add_cbc<T: Element>(left: Term<'_, T>, right: Term<'_, T>, row_major: bool) -
         Some(*end)
     }));
     let nnz = col_ptr[ncols];
-    host_memory::check("the sum", nnz.saturating_mul((4 + area * size_of::<T>()) as u64))?;
+    memory::check("the sum", nnz.saturating_mul((4 + area * size_of::<T>()) as u64))?;
     let (mut row_idx, mut values) = (vec![0; nnz as usize], vec![T::zeroed(); nnz as usize * area]);
 
     let (mut parts, mut rows_left, mut values_left) = (Vec::new(), &mut row_idx[..], &mut values[..]);

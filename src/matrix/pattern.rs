@@ -1,6 +1,6 @@
 //! [`Pattern`]: where the entries of a matrix are, validated once, trusted by everything downstream.
 use crate::error::{PatternError, Result};
-use crate::host_memory;
+use crate::host::memory;
 
 /// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of its (block) grid.
 ///
@@ -123,7 +123,7 @@ impl Pattern {
         let (offsets, entries) = (self.nrows as u64 + 1, self.nnz() as u64);
         let of_entry = (size_of::<u32>() + size_of::<usize>() + entry) as u64;
         let needed = (2 * size_of::<u64>() as u64 * offsets).saturating_add(entries.saturating_mul(of_entry));
-        host_memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
+        memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
     /// The pattern of the transpose, and for each of its entries the number of the entry here.

@@ -1,6 +1,6 @@
 //! Triplets to compressed columns.
 use super::Pattern;
-use crate::{Element, Error, Result, error::PatternError, host_memory};
+use crate::{Element, Error, Result, error::PatternError, host::memory};
 
 /// Compresses `(row, column, elements of the entry)`, `area` elements each; entries of the same place are added in the order given.
 pub(super) fn compress<T: Element, B: AsRef<[T]>>(
@@ -15,7 +15,7 @@ pub(super) fn compress<T: Element, B: AsRef<[T]>>(
         }
     }
     let offsets = size_of::<u64>() as u64 * (ncols as u64 + 1);
-    host_memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
+    memory::check_large(|| format!("the offsets of {ncols} columns"), offsets)?;
     let (mut places, mut elements) = (Vec::new(), Vec::new());
     for (row, col, entry) in triplets {
         if row >= nrows || col >= ncols {

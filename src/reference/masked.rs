@@ -24,7 +24,7 @@ pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M
     let mask = pattern_of_mask::<M, K>(mask, whole.pattern)?;
     let area = whole.shape.area();
     let needed = (mask.nnz() as u64).saturating_mul((4 + area * size_of::<M::Element>()) as u64);
-    crate::host_memory::check("the masked product", needed)?;
+    crate::host::memory::check("the masked product", needed)?;
     let mut values = vec![M::Element::zeroed(); mask.nnz() * area];
     for (block, entry) in values.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
         if let Some(entry) = entry {
@@ -43,7 +43,7 @@ pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u
     let (a, b) = (x.pattern, y.pattern);
     let mask = mask_of_size::<M, K>(mask, (a.nrows(), b.ncols()))?;
     let marks = (a.nrows() * size_of::<usize>()) as u64;
-    crate::host_memory::check_large(|| format!("a mark for each of {} rows", a.nrows()), marks)?;
+    crate::host::memory::check_large(|| format!("a mark for each of {} rows", a.nrows()), marks)?;
     let (mut wanted, mut count) = (vec![usize::MAX; a.nrows()], 0);
     for col in 0..b.ncols() {
         mask.column(col).iter().for_each(|&row| wanted[row as usize] = col);

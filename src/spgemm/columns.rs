@@ -3,7 +3,7 @@ use crate::{
     BlockShape, Element, Result,
     device::DeviceCbc,
     esc::Operands,
-    host_memory,
+    host::memory,
     matrix::{Cbc, Pattern},
 };
 
@@ -34,7 +34,7 @@ impl<T: Element> Columns<T> {
     pub fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
         let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
         let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };
-        host_memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
+        memory::check("the columns of the product so far", bytes(band.nnz()) + bytes(moved))
     }
 
     pub fn append(&mut self, band: Cbc<T>) {

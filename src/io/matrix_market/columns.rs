@@ -218,11 +218,11 @@ impl Columns<'_> {
 /// Zeros that the system gives page by page when they are first written, by whichever thread.
 fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
     let (what, needed) = (|| format!("{what} of a file"), (count as u64).saturating_mul(size_of::<T>() as u64));
-    crate::host_memory::check_large(what, needed)?;
+    crate::host::memory::check_large(what, needed)?;
     bytemuck::allocation::try_zeroed_vec(count).map_err(|()| Error::Memory {
         what: what(),
         needed,
-        available: crate::host_memory::available().unwrap_or(0),
+        available: crate::host::memory::available().unwrap_or(0),
         place: "host".into(),
     })
 }
