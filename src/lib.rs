@@ -102,6 +102,7 @@ mod plan;
 mod primitives;
 pub mod problem;
 pub mod reference;
+mod resident;
 mod schur;
 mod spgemm;
 pub mod spy;
@@ -110,11 +111,9 @@ mod triple;
 mod vector;
 pub mod verify;
 
-#[cfg(feature = "ocl")]
-pub use device::OclMatrix;
 pub use device::kernel_cache;
-pub use device::{Counters, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, DeviceVector, StageTime};
-pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
+pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
+pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Real, Word};
 pub use error::{Error, Result};
 pub use esc::{Estimate, Part};
@@ -124,6 +123,9 @@ pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
 pub use plan::{Plan, WeightedGram, Weights};
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
+#[cfg(feature = "ocl")]
+pub use resident::OclMatrix;
+pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};
 pub use schur::{Damping, ImplicitSchur, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};

@@ -11,9 +11,10 @@ pub use weighted::{WeightedGram, Weights};
 
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result,
-    device::{DeviceCbc, Work},
+    device::Work,
     esc::{Part, PlannedProduct, Room, STAGES, Scaling, Side},
     events::ms,
+    resident::DeviceCbc,
     spgemm::Method,
 };
 use std::{

@@ -6,10 +6,11 @@ mod masked;
 
 use crate::{
     Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
-    device::{Clock, DeviceCbc, StageTime, Work},
+    device::{Clock, StageTime, Work},
     esc::{self, Done, Esc, Extent, Operands},
     matrix::{Threshold, aligned_stride},
     reference,
+    resident::DeviceCbc,
 };
 use columns::Columns;
 use std::time::{Duration, Instant};

@@ -26,8 +26,13 @@ impl<T: Word> Buffer<T> {
         self.memory.bytes()
     }
 
-    pub(super) fn raw(&self) -> cl_mem {
+    pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
+    }
+
+    /// The memory, given away with one reference.
+    pub(crate) fn into_raw(self) -> cl_mem {
+        self.memory.into_raw()
     }
 
     /// Copies the buffer to the host; waits.

@@ -1,6 +1,7 @@
 //! The device: finding one, its limits, and the handles everything below it shares.
 //!
-//! This is the only room that names opencl3 and, but for the marker traits of `element/`, the only one with `unsafe`.
+//! This is the only room that names opencl3. It knows no matrix; those stand above it, in `resident/`. The two rooms are the only ones
+//! with `unsafe`, but for the marker traits of `element/`.
 //! Above it stand typed buffers ([`buffer`]), typed launches ([`kernel`]), and a [`Work`] per product, which allocates, launches,
 //! reads back and keeps the times.
 mod arguments;
@@ -16,39 +17,28 @@ mod info;
 mod kernel;
 pub mod kernel_cache;
 mod map;
-mod matrix;
 #[cfg(feature = "ocl")]
-mod ocl;
+pub(crate) mod ocl;
 mod parameters;
-mod pattern;
 mod pool;
 mod program;
 mod queue;
 mod source;
-mod validate;
-mod vector;
 mod work;
 
 pub(crate) use buffer::Buffer;
-pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMatrix, RawMemory, RawQueue};
+pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub(crate) use handle::Kernel as RawKernel;
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
-pub(crate) use matrix::DeviceCbc;
-pub use matrix::DeviceMatrix;
-#[cfg(feature = "ocl")]
-pub use ocl::OclMatrix;
 pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, Signature, kernel};
-pub use pattern::DevicePattern;
-pub(crate) use pattern::PatternArrays;
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use source::{Options, Source, source};
-pub use vector::DeviceVector;
 pub use work::StageTime;
 pub(crate) use work::{Clock, Work, at_most};
 
-use crate::{Element, Error, Matrix, Progress, Result, events::ms};
+use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;
 use handle::{CommandQueue, Context};
 use pool::Pool;
@@ -215,14 +205,6 @@ impl Device {
         self.inner.kernel_wait.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Copies `matrix` to the device, where it may be multiplied any number of times.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
-    pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
-        Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))
-    }
-
     /// Waits until everything enqueued so far is done.
     ///
     /// # Errors
@@ -263,8 +245,6 @@ impl std::fmt::Debug for Device {
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Device>();
-    shared::<DeviceMatrix<crate::Csc<f64>>>();
-    shared::<DeviceVector<f64>>();
 };
 
 /// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.

@@ -407,7 +407,7 @@ mod tests {
         let work = Work::new(&device, None);
         // The first four make 16 bytes or fewer, if the multiplication wraps.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
-            let refused = device.zero_vector::<f64>(len);
+            let refused = work.buffer::<f64>(len).map(drop);
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");
         }
         assert!(matches!(work.buffer::<u32>(1 << 50), Err(Error::Memory { .. })), "counted, but not there");

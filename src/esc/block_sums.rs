@@ -7,9 +7,10 @@ use super::{
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
     element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
+    resident::DeviceCbc,
 };
 
 /// Runs or pieces, pairs, A, B, C; how many and the block of C the first run makes; elements from one block to the next in A, B, C; alpha

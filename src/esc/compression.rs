@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
+    device::{Buffer, Device, Work},
     primitives::{drop_entries::DropMemory, segmented_reduce::SegmentedReduce},
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 

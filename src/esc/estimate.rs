@@ -6,10 +6,8 @@ use super::{
     setup::Sizes,
 };
 use crate::{
-    DeviceInfo, Element, Error, Result,
-    device::{PatternArrays, pool_bytes},
-    matrix::CbcView,
-    primitives::drop_entries::DropMemory,
+    DeviceInfo, Element, Error, Result, device::pool_bytes, matrix::CbcView, primitives::drop_entries::DropMemory,
+    resident::PatternArrays,
 };
 use std::cell::Cell;
 

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    resident::PatternArrays,
 };
 
 type ValuesSignature<T, V> =

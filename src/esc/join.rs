@@ -2,7 +2,8 @@
 use super::Operands;
 use crate::{
     Element, Result,
-    device::{Buffer, DeviceCbc, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, source},
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 

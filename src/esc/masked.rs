@@ -15,13 +15,14 @@ use super::{
 };
 use crate::{
     Element, Error, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, PatternArrays, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
     element::Piece,
     primitives::{
         scan::Scan,
         segmented_reduce::RUN_PIECE,
         transpose::{self, Transpose},
     },
+    resident::PatternArrays,
 };
 pub(crate) use once::multiply_masked;
 use std::sync::Arc;

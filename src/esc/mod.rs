@@ -23,7 +23,8 @@ mod tuning;
 
 use crate::{
     BlockShape, Element, Result,
-    device::{Device, DeviceCbc, Options, Work},
+    device::{Device, Options, Work},
+    resident::DeviceCbc,
 };
 use bands::{Band, Bands};
 pub(crate) use block_sums::Scaling;

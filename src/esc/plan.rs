@@ -13,12 +13,13 @@ use super::{
 use crate::error::Dimensions;
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, DeviceCbc, PatternArrays, Work},
+    device::{Buffer, Device, Work},
     element::Piece,
     primitives::{
         segmented_reduce::Runs,
         transpose::{self, Transpose},
     },
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 

@@ -6,11 +6,12 @@
 use super::{Part, Tuning, bands::Band};
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, source},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_sort::Segments,
     },
+    resident::PatternArrays,
 };
 use std::ops::Range;
 

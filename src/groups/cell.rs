@@ -1,9 +1,6 @@
 //! One cell of a product of groups: a plan for each inner group that makes it, and how their products are added.
 use super::{Cells, Group, GroupsPattern, sum::GroupSum};
-use crate::{
-    DevicePattern, Matrix, Part, Plan, Result,
-    device::{PatternArrays, Work},
-};
+use crate::{DevicePattern, Matrix, Part, Plan, Result, device::Work, resident::PatternArrays};
 
 /// A row and a column of groups.
 pub(super) type Place = (usize, usize);

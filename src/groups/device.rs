@@ -2,8 +2,9 @@
 use super::{BlockGroups, Cells, Group};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
-    device::{DeviceCbc, Mapped, Work},
+    device::{Mapped, Work},
     error::Dimensions,
+    resident::DeviceCbc,
 };
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].

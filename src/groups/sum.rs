@@ -4,8 +4,9 @@
 //! to which, in ascending order. Of that plan nothing is multiplied.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, PatternArrays, Scalar, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
     esc::{Part, PlannedProduct, Room, Scaling, Side},
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

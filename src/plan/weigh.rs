@@ -2,7 +2,8 @@
 use super::weighted::DeviceWeights;
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result, Weights,
-    device::{Buffer, Device, DeviceCbc, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    resident::{DeviceCbc, PatternArrays},
 };
 
 /// Block rows, J, information matrices, weights, T; entries, strides of J and of W, rows that share a weight.

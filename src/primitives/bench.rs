@@ -7,11 +7,7 @@ use super::{
     segmented_sort::{SegmentedSort, Segments, SortTuning},
     transpose::Transpose,
 };
-use crate::{
-    Device, Pattern, Result,
-    device::{PatternArrays, Work},
-    element::Piece,
-};
+use crate::{Device, Pattern, Result, device::Work, element::Piece, resident::PatternArrays};
 use std::time::Instant;
 
 /// A result, and the milliseconds of each round after the first; by the wall clock, from an idle device to an idle device.

@@ -3,10 +3,8 @@
 use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
-    device::{
-        Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, pool_bytes,
-        source,
-    },
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, pool_bytes, source},
+    resident::{DeviceCbc, PatternArrays},
 };
 
 type SizesSignature<T, V> = (In<T>, Out<V>, u32, u32, u32);

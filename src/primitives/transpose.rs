@@ -2,8 +2,9 @@
 //! Kernels: `cl/primitives/transpose.cl`.
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

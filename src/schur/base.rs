@@ -4,7 +4,8 @@
 use super::Damped;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    resident::DeviceCbc,
 };
 
 type Signature<T> = (In<T>, In<u32>, In<u32>, In<u32>, InOut<T>, u32, u32, Scalar<T>, Scalar<T>);

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Pattern, Real, Result,
-    device::{DeviceCbc, PatternArrays, Work},
+    device::Work,
+    resident::{DeviceCbc, PatternArrays},
 };
 
 pub(super) struct Cameras<T: Real> {

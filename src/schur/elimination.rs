@@ -9,9 +9,8 @@ use super::{
     structure,
 };
 use crate::{
-    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result,
-    device::{PatternArrays, Work},
-    primitives::transpose::Transpose,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result, device::Work,
+    primitives::transpose::Transpose, resident::PatternArrays,
 };
 use std::sync::{Mutex, OnceLock, PoisonError};
 

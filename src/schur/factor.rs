@@ -2,7 +2,8 @@
 use super::Damped;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
+    resident::DeviceCbc,
 };
 
 type Signature<T> = (In<T>, In<T>, Out<T>, Out<T>, InOut<u32>, u32, u32, Scalar<T>, Scalar<T>);

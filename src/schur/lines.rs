@@ -4,9 +4,10 @@
 use super::{factor::Factor, structure::scan};
 use crate::{
     BlockShape, DeviceKind, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

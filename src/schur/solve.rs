@@ -2,7 +2,8 @@
 use super::factor::Factor;
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    resident::DeviceCbc,
 };
 
 type Signature<T> = (In<T>, In<T>, In<u32>, Out<T>, u32, u32);

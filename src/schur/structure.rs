@@ -3,11 +3,12 @@
 use super::base::Slots;
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
     primitives::{
         scan::{Scan, ScanTuning},
         transpose::Transposed,
     },
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

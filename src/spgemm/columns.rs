@@ -1,10 +1,10 @@
 //! A product on its way to the host, band by band.
 use crate::{
     BlockShape, Element, Result,
-    device::DeviceCbc,
     esc::Operands,
     host::memory,
     matrix::{Cbc, Pattern},
+    resident::DeviceCbc,
 };
 
 /// The columns of C that have reached the host.

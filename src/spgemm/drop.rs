@@ -2,9 +2,10 @@
 use super::Spgemm;
 use crate::{
     Device, DeviceInfo, Element, Result, Threshold,
-    device::{DeviceCbc, Work},
+    device::Work,
     esc::Operands,
     primitives::drop_entries::{DropEntries, DropMemory},
+    resident::DeviceCbc,
 };
 
 /// Bands of C on their way, without their small entries.

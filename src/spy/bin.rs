@@ -2,8 +2,9 @@
 use super::Scale;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, Matrix, Result,
-    device::{DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Grid, In, InOut, Kernel, Options, Work, source},
     matrix::CbcView,
+    resident::DeviceCbc,
 };
 
 type Signature<T> = (In<u32>, In<u32>, In<T>, InOut<u32>, InOut<u32>, u32, u32, u32, u64, u64, u64, u64, u32);

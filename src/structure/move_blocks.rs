@@ -3,7 +3,8 @@
 use super::Elementwise;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, DeviceCbc, In, Kernel, Out, Work, source},
+    device::{Buffer, Device, In, Kernel, Out, Work, source},
+    resident::DeviceCbc,
 };
 
 /// Sources, values from and to, blocks, elements from one block to the next.

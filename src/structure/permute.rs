@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, source},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
+    resident::PatternArrays,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,8 +2,9 @@
 use super::group_size;
 use crate::{
     Device, OperandPair, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, source},
     primitives::scan::{Scan, ScanTuning},
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, PatternArrays, Work, source},
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, source},
+    resident::PatternArrays,
 };
 use std::{
     marker::PhantomData,

@@ -7,9 +7,10 @@
 use super::lines::{Index, LineTuning, Lines};
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
     element::Piece,
     esc::Scaling,
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 

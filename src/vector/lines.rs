@@ -2,12 +2,13 @@
 //! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
 use crate::{
     BlockShape, DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, PatternArrays, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, source},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
         transpose::{Transpose, Transposed},
     },
+    resident::PatternArrays,
 };
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub use diagonal::Diagonal;
 pub use matvec::MatVec;
 pub use norms::Norms;
 
-use crate::{Device, DeviceVector, Element, Error, Result, device::PatternArrays};
+use crate::{Device, DeviceVector, Element, Error, Result, resident::PatternArrays};
 
 /// Asks for the kernels that set up any plan of this folder. A solver has several such plans, and
 /// kernels compiled together take less time.

@@ -2,7 +2,8 @@
 use super::check_vector;
 use crate::{
     DeviceMatrix, DeviceVector, Element, Matrix, Result,
-    device::{Buffer, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, source},
+    resident::DeviceCbc,
 };
 
 type RowsSignature<T> = (In<u32>, In<T>, InOut<T>, u32, u32);

@@ -2,9 +2,10 @@
 use super::{Done, Side, compiled, most_probes, tuned};
 use crate::{
     Element, Result,
-    device::{Clock, DeviceCbc, PatternArrays, Work},
+    device::{Clock, Work},
     esc::block_sums::{Places, Scaling},
     primitives::segmented_reduce::Runs,
+    resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 

@@ -2,11 +2,14 @@
 use super::*;
 use crate::{
     BlockShape, Csc, Pattern,
-    device::{DeviceCbc, test_device},
-    esc::block_sums::Scaling,
-    esc::tests::{Case, edge_cases, few_cases, tunings},
+    device::test_device,
+    esc::{
+        block_sums::Scaling,
+        tests::{Case, edge_cases, few_cases, tunings},
+    },
     generate,
     matrix::Matrix,
+    resident::DeviceCbc,
 };
 
 /// The operands that meet on each place of the mask, and where its run ends.

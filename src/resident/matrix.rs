@@ -1,6 +1,10 @@
 //! Matrices on a device.
-use super::{Buffer, Device, DevicePattern, PatternArrays, Work};
-use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result, matrix::CbcView};
+use super::{DevicePattern, PatternArrays};
+use crate::{
+    BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
+    device::{Buffer, Device, Work},
+    matrix::CbcView,
+};
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// A matrix of type `M` that lives on a device: uploaded once, multiplied many times; a product stays there until it is asked for.
@@ -53,6 +57,16 @@ impl<T: Element> DeviceCbc<T> {
             block_rows: self.shape.rows(),
             block_cols: self.shape.cols(),
         }
+    }
+}
+
+impl Device {
+    /// Copies `matrix` to the device, where it may be multiplied any number of times.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
+    pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
+        Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))
     }
 }
 

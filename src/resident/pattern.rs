@@ -1,9 +1,10 @@
-//! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/device/fingerprint.cl`.
+//! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/resident/fingerprint.cl`.
 mod difference;
 
-use super::{Buffer, Device, DeviceCbc, Grid, In, InOut, Kernel, Options, Work, source};
+use super::DeviceCbc;
 use crate::{
     BlockShape, Element, Error, Matrix, Pattern, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, source},
     error::{PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
@@ -200,7 +201,7 @@ impl PatternArrays {
     fn fingerprint_kernel(device: &Device) -> Result<(Kernel<Signature>, usize)> {
         let group_size = device.info().serial_or(GROUP_SIZE);
         let options = Options::group_size(group_size);
-        Ok((device.kernel(source!("device/fingerprint.cl"), &options, "fingerprint")?, group_size))
+        Ok((device.kernel(source!("resident/fingerprint.cl"), &options, "fingerprint")?, group_size))
     }
 
     fn fingerprint(&self) -> Result<Fingerprint> {

@@ -1,6 +1,8 @@
 //! Vectors on a device.
-use super::{Buffer, Device, Work};
-use crate::{Element, Error, Result};
+use crate::{
+    Element, Error, Result,
+    device::{Buffer, Device, Work},
+};
 
 /// A vector that lives on a device: what matrices are multiplied by, right-hand sides, solutions.
 ///

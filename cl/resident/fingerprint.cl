@@ -1,5 +1,5 @@
 // fingerprint: sums over an array's words, each mixed with its place, by which patterns are told apart.
-//                                                                                        host: src/device/pattern.rs
+//                                                                                        host: src/resident/pattern.rs
 //   items in a stride over the words; two sums for each work-group
 //
 //   in      word[words]

@@ -1,4 +1,4 @@
-// validate: whether offsets and rows are those of a pattern.                                host: src/device/validate.rs
+// validate: whether offsets and rows are those of a pattern.                                host: src/resident/validate.rs
 //
 //   one work-group per GROUP_SIZE * ITEMS columns or entries, whichever there are more of, and at least one
 //
@@ -10,7 +10,7 @@
 // shared out singly, and no column is too long. The count is modulo 2^32, which what remains never reaches.
 // Nothing is read outside the arrays, whatever they hold; offsets and rows that are wrong by themselves set broken[0].
 #ifndef ITEMS
-#error "ITEMS: see src/device/validate.rs"
+#error "ITEMS: see src/resident/validate.rs"
 #endif
 
 KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global uint* broken, uint nrows, uint ncols, uint nnz)

@@ -1,7 +1,10 @@
 //! Whether arrays that somebody else made are a pattern: checked on the device, by one kernel and one small read. Kernel:
-//! `cl/device/validate.cl`.
-use super::{Buffer, Grid, In, InOut, Kernel, Options, Work, source};
-use crate::{Error, Pattern, Result, error::PatternError};
+//! `cl/resident/validate.cl`.
+use crate::{
+    Error, Pattern, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, source},
+    error::PatternError,
+};
 
 type Signature = (In<u32>, In<u32>, InOut<u32>, u32, u32, u32);
 
@@ -23,7 +26,7 @@ pub(super) fn validate(
     let mut broken = work.upload(&[0u32; 2])?;
     let group_size = GROUP_SIZE.min(work.device().info().max_group_size);
     let options = Options::group_size(group_size).define("ITEMS", ITEMS);
-    let kernel: Kernel<Signature> = work.device().kernel(source!("device/validate.cl"), &options, "validate")?;
+    let kernel: Kernel<Signature> = work.device().kernel(source!("resident/validate.cl"), &options, "validate")?;
     let args = (col_ptr, row_idx, &mut broken, nrows as u32, ncols as u32, nnz as u32);
     kernel.launch(work, Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * ITEMS), group_size), args)?;
     if broken.download(work)? == [0, 0] {

@@ -1,0 +1,23 @@
+//! What lives on a device: patterns, matrices on them, vectors; uploaded, or adopted from an application.
+mod foreign;
+mod matrix;
+#[cfg(feature = "ocl")]
+mod ocl;
+mod pattern;
+mod validate;
+mod vector;
+
+pub use foreign::RawMatrix;
+pub(crate) use matrix::DeviceCbc;
+pub use matrix::DeviceMatrix;
+#[cfg(feature = "ocl")]
+pub use ocl::OclMatrix;
+pub use pattern::DevicePattern;
+pub(crate) use pattern::PatternArrays;
+pub use vector::DeviceVector;
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<DeviceMatrix<crate::Csc<f64>>>();
+    shared::<DeviceVector<f64>>();
+};
