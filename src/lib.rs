@@ -109,7 +109,6 @@ pub mod spy;
 mod structure;
 mod triple;
 mod vector;
-pub mod verify;
 
 pub use device::kernel_cache;
 pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};

@@ -1,7 +1,7 @@
 //! U and its damping, added to S over the products. Kernel: `cl/schur/base.cl`.
 //!
 //! S is so written once, by the products; what U has is a small part of it.
-use super::Damped;
+use super::system::Damped;
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},

@@ -1,8 +1,7 @@
 //! U' as an operator: its diagonal blocks, damped, and those below them, which stand for both triangles.
 use super::{
-    Damped,
     base::{Base, Slots},
-    identity,
+    system::{Damped, identity},
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Pattern, Real, Result,

@@ -1,12 +1,12 @@
 //! Points eliminated: Z = W·L⁻ᵀ and y = L⁻¹·b_p, of which S = U' - Z·Zᵀ and r = b_c - Z·y come, and the way back to the points. What S is to
 //! its owner, formed or not, is made in between.
 use super::{
-    Damped, Damping, check_sizes, dimensions,
+    dimensions,
     factor::Factor,
-    identity, length,
     lines::{self, Columns, Rows},
     solve::Solve,
     structure,
+    system::{Damped, Damping, check_sizes, identity, length},
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result, device::Work,

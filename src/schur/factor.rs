@@ -1,5 +1,5 @@
 //! The damped diagonal blocks of V factored, V + damping = L·Lᵀ, and y = L⁻¹·b_p. Kernels: `cl/schur/factor.cl`.
-use super::Damped;
+use super::system::{Damped, least_pivot, packed};
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
@@ -29,17 +29,6 @@ struct Groups {
     size: usize,
     /// Blocks of a group.
     blocks: usize,
-}
-
-/// Numbers in the factor of a block.
-pub(super) fn packed(side: usize) -> usize {
-    side * (side + 1) / 2
-}
-
-/// The least pivot of a block that is positive definite, the smallest normal number: below it digits
-/// are lost and one over it may be infinite; some devices take it for 0.
-pub(super) fn least_pivot<T: Element>() -> f64 {
-    if size_of::<T::Arithmetic>() == 8 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
 
 impl<T: Element> Factor<T> {

@@ -6,12 +6,12 @@ mod elimination;
 mod factor;
 mod implicit;
 mod lines;
-pub(crate) mod reference;
 mod solve;
 mod structure;
+pub(crate) mod system;
 
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Pattern, Real, Result, ScalarPlan, StageTime,
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, ScalarPlan, StageTime,
     device::Work,
     error::Dimensions,
     esc::{Part, PlannedProduct, Scaling, Side},
@@ -22,44 +22,7 @@ use elimination::Elimination;
 pub use implicit::ImplicitSchur;
 use std::time::Instant;
 use structure::Structure;
-
-/// What is added to the diagonal of the Hessian, so that a step is defined and not too long.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub enum Damping {
-    /// Nothing.
-    #[default]
-    None,
-    /// λ times the diagonal: steps that do not depend on units (Marquardt, 1963).
-    Marquardt(f64),
-    /// λ (Levenberg, 1944).
-    Levenberg(f64),
-}
-
-/// Damping in the type of the elements: x + (scale·x + shift) for each x on the diagonal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Damped<T> {
-    scale: T,
-    shift: T,
-}
-
-impl Damping {
-    fn of<T: Real>(self) -> Result<Damped<T>> {
-        let (scale, shift) = match self {
-            Self::None => (0.0, 0.0),
-            Self::Marquardt(lambda) => (lambda, 0.0),
-            Self::Levenberg(lambda) => (0.0, lambda),
-        };
-        let damped = Damped { scale: <T as Element>::from_f64(scale), shift: <T as Element>::from_f64(shift) };
-        match [scale, shift, Element::to_f64(damped.scale), Element::to_f64(damped.shift)]
-            .iter()
-            .all(|x| x.is_finite() && *x >= 0.0)
-        {
-            true => Ok(damped),
-            false => Err(Error::Argument(format!("{self:?} is no damping: λ must be a finite {} from 0 on", T::NAME))),
-        }
-    }
-}
+pub use system::Damping;
 
 /// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that stay the same.
 ///
@@ -279,25 +242,4 @@ fn dimensions(pattern: &DevicePattern) -> Dimensions {
 /// A factor of Z·Zᵀ, Z having the pattern of W.
 fn side(w: &DevicePattern, transposed: bool) -> Side {
     Side { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
-}
-
-/// The pattern of the identity.
-fn identity(n: usize) -> Pattern {
-    Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect())
-}
-
-/// Refuses U, W, V that are not the blocks of one symmetric matrix.
-fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
-    let square = |rows, side| Dimensions { nrows: rows, ncols: rows, block_rows: side, block_cols: side };
-    if u == square(w.nrows, w.block_rows) && v == square(w.ncols, w.block_cols) {
-        return Ok(());
-    }
-    let told = |d: Dimensions| format!("{}x{} blocks of {}x{}", d.nrows, d.ncols, d.block_rows, d.block_cols);
-    Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", told(u), told(w), told(v))))
-}
-
-/// A vector of another length than the rows of a matrix.
-fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
-    let why = format!("{} blocks of {}", of.nrows, of.block_rows);
-    Error::Length { array, found, expected: of.nrows * of.block_rows, why }
 }

@@ -7,7 +7,7 @@ use blockmul::{
     error::ErrorKind,
     io::{ReadOptions, read},
     reference,
-    verify::verify,
+    reference::verify::verify,
 };
 use std::path::PathBuf;
 

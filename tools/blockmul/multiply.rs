@@ -10,7 +10,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, verify};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, reference::verify};
 use half::f16;
 use std::{
     num::NonZero,

@@ -1,12 +1,10 @@
 //! The Schur complement on the CPU: the oracle of the tests, and what runs where there is no OpenCL.
-use super::{
-    Damped, Damping, check_sizes,
-    factor::{least_pivot, packed},
-    identity, length,
-};
 use crate::{
-    Cbc, Element, Error, Matrix, Pattern, Real, Result, matrix::union, primitives::segmented_reduce::RUN_PIECE,
+    Cbc, Element, Error, Matrix, Pattern, Real, Result,
+    matrix::union,
+    primitives::segmented_reduce::RUN_PIECE,
     reference,
+    schur::system::{Damped, Damping, check_sizes, identity, least_pivot, length, packed},
 };
 
 /// The normal equations reduced to the cameras, on the host: what [`reference::schur`](crate::reference::schur) makes.

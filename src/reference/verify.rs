@@ -36,7 +36,7 @@ pub struct Verification {
 /// As [`reference::multiply`].
 ///
 /// ```
-/// use blockmul::{Csc, reference, verify::verify};
+/// use blockmul::{Csc, reference, reference::verify::verify};
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?;
 /// let c = reference::multiply(&a, &a)?;
 /// assert!(verify(&a, &a, &c)?.passed);

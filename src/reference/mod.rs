@@ -1,15 +1,17 @@
-//! The product on the CPU: the oracle of the tests and of `--verify`, and what runs where there is no OpenCL.
+//! Every oracle on the CPU, the product first: what the tests and `--verify` compare with, and what runs where there is no OpenCL.
 //!
 //! Gustavson's algorithm by columns (ACM TOMS 4, 1978), columns in parallel, dense blocks by nalgebra. Two passes: the first counts the entries of
 //! each column of C, the second fills them in place. Sums are formed in the kernels' order, so results are equal to the bit: the terms of
 //! an entry in ascending k, within a block product over the inner index, multiplication rounded before addition, pieces of 1024 products.
 mod gram;
 pub(crate) mod masked;
+mod schur;
 mod vectors;
+pub mod verify;
 
-pub use crate::schur::reference::{Reduced, schur};
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
 pub use masked::{multiply_masked, products_masked};
+pub use schur::{Reduced, schur};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_transposed,
     row_norms, scale_columns, scale_rows,

@@ -1,0 +1,72 @@
+//! The normal equations as the device and the reference take them: damping, sizes, packed factors.
+use crate::{Element, Error, Pattern, Real, Result, error::Dimensions};
+
+/// What is added to the diagonal of the Hessian, so that a step is defined and not too long.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Damping {
+    /// Nothing.
+    #[default]
+    None,
+    /// λ times the diagonal: steps that do not depend on units (Marquardt, 1963).
+    Marquardt(f64),
+    /// λ (Levenberg, 1944).
+    Levenberg(f64),
+}
+
+/// Damping in the type of the elements: x + (scale·x + shift) for each x on the diagonal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Damped<T> {
+    pub scale: T,
+    pub shift: T,
+}
+
+impl Damping {
+    pub(crate) fn of<T: Real>(self) -> Result<Damped<T>> {
+        let (scale, shift) = match self {
+            Self::None => (0.0, 0.0),
+            Self::Marquardt(lambda) => (lambda, 0.0),
+            Self::Levenberg(lambda) => (0.0, lambda),
+        };
+        let damped = Damped { scale: <T as Element>::from_f64(scale), shift: <T as Element>::from_f64(shift) };
+        match [scale, shift, Element::to_f64(damped.scale), Element::to_f64(damped.shift)]
+            .iter()
+            .all(|x| x.is_finite() && *x >= 0.0)
+        {
+            true => Ok(damped),
+            false => Err(Error::Argument(format!("{self:?} is no damping: λ must be a finite {} from 0 on", T::NAME))),
+        }
+    }
+}
+
+/// Numbers in the factor of a block.
+pub(crate) fn packed(side: usize) -> usize {
+    side * (side + 1) / 2
+}
+
+/// The least pivot of a block that is positive definite, the smallest normal number: below it digits
+/// are lost and one over it may be infinite; some devices take it for 0.
+pub(crate) fn least_pivot<T: Element>() -> f64 {
+    if size_of::<T::Arithmetic>() == 8 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
+}
+
+/// The pattern of the identity.
+pub(crate) fn identity(n: usize) -> Pattern {
+    Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect())
+}
+
+/// Refuses U, W, V that are not the blocks of one symmetric matrix.
+pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
+    let square = |rows, side| Dimensions { nrows: rows, ncols: rows, block_rows: side, block_cols: side };
+    if u == square(w.nrows, w.block_rows) && v == square(w.ncols, w.block_cols) {
+        return Ok(());
+    }
+    let told = |d: Dimensions| format!("{}x{} blocks of {}x{}", d.nrows, d.ncols, d.block_rows, d.block_cols);
+    Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", told(u), told(w), told(v))))
+}
+
+/// A vector of another length than the rows of a matrix.
+pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
+    let why = format!("{} blocks of {}", of.nrows, of.block_rows);
+    Error::Length { array, found, expected: of.nrows * of.block_rows, why }
+}
