@@ -5,7 +5,7 @@ mod least_squares;
 
 use blockmul::{
     Device,
-    problem::{BundleProblem, LeastSquares, Loss, bal},
+    solver::problem::{BundleProblem, LeastSquares, Loss, bal},
 };
 use least_squares::{Options, conjugate::Limits, linear::Linear, minimize, report};
 

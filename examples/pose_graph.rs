@@ -5,7 +5,7 @@ mod least_squares;
 
 use blockmul::{
     Device,
-    problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
+    solver::problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
 };
 use least_squares::{Method, Options, minimize, report, start};
 

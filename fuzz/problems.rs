@@ -2,7 +2,7 @@
 use super::{bounded, check_refusal, gzip, is_packed, unpacked_bytes, written};
 use blockmul::{
     Result,
-    problem::{self, Graph, Place, PoseGraph},
+    solver::problem::{self, Graph, Place, PoseGraph},
 };
 use std::{fmt::Debug, io::ErrorKind};
 

@@ -64,7 +64,7 @@
 //! [`ImplicitSchur`] the same without forming it, [`Triple`] RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
 //! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
 //!
-//! [`problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices; the solvers in `examples/` take it from there.
+//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices; the solvers in `examples/` take it from there.
 //!
 //! # Threads and memory
 //!
@@ -100,10 +100,9 @@ pub mod io;
 pub mod matrix;
 mod plan;
 mod primitives;
-pub mod problem;
 pub mod reference;
 mod resident;
-mod schur;
+pub mod solver;
 mod spgemm;
 pub mod spy;
 mod structure;
@@ -125,7 +124,7 @@ pub use primitives::bench as primitives_bench;
 #[cfg(feature = "ocl")]
 pub use resident::OclMatrix;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};
-pub use schur::{Damping, ImplicitSchur, Schur};
+pub use solver::{Damping, ImplicitSchur, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
 pub use triple::Triple;

@@ -33,7 +33,7 @@ pub mod normal;
 pub mod report;
 pub mod start;
 
-use blockmul::{Device, Result, problem::LeastSquares};
+use blockmul::{Device, Result, solver::problem::LeastSquares};
 use clock::Clock;
 use damping::Damped;
 use linear::{Linear, Solver};

@@ -1,7 +1,7 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
 use blockmul::{
     Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, GroupsPlan, MatVec, Part,
-    Result, WeightedGroupsGram, problem::Linearization,
+    Result, WeightedGroupsGram, solver::problem::Linearization,
 };
 
 /// Plans for a J of one pattern, and what they write.

@@ -8,7 +8,7 @@
 use super::linear::Cholesky;
 use blockmul::{
     BlockShape, Bsr, Device, Error, MatVec, Part, Result, ScalarPlan, WeightedGram, Weights,
-    problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
+    solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
 };
 use nalgebra::{Matrix3, Vector3};
 

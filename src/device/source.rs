@@ -15,16 +15,19 @@ macro_rules! source {
         $crate::device::Source {
             path: concat!("cl/", $path),
             text: concat!(
-                include_str!(concat!("../../cl/", $words)),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $words)),
                 "\n#line 1 \"cl/",
                 $path,
                 "\"\n",
-                include_str!(concat!("../../cl/", $path))
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path))
             ),
         }
     };
     ($path:literal) => {
-        $crate::device::Source { path: concat!("cl/", $path), text: include_str!(concat!("../../cl/", $path)) }
+        $crate::device::Source {
+            path: concat!("cl/", $path),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path)),
+        }
     };
 }
 pub(crate) use source;

@@ -4,7 +4,7 @@ use crate::{
     matrix::union,
     primitives::segmented_reduce::RUN_PIECE,
     reference,
-    schur::system::{Damped, Damping, check_sizes, identity, least_pivot, length, packed},
+    solver::schur::system::{Damped, Damping, check_sizes, identity, least_pivot, length, packed},
 };
 
 /// The normal equations reduced to the cameras, on the host: what [`reference::schur`](crate::reference::schur) makes.

@@ -2,7 +2,7 @@
 use super::*;
 use blockmul::{
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
-    problem::{bal, g2o},
+    solver::problem::{bal, g2o},
 };
 
 #[test]

@@ -1,6 +1,6 @@
 //! `hessian`, `schur`, `solve`, `bench --iterations`: problems linearised and solved.
 use super::*;
-use blockmul::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss, bal, g2o};
+use blockmul::solver::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss, bal, g2o};
 
 const BAL: &str = "generate bal --cameras 8 --points 60 --views 3 --noise 0.5 --error 0.05 -q -o p.txt";
 const GRAPH: &str = "generate g2o --poses 40 --closures 20 --plane -q -o g.g2o";

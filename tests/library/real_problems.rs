@@ -2,7 +2,7 @@
 use crate::common::data;
 use blockmul::{
     Error, Result,
-    problem::{BundleAdjustment, Graph, Place, PoseGraph, bal, g2o},
+    solver::problem::{BundleAdjustment, Graph, Place, PoseGraph, bal, g2o},
 };
 use std::{
     fs,

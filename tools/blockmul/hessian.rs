@@ -5,7 +5,7 @@ use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
-use blockmul::problem::{LeastSquares, Linearization};
+use blockmul::solver::problem::{LeastSquares, Linearization};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem where it starts, and form H = JᵀWJ.

@@ -3,7 +3,7 @@ use super::{deviation, normal, turned};
 use crate::{
     Result,
     generate::{Random, room, slam::visibility},
-    problem::{BundleAdjustment, Observation, place},
+    solver::problem::{BundleAdjustment, Observation, place},
 };
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;

@@ -3,7 +3,7 @@ use super::{deviation, normal, turn::Turn};
 use crate::{
     Error, Result,
     generate::{Random, lines, room},
-    problem::{Graph, Place, PoseGraph, Sighting, Step, World},
+    solver::problem::{Graph, Place, PoseGraph, Sighting, Step, World},
 };
 use nalgebra::{Isometry, SMatrix, SVector, Translation};
 use std::collections::HashMap;

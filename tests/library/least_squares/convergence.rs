@@ -1,6 +1,6 @@
 //! What converged means, and how damping follows the steps.
 use super::*;
-use blockmul::{Device, problem::Linearization};
+use blockmul::{Device, solver::problem::Linearization};
 
 /// Costs in other units: the same iterations, however small or large the gradient is.
 #[test]

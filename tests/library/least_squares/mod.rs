@@ -12,7 +12,7 @@ use crate::common::device;
 use blockmul::{
     Error,
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
-    problem::{
+    solver::problem::{
         BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph, Space,
     },
 };

@@ -4,7 +4,7 @@ use super::record::{Execution, Record, Sizes};
 use crate::least_squares::{linear::parts, ms, normal::Normal, start};
 use crate::messages::Unit;
 use crate::report::Size;
-use blockmul::problem::{
+use blockmul::solver::problem::{
     self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{

@@ -6,7 +6,7 @@ use crate::numbers::{count, from_zero};
 use crate::output;
 use crate::places::Places;
 use blockmul::generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph};
-use blockmul::problem::{Graph, Place, PoseGraph, bal, g2o};
+use blockmul::solver::problem::{Graph, Place, PoseGraph, bal, g2o};
 use std::io::Write;
 use std::path::PathBuf;
 

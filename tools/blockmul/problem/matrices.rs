@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::input::Shaped;
 use crate::least_squares::{linear, normal::Normal};
 use crate::messages::Messages;
-use blockmul::problem::Linearization;
+use blockmul::solver::problem::Linearization;
 use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, Weights};
 use std::path::PathBuf;
 

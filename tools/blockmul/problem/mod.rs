@@ -9,7 +9,7 @@ use crate::least_squares::{
 };
 use crate::messages::Messages;
 use crate::target::{joined, select};
-use blockmul::problem::{
+use blockmul::solver::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,
 };

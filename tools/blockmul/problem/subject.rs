@@ -2,7 +2,7 @@
 use crate::failure::Failure;
 use crate::scene::{self, Cloud, Scene};
 use blockmul::Error;
-use blockmul::problem::{
+use blockmul::solver::problem::{
     BundleProblem, Graph, GraphProblem, LeastSquares, Manifold, Plane, PoseGraph, Space, bal, g2o,
 };
 use std::io;

@@ -1,6 +1,6 @@
 //! What every graph is like, and what its numbers say of one another.
 use super::*;
-use crate::problem::{Plane, Space, g2o};
+use crate::solver::problem::{Plane, Space, g2o};
 use nalgebra::Vector3;
 
 const SMALL: Walk = Walk {

@@ -1,0 +1,28 @@
+// base: U and its damping, added to S, which holds the products.                                    host: src/solver/schur/base.rs
+//
+//   add_base       one work-item per element of a slot
+//
+//   in      u[entries * stride]  place[slots]  source[slots]  kind[slots]      see structure.cl; blocks C x C, column-major
+//   in out  s[blocks * C * C]    where a slot has no product, what is there is not read
+#if !defined(C)
+#error "C: see src/solver/schur/base.rs"
+#endif
+#define AREA (C * C)
+#define NONE 0xffffffffu
+#define HAS_PRODUCT 1u
+#define ON_DIAGONAL 2u
+
+KERNEL add_base(global const ELEMENT* restrict u, global const uint* restrict place, global const uint* restrict source,
+                global const uint* restrict kind, global ELEMENT* restrict s, uint slots, uint stride, ARITHMETIC scale,
+                ARITHMETIC shift)
+{
+    const ulong item = get_global_id(0);
+    const uint slot = (uint)(item / AREA), element = (uint)(item % AREA);
+    if (slot >= slots || place[slot] == NONE)
+        return;
+    ARITHMETIC value = source[slot] == NONE ? 0 : u[(ulong)source[slot] * stride + element];
+    if ((kind[slot] & ON_DIAGONAL) && element % (C + 1) == 0)
+        value += scale * value + shift;
+    const ulong to = (ulong)place[slot] * AREA + element;
+    s[to] = kind[slot] & HAS_PRODUCT ? value + s[to] : value;
+}

@@ -1,0 +1,99 @@
+// structure: where the blocks of S are: those of the product, those of U on and below the diagonal, and all of the diagonal.
+//                                                                                            host: src/solver/schur/structure.rs
+//   make_slots       one work-item per slot, and one more
+//   place_slots      one work-item per slot
+//   place_entries    one work-item per entry of the product
+//   s_columns        one work-item per column, and one more
+//   scatter_columns  one work-item per entry of W
+//
+// A column of U has a slot for each of its entries and one more: for the diagonal block where U has none, else unused, as are those
+// above the diagonal. Slots of a column ascend by row.
+//
+//   in      u_col_ptr[n + 1]  u_row_idx[u_nnz]  p_col_ptr[n + 1]  p_row_idx[p_nnz]       the product's: no row above the diagonal
+//   out     slot_row[slots]      NONE for the unused one at a column's end
+//   out     source[slots]        entry of U, NONE where there is none
+//   in out  place[slots]         NONE where unused; else entry of the product before which it belongs, then entry of S
+//   out     kind[slots]          HAS_PRODUCT, ON_DIAGONAL
+//   in out  extra[slots + 1]     1 where the product has no such entry; scanned, how many there are before
+//   out     p_place[p_nnz]       entry of S
+//   out     s_col_ptr[n + 1]  s_row_idx[p_nnz + extras]
+//   in      t_row_idx[w_nnz]  t_source[w_nnz]      the transpose of W, and the entry behind each
+//   out     column[w_nnz]        column of each entry of W
+#define NONE 0xffffffffu
+#define HAS_PRODUCT 1u
+#define ON_DIAGONAL 2u
+
+KERNEL make_slots(global const uint* u_col_ptr, global const uint* u_row_idx, global const uint* p_col_ptr,
+                  global const uint* p_row_idx, global uint* slot_row, global uint* source, global uint* place, global uint* kind,
+                  global uint* extra, uint n, uint slots)
+{
+    const uint slot = get_global_id(0);
+    if (slot == slots)
+        extra[slot] = 0; // becomes their number
+    if (slot >= slots)
+        return;
+    uint col = 0, last = n; // the last column whose slots begin at or before this one
+    while (last - col > 1) {
+        const uint middle = col + (last - col) / 2;
+        if (u_col_ptr[middle] + middle <= slot)
+            col = middle;
+        else
+            last = middle;
+    }
+    const uint begin = u_col_ptr[col], end = u_col_ptr[col + 1], number = slot - begin - col;
+    const uint at_diagonal = lower_bound(u_row_idx, begin, end, col), diagonal = at_diagonal - begin;
+    const bool has_diagonal = at_diagonal < end && u_row_idx[at_diagonal] == col;
+    // Behind a diagonal that U lacks, slots are one ahead of entries.
+    const uint entry = begin + number - (number > diagonal && !has_diagonal);
+    uint row = col, from = has_diagonal ? at_diagonal : NONE;
+    if (number != diagonal) {
+        row = entry < end ? u_row_idx[entry] : NONE;
+        from = entry;
+    }
+    const bool used = number >= diagonal && row != NONE;
+    const uint p_end = p_col_ptr[col + 1], at = lower_bound(p_row_idx, p_col_ptr[col], p_end, row);
+    const bool has_product = used && at < p_end && p_row_idx[at] == row;
+    slot_row[slot] = row;
+    source[slot] = from;
+    place[slot] = used ? at : NONE;
+    kind[slot] = (has_product ? HAS_PRODUCT : 0) | (row == col ? ON_DIAGONAL : 0);
+    extra[slot] = used && !has_product;
+}
+
+KERNEL place_slots(global const uint* slot_row, global const uint* extra, global uint* place, global uint* s_row_idx, uint slots)
+{
+    const uint slot = get_global_id(0);
+    if (slot >= slots || place[slot] == NONE)
+        return;
+    place[slot] += extra[slot];
+    if (extra[slot + 1] > extra[slot])
+        s_row_idx[place[slot]] = slot_row[slot];
+}
+
+KERNEL place_entries(global const uint* u_col_ptr, global const uint* p_col_ptr, global const uint* p_row_idx,
+                     global const uint* slot_row, global const uint* extra, global uint* p_place, global uint* s_row_idx, uint n,
+                     uint p_nnz)
+{
+    const uint entry = get_global_id(0);
+    if (entry >= p_nnz)
+        return;
+    const uint col = column_of(p_col_ptr, n, entry), row = p_row_idx[entry];
+    const uint behind = lower_bound(slot_row, u_col_ptr[col] + col, u_col_ptr[col + 1] + col + 1, row);
+    p_place[entry] = entry + extra[behind];
+    s_row_idx[p_place[entry]] = row;
+}
+
+KERNEL s_columns(global const uint* u_col_ptr, global const uint* p_col_ptr, global const uint* extra, global uint* s_col_ptr,
+                 uint n)
+{
+    const uint col = get_global_id(0);
+    if (col <= n)
+        s_col_ptr[col] = p_col_ptr[col] + extra[u_col_ptr[col] + col];
+}
+
+KERNEL scatter_columns(global const uint* t_row_idx, global const uint* t_source, global uint* column, uint w_nnz)
+{
+    const uint i = get_global_id(0);
+    if (i < w_nnz)
+        column[t_source[i]] = t_row_idx[i];
+}

@@ -1,0 +1,164 @@
+//! Bundle adjustment as a least-squares problem.
+use super::{
+    BundleAdjustment, Camera, LeastSquares, Linearization, Loss, Observation, Projection,
+    linearization::GroupRows,
+    rows::{CellValues, Row, sum_rows},
+    unknowns::Unknowns,
+};
+use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
+use nalgebra::{SMatrix, Vector2};
+use rayon::prelude::*;
+
+/// Cameras and points to be moved until every point is seen where it was observed: half the sum of squared distances in pixels, or of a
+/// robust loss of them.
+///
+/// J is [J_camera | J_point], blocks 2x9 and 2x3, a row for each observation in the order of the file, multiplied by the root of the loss's
+/// weight. Cameras that see nothing and points that nobody sees are no unknowns; nothing is held fixed, so that J has the seven directions of
+/// a similarity in its null space: a step needs damping.
+///
+/// ```
+/// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
+/// let text = "1 1 1\n0 0 25 0\n 0 0 0  0 0 0  50 0 0\n 1 0 -2\n";
+/// let problem = BundleProblem::new(bal::read_from(text.as_bytes(), "one.txt")?, Loss::Squared)?;
+/// assert_eq!(problem.cost(&problem.start()), 0.0);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct BundleProblem {
+    problem: BundleAdjustment,
+    loss: Loss,
+    cameras: Unknowns,
+    points: Unknowns,
+}
+
+/// Cameras and points of a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BundleState {
+    /// As [`BundleAdjustment::cameras`].
+    pub cameras: Vec<[f64; 9]>,
+    /// As [`BundleAdjustment::points`].
+    pub points: Vec<[f64; 3]>,
+}
+
+impl BundleProblem {
+    /// Of `problem` as it is, with a loss of distances in pixels.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an observation of what there is not, or a loss of no width.
+    pub fn new(problem: BundleAdjustment, loss: Loss) -> Result<Self> {
+        let (cameras, points) = (problem.cameras.len(), problem.points.len());
+        let is_there = |seen: &Observation| (seen.camera as usize) < cameras && (seen.point as usize) < points;
+        if let Some(Observation { camera, point, .. }) = problem.observations.iter().find(|seen| !is_there(seen)) {
+            return Err(Error::Argument(format!(
+                "camera {camera} sees point {point}: there are {cameras} and {points}"
+            )));
+        }
+        loss.check()?;
+        let seen = || problem.observations.iter();
+        let cameras = Unknowns::new(problem.cameras.len(), seen().map(|seen| seen.camera), |_| true);
+        let points = Unknowns::new(problem.points.len(), seen().map(|seen| seen.point), |_| true);
+        Ok(Self { problem, loss, cameras, points })
+    }
+
+    /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the second
+    /// group of columns of J.
+    pub fn unknown_point(&self, number: usize) -> Option<usize> {
+        self.points.of_number(number)
+    }
+
+    /// What it was made of, as it was.
+    pub fn problem(&self) -> &BundleAdjustment {
+        &self.problem
+    }
+
+    /// The same cameras, points and observations in another state.
+    pub fn with_state(&self, state: BundleState) -> BundleAdjustment {
+        let BundleState { cameras, points } = state;
+        BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
+    }
+
+    fn ready(&self, state: &BundleState) -> Vec<Camera> {
+        state.cameras.par_iter().map(Camera::new).collect()
+    }
+}
+
+fn row_major<const R: usize, const C: usize>(m: &SMatrix<f64, R, C>, scale: f64, to: &mut [f64]) {
+    to.iter_mut().enumerate().for_each(|(i, to)| *to = m[(i / C, i % C)] * scale);
+}
+
+impl LeastSquares for BundleProblem {
+    type State = BundleState;
+
+    fn start(&self) -> BundleState {
+        BundleState { cameras: self.problem.cameras.clone(), points: self.problem.points.clone() }
+    }
+
+    fn prepare(&self, device: &Device) -> Result<Linearization> {
+        let observations = &self.problem.observations;
+        let rows = observations.len();
+        let cell = |unknowns: &Unknowns, side: usize, of: fn(&Observation) -> u32| {
+            let col_idx = observations.iter().filter_map(|seen| unknowns.number(of(seen))).collect();
+            let values = vec![0.0; rows * 2 * side];
+            Bsr::new(rows, unknowns.count(), BlockShape::new(2, side)?, (0..=rows as u64).collect(), col_idx, values)
+        };
+        let cells = [cell(&self.cameras, 9, |seen| seen.camera)?, cell(&self.points, 3, |seen| seen.point)?];
+        Linearization::new(device, BlockGroups::side_by_side(cells)?, Vec::new(), false)
+    }
+
+    fn linearize(&self, state: &BundleState, to: &mut Linearization) -> Result<f64> {
+        let (cameras, observations) = (self.ready(state), &self.problem.observations);
+        let write = |row: usize, to: Row<'_, 2>| {
+            let Observation { camera, point, place } = observations[row];
+            let Projection { place: seen, by_camera, by_point } =
+                cameras[camera as usize].project_with_derivatives(&state.points[point as usize]);
+            let residual = seen - Vector2::from(place);
+            let squared = residual.norm_squared();
+            let root = self.loss.weight(squared).sqrt();
+            let [in_camera, in_point] = to.blocks;
+            row_major(&by_camera, root, in_camera);
+            row_major(&by_point, root, in_point);
+            to.weighted.copy_from_slice((residual * root).as_slice());
+            self.loss.rho(squared)
+        };
+        to.check(&[Group { blocks: observations.len(), side: 2 }], &[self.cameras.group(9), self.points.group(3)])?;
+        let Linearization { jacobian, weighted, row_ptr, .. } = to;
+        let cost = jacobian.write_values_with(|cells| {
+            let mut cells = cells.into_iter().zip(&*row_ptr).zip([18, 6]);
+            let cells = std::array::from_fn(|_| {
+                let ((values, row_ptr), area) = cells.next().expect("two cells");
+                CellValues { values, row_ptr, area }
+            });
+            GroupRows::<2> { cells, weighted: &mut weighted[0], robust: None, rows: observations.len() }.write(write)
+        })??;
+        Ok(0.5 * cost)
+    }
+
+    fn cost(&self, state: &BundleState) -> f64 {
+        let cameras = self.ready(state);
+        0.5 * sum_rows(self.problem.observations.len(), |row| {
+            let Observation { camera, point, place } = self.problem.observations[row];
+            let seen = cameras[camera as usize].project(&state.points[point as usize]);
+            self.loss.rho((Vector2::from(seen) - Vector2::from(place)).norm_squared())
+        })
+    }
+
+    fn moved(&self, state: &BundleState, step: &[Vec<f64>]) -> Result<BundleState> {
+        fn moved<const N: usize>(all: &[[f64; N]], unknowns: &Unknowns, by: &[f64]) -> Result<Vec<[f64; N]>> {
+            let one = |(one, by): (&[f64; N], Option<&[f64]>)| match by {
+                Some(by) => std::array::from_fn(|i| one[i] + by[i]),
+                None => *one,
+            };
+            Ok(all.iter().zip(unknowns.with_moves(by, N)?).map(one).collect())
+        }
+        let of = |group: usize| step.get(group).map_or(&[][..], Vec::as_slice);
+        Ok(BundleState {
+            cameras: moved(&state.cameras, &self.cameras, of(0))?,
+            points: moved(&state.points, &self.points, of(1))?,
+        })
+    }
+
+    fn norm(&self, state: &BundleState) -> f64 {
+        let numbers = state.cameras.iter().flatten().chain(state.points.iter().flatten());
+        numbers.map(|x| x * x).sum::<f64>().sqrt()
+    }
+}

@@ -1,0 +1,254 @@
+//! A graph collected line by line, and the numbers of a line as poses and matrices.
+use super::numbers::{Numbers, push};
+use crate::{
+    Result,
+    io::grow,
+    solver::problem::{Place, PoseGraph, Sighting, Step},
+};
+use nalgebra::{Isometry2, Isometry3, Quaternion, SMatrix, Translation2, Translation3, UnitComplex, UnitQuaternion};
+use std::collections::{HashMap, VecDeque};
+
+/// x, y and the angle.
+pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
+    Isometry2::from_parts(Translation2::new(x, y), turned(angle))
+}
+
+/// The same on every platform.
+pub(super) fn turned(angle: f64) -> UnitComplex<f64> {
+    let (sine, cosine) = libm::sincos(angle);
+    UnitComplex::from_cos_sin_unchecked(cosine, sine)
+}
+
+/// x, y, z and the quaternion x, y, z, w, of any length but none.
+///
+/// One whose length is 1 but for rounding is taken as it is: so it is the same after it is written and read again.
+pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
+    let [x, y, z] = text.reals("a translation")?;
+    let [i, j, k, w] = text.reals("a quaternion")?;
+    let quaternion = Quaternion::new(w, i, j, k);
+    let largest = quaternion.coords.amax();
+    if largest == 0.0 {
+        return text.refuse("a quaternion of length 0 is no rotation");
+    }
+    // Six roundings are the most that dividing by the length leaves.
+    let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
+        true => UnitQuaternion::new_unchecked(quaternion),
+        // Divided by the largest first: squares may be beyond all numbers.
+        false => UnitQuaternion::new_normalize(quaternion / largest),
+    };
+    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
+}
+
+/// A symmetric matrix, its upper triangle row by row.
+pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f64, N, N>> {
+    let mut matrix = SMatrix::zeros();
+    for row in 0..N {
+        for col in row..N {
+            let value = text.real("an element of an information matrix")?;
+            matrix[(row, col)] = value;
+            matrix[(col, row)] = value;
+        }
+    }
+    Ok(matrix)
+}
+
+/// Numbers made of a line's, refused where they are none.
+pub(super) fn finite<const R: usize, const C: usize>(
+    text: &Numbers<'_>,
+    matrix: SMatrix<f64, R, C>,
+) -> Result<SMatrix<f64, R, C>> {
+    match matrix.iter().all(|number| number.is_finite()) {
+        true => Ok(matrix),
+        false => text.refuse("what follows from these numbers is beyond all numbers"),
+    }
+}
+
+/// A pose or a landmark of the file, by its number of that kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Vertex {
+    Pose(u32),
+    Landmark(u32),
+}
+
+/// A measurement whose ends are names yet.
+struct Named<M, I> {
+    line: u64,
+    from: u64,
+    to: u64,
+    measured: M,
+    information: I,
+}
+
+/// Collects a graph line by line; what names what is looked up at the end, for vertices may come after their edges.
+pub(super) struct Builder<P: Place> {
+    graph: PoseGraph<P>,
+    /// By name, and whether it is among the names of landmarks.
+    vertices: HashMap<(bool, u64), Vertex>,
+    landmarks_named_apart: bool,
+    steps: Vec<Named<P::Pose, P::PoseInformation>>,
+    sightings: Vec<Named<P::Landmark, P::LandmarkInformation>>,
+    fixed: Vec<(u64, u64)>,
+}
+
+impl<P: Place> Builder<P> {
+    /// Names are of poses and landmarks alike, unless those of landmarks are apart.
+    pub fn new(landmarks_named_apart: bool) -> Self {
+        let graph = PoseGraph {
+            poses: vec![],
+            pose_names: vec![],
+            landmarks: vec![],
+            landmark_names: vec![],
+            fixed_poses: vec![],
+            fixed_landmarks: vec![],
+            steps: vec![],
+            sightings: vec![],
+        };
+        Self { graph, vertices: HashMap::new(), landmarks_named_apart, steps: vec![], sightings: vec![], fixed: vec![] }
+    }
+
+    fn name(&mut self, text: &Numbers<'_>, name: u64, vertex: Vertex) -> Result<()> {
+        let apart = self.landmarks_named_apart && matches!(vertex, Vertex::Landmark(_));
+        match self.vertices.insert((apart, name), vertex) {
+            None => Ok(()),
+            Some(_) => text.refuse(format!("a second vertex {name}")),
+        }
+    }
+
+    pub fn pose(&mut self, text: &Numbers<'_>, name: u64, pose: P::Pose) -> Result<()> {
+        self.name(text, name, Vertex::Pose(self.graph.poses.len() as u32))?;
+        push(&mut self.graph.pose_names, name, "vertices")?;
+        push(&mut self.graph.poses, pose, "vertices")
+    }
+
+    pub fn landmark(&mut self, text: &Numbers<'_>, name: u64, landmark: P::Landmark) -> Result<()> {
+        self.name(text, name, Vertex::Landmark(self.graph.landmarks.len() as u32))?;
+        push(&mut self.graph.landmark_names, name, "vertices")?;
+        push(&mut self.graph.landmarks, landmark, "vertices")
+    }
+
+    pub fn fix(&mut self, text: &Numbers<'_>, name: u64) -> Result<()> {
+        push(&mut self.fixed, (text.line(), name), "vertices")
+    }
+
+    pub fn step(
+        &mut self,
+        text: &Numbers<'_>,
+        (from, to): (u64, u64),
+        measured: P::Pose,
+        information: P::PoseInformation,
+    ) -> Result<()> {
+        if from == to {
+            return text.refuse(format!("an edge from vertex {from} to itself"));
+        }
+        push(&mut self.steps, Named { line: text.line(), from, to, measured, information }, "edges")
+    }
+
+    pub fn sighting(
+        &mut self,
+        text: &Numbers<'_>,
+        (from, to): (u64, u64),
+        measured: P::Landmark,
+        information: P::LandmarkInformation,
+    ) -> Result<()> {
+        push(&mut self.sightings, Named { line: text.line(), from, to, measured, information }, "edges")
+    }
+
+    /// The graph. Where `placing`, poses and landmarks of which the file does not say where they are are placed by what was measured: from
+    /// the poses that have a place, or the first, over as few edges as lead there, the earlier of the file first.
+    pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
+        if placing {
+            self.place_others(text)?;
+        }
+        let apart = self.landmarks_named_apart;
+        let pose = |line: u64, name: u64| match self.vertices.get(&(false, name)) {
+            Some(&Vertex::Pose(pose)) => Ok(pose),
+            Some(Vertex::Landmark(_)) => text.refuse_on(line, format!("vertex {name} is a landmark, not a pose")),
+            None => text.refuse_on(line, format!("there is no vertex {name} in the file")),
+        };
+        let landmark = |line: u64, name: u64| match self.vertices.get(&(apart, name)) {
+            Some(&Vertex::Landmark(landmark)) => Ok(landmark),
+            Some(Vertex::Pose(_)) => text.refuse_on(line, format!("vertex {name} is a pose, not a landmark")),
+            None => text.refuse_on(line, format!("there is no vertex {name} in the file")),
+        };
+        let graph = &mut self.graph;
+        grow(&mut graph.steps, self.steps.len(), "edges")?;
+        for &Named { line, from, to, measured, information } in &self.steps {
+            graph.steps.push(Step { from: pose(line, from)?, to: pose(line, to)?, measured, information });
+        }
+        grow(&mut graph.sightings, self.sightings.len(), "edges")?;
+        for &Named { line, from, to, measured, information } in &self.sightings {
+            let (pose, landmark) = (pose(line, from)?, landmark(line, to)?);
+            graph.sightings.push(Sighting { pose, landmark, measured, information });
+        }
+        for &(line, name) in &self.fixed {
+            match self.vertices.get(&(false, name)) {
+                Some(&Vertex::Pose(pose)) => graph.fixed_poses.push(pose),
+                Some(&Vertex::Landmark(landmark)) => graph.fixed_landmarks.push(landmark),
+                None => return text.refuse_on(line, format!("there is no vertex {name} in the file")),
+            }
+        }
+        for fixed in [&mut graph.fixed_poses, &mut graph.fixed_landmarks] {
+            fixed.sort_unstable();
+            fixed.dedup();
+        }
+        Ok(self.graph)
+    }
+
+    fn place_others(&mut self, text: &Numbers<'_>) -> Result<()> {
+        // Of each pose the steps that begin or, `true`, end there.
+        let mut steps: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
+        let mut names = Vec::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            for (name, ends) in [(step.from, false), (step.to, true)] {
+                let of_pose = steps.entry(name).or_insert_with(|| {
+                    names.push((name, step.line));
+                    Vec::new()
+                });
+                of_pose.push((number, ends));
+            }
+        }
+        let given = self.graph.pose_names.iter().copied().zip(self.graph.poses.iter().copied());
+        let mut placed: HashMap<u64, P::Pose> = given.collect();
+        let mut next: VecDeque<u64> = self.graph.pose_names.iter().copied().collect();
+        if let (true, Some(&(first, _))) = (placed.is_empty(), names.first()) {
+            placed.insert(first, P::origin());
+            next.push_back(first);
+        }
+        while let Some(name) = next.pop_front() {
+            let pose = placed[&name];
+            for &(number, ends) in steps.get(&name).map_or(&[][..], Vec::as_slice) {
+                let step = &self.steps[number];
+                let (other, way) = match ends {
+                    false => (step.to, step.measured),
+                    true => (step.from, P::inverse(&step.measured)),
+                };
+                placed.entry(other).or_insert_with(|| {
+                    next.push_back(other);
+                    P::compose(&pose, &way)
+                });
+            }
+        }
+        let nowhere =
+            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from one whose place is known"));
+        for (name, line) in names {
+            match placed.get(&name) {
+                Some(_) if self.vertices.contains_key(&(false, name)) => {}
+                Some(&pose) if P::is_finite(&pose) => self.pose(text, name, pose)?,
+                Some(_) => return text.refuse_on(line, format!("pose {name} is measured to be beyond all numbers")),
+                None => return nowhere(line, name),
+            }
+        }
+        for number in 0..self.sightings.len() {
+            let Named { line, from, to, measured, .. } = self.sightings[number];
+            let Some(pose) = placed.get(&from) else { return nowhere(line, from) };
+            if !self.vertices.contains_key(&(self.landmarks_named_apart, to)) {
+                let place = P::place(pose, &measured);
+                if !P::landmark_is_finite(&place) {
+                    return text.refuse_on(line, format!("landmark {to} is measured to be beyond all numbers"));
+                }
+                self.landmark(text, to, place)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! Writing: the vertices, those fixed, the edges; numbers in the fewest digits that read back to the same bits.
+use crate::{
+    Result,
+    io::{matrix_market::append_value, write_whole},
+    solver::problem::{Graph, PoseGraph, World, file::builder::turned},
+};
+use nalgebra::{AbstractRotation, Isometry, Isometry2, Isometry3, SMatrix, UnitComplex};
+use std::{
+    fmt::Debug,
+    io::{self, ErrorKind, Write},
+    path::Path,
+};
+
+/// Writes `graph` so that [`read`](super::read) gives it again; nothing is left half-written.
+///
+/// All that was read from a g2o file comes back to the bit, but for angles outside -π to π: of them, and of rotations that are products of many,
+/// the last digits may change, once. Zeros may lose their sign. Where a landmark is named like a pose, as iSAM's files have them, landmarks are
+/// named anew, from one above the largest name of a pose. A graph of nothing makes an empty file, which is no graph.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the system refuses the file, or for a graph whose parts do not fit each other: a vertex without a name, an edge
+/// of a vertex that is not there.
+pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
+    write_whole(path.as_ref(), |file| write_to(file, graph))
+}
+
+/// Writes `graph` anywhere, in pieces of a line.
+///
+/// # Errors
+/// Those of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
+pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
+    match graph {
+        Graph::Plane(graph) => {
+            let form = Form {
+                pose: "VERTEX_SE2",
+                landmark: "VERTEX_XY",
+                step: "EDGE_SE2",
+                sighting: "EDGE_SE2_XY",
+                offset: "",
+            };
+            form.write(&mut writer, graph, planar)
+        }
+        Graph::Space(graph) => {
+            if !graph.sightings.is_empty() {
+                writeln!(writer, "PARAMS_SE3OFFSET 0 0 0 0 0 0 0 1")?;
+            }
+            let form = Form {
+                pose: "VERTEX_SE3:QUAT",
+                landmark: "VERTEX_TRACKXYZ",
+                step: "EDGE_SE3:QUAT",
+                sighting: "EDGE_SE3_TRACKXYZ",
+                offset: " 0",
+            };
+            form.write(&mut writer, graph, spatial)
+        }
+    }
+}
+
+/// The keywords of a graph, and what stands between the ends of a sighting and its numbers.
+struct Form {
+    pose: &'static str,
+    landmark: &'static str,
+    step: &'static str,
+    sighting: &'static str,
+    offset: &'static str,
+}
+
+impl Form {
+    fn write<R, const D: usize, const N: usize, const K: usize>(
+        &self,
+        writer: &mut impl Write,
+        graph: &PoseGraph<World<R, D, N>>,
+        numbers: impl Fn(&Isometry<f64, R, D>) -> [f64; K],
+    ) -> io::Result<()>
+    where
+        R: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static,
+    {
+        let poses = Names { what: "pose", names: graph.pose_names.clone(), vertices: graph.poses.len() };
+        let landmarks = Names { what: "landmark", names: landmark_names(graph)?, vertices: graph.landmarks.len() };
+        poses.check()?;
+        landmarks.check()?;
+        for (name, pose) in poses.names.iter().zip(&graph.poses) {
+            line(writer, format_args!("{} {name}", self.pose), numbers(pose))?;
+        }
+        for (name, landmark) in landmarks.names.iter().zip(&graph.landmarks) {
+            line(writer, format_args!("{} {name}", self.landmark), landmark.iter().copied())?;
+        }
+        for &pose in &graph.fixed_poses {
+            writeln!(writer, "FIX {}", poses.of(pose)?)?;
+        }
+        for &landmark in &graph.fixed_landmarks {
+            writeln!(writer, "FIX {}", landmarks.of(landmark)?)?;
+        }
+        for step in &graph.steps {
+            let start = format_args!("{} {} {}", self.step, poses.of(step.from)?, poses.of(step.to)?);
+            line(writer, start, numbers(&step.measured).into_iter().chain(upper(&step.information)))?;
+        }
+        for seen in &graph.sightings {
+            let (pose, landmark) = (poses.of(seen.pose)?, landmarks.of(seen.landmark)?);
+            let start = format_args!("{} {pose} {landmark}{}", self.sighting, self.offset);
+            line(writer, start, seen.measured.iter().copied().chain(upper(&seen.information)))?;
+        }
+        Ok(())
+    }
+}
+
+/// What the poses or the landmarks of a graph are called.
+struct Names {
+    what: &'static str,
+    names: Vec<u64>,
+    vertices: usize,
+}
+
+impl Names {
+    fn check(&self) -> io::Result<()> {
+        let Self { what, names, vertices } = self;
+        match names.len() == *vertices {
+            true => Ok(()),
+            false => Err(invalid(format!("{vertices} {what}s have {} names", names.len()))),
+        }
+    }
+
+    fn of(&self, number: u32) -> io::Result<u64> {
+        let Self { what, names, .. } = self;
+        let name = names.get(number as usize).copied();
+        name.ok_or_else(|| invalid(format!("{what} {number} of {}, which are counted from 0", names.len())))
+    }
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, reason)
+}
+
+/// Their own, or numbers above those of the poses where a pose has one of them.
+fn landmark_names<R, const D: usize, const N: usize>(graph: &PoseGraph<World<R, D, N>>) -> io::Result<Vec<u64>>
+where
+    R: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static,
+{
+    let mut poses = graph.pose_names.clone();
+    poses.sort_unstable();
+    if !graph.landmark_names.iter().any(|name| poses.binary_search(name).is_ok()) {
+        return Ok(graph.landmark_names.clone());
+    }
+    let largest = poses.last().copied().unwrap_or(0);
+    let name = |number: usize| largest.checked_add(number as u64 + 1);
+    let names: Option<_> = (0..graph.landmark_names.len()).map(name).collect();
+    names.ok_or_else(|| invalid(format!("above pose {largest} there are no names for the landmarks")))
+}
+
+fn line(
+    writer: &mut impl Write,
+    start: std::fmt::Arguments<'_>,
+    numbers: impl IntoIterator<Item = f64>,
+) -> io::Result<()> {
+    let mut text = Vec::new();
+    write!(text, "{start}")?;
+    for number in numbers {
+        text.push(b' ');
+        append_value(&mut text, number)?;
+    }
+    text.push(b'\n');
+    writer.write_all(&text)
+}
+
+/// The upper triangle, row by row.
+fn upper<const N: usize>(matrix: &SMatrix<f64, N, N>) -> impl Iterator<Item = f64> {
+    (0..N).flat_map(move |row| (row..N).map(move |col| matrix[(row, col)]))
+}
+
+fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
+    [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
+}
+
+/// An angle that has this very cosine and sine, where there is one: the arc tangent is off by a few roundings at most.
+fn angle(rotation: &UnitComplex<f64>) -> f64 {
+    let nearest = libm::atan2(rotation.im, rotation.re);
+    let (mut below, mut above) = (nearest, nearest);
+    for _ in 0..4 {
+        if let Some(same) = [above, below].into_iter().find(|&angle| turned(angle) == *rotation) {
+            return same;
+        }
+        (below, above) = (below.next_down(), above.next_up());
+    }
+    nearest
+}
+
+fn spatial(pose: &Isometry3<f64>) -> [f64; 7] {
+    let [x, y, z] = pose.translation.vector.into();
+    let [i, j, k, w] = pose.rotation.coords.into();
+    [x, y, z, i, j, k, w]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! U and its damping, added to S over the products. Kernel: `cl/solver/schur/base.cl`.
+//!
+//! S is so written once, by the products; what U has is a small part of it.
+use super::system::Damped;
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    resident::DeviceCbc,
+};
+
+type Signature<T> = (In<T>, In<u32>, In<u32>, In<u32>, InOut<T>, u32, u32, Scalar<T>, Scalar<T>);
+
+/// One item per element: nothing here depends on the size.
+const GROUP_SIZE: usize = 64;
+
+/// Where blocks of U and of the diagonal go: as `cl/solver/schur/structure.cl` has them.
+pub(super) struct Slots {
+    /// Entry of S; `u32::MAX` where the slot is unused.
+    pub place: Buffer<u32>,
+    /// Entry of U; `u32::MAX` where U has none.
+    pub source: Buffer<u32>,
+    /// Whether there are products too, and whether it is on the diagonal: bits 0 and 1.
+    pub kind: Buffer<u32>,
+}
+
+impl Slots {
+    /// For a matrix of U's entries `source`, one after another, and no products: on its diagonal or not.
+    pub fn copying(work: &Work, source: &[u32], on_diagonal: bool) -> Result<Self> {
+        let place: Vec<u32> = (0..source.len() as u32).collect();
+        let kind = work.upload(&vec![u32::from(on_diagonal) << 1; source.len()])?;
+        Ok(Self { place: work.upload(&place)?, source: work.upload(source)?, kind })
+    }
+}
+
+pub(super) struct Base<T: Element> {
+    kernel: Kernel<Signature<T>>,
+    slots: Slots,
+}
+
+impl<T: Element> Base<T> {
+    /// For blocks of `side` x `side`.
+    pub fn new(work: &Work, side: usize, slots: Slots) -> Result<Self> {
+        Ok(Self { kernel: Self::kernel(work.device(), side)?, slots })
+    }
+
+    /// Asks for its kernel.
+    pub fn ask(device: &Device, side: usize) -> Result<()> {
+        Self::kernel(device, side).map(drop)
+    }
+
+    fn kernel(device: &Device, side: usize) -> Result<Kernel<Signature<T>>> {
+        let options = Options::group_size(GROUP_SIZE).element::<T>().define("C", side);
+        device.kernel(source!("solver/schur/base.cl"), &options, "add_base")
+    }
+
+    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, s: &mut DeviceCbc<T>) -> Result<()> {
+        work.stage("base");
+        let Slots { place, source, kind } = &self.slots;
+        let (slots, stride, Damped { scale, shift }) = (place.len(), u.stride as u32, damped);
+        let args = (&u.values, place, source, kind, &mut s.values, slots as u32, stride, scale, shift);
+        self.kernel.launch(work, Grid::items(slots * u.shape.area(), GROUP_SIZE), args)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        let Slots { place, source, kind } = &self.slots;
+        place.bytes() + source.bytes() + kind.bytes()
+    }
+}

@@ -1,0 +1,92 @@
+//! The damped diagonal blocks of V factored, V + damping = L·Lᵀ, and y = L⁻¹·b_p. Kernels: `cl/solver/schur/factor.cl`.
+use super::system::{Damped, least_pivot, packed};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
+    resident::DeviceCbc,
+};
+
+type Signature<T> = (In<T>, In<T>, Out<T>, Out<T>, InOut<u32>, u32, u32, Scalar<T>, Scalar<T>);
+
+/// The largest blocks that one work-item has in registers: 21 numbers.
+const EACH_MAX: usize = 6;
+
+pub(super) struct Factor<T: Element> {
+    kernel: Kernel<Signature<T>>,
+    groups: Groups,
+    blocks: usize,
+    /// L of each block: its columns from the diagonal down, one after another, the diagonal's reciprocals on the diagonal.
+    pub factor: Buffer<T>,
+    pub y: Buffer<T>,
+    /// 0, or `blocks` less the number of the first block that is not positive definite: largest for the first.
+    status: Buffer<u32>,
+}
+
+/// How blocks are shared out.
+#[derive(Clone, Copy)]
+struct Groups {
+    /// Work-items of a group.
+    size: usize,
+    /// Blocks of a group.
+    blocks: usize,
+}
+
+impl<T: Element> Factor<T> {
+    /// For `blocks` blocks of `side` x `side`.
+    pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
+        let (kernel, groups) = Self::kernel(work.device(), side)?;
+        Ok(Self {
+            kernel,
+            groups,
+            blocks,
+            factor: work.buffer(blocks * packed(side))?,
+            y: work.buffer(blocks * side)?,
+            status: work.buffer(1)?,
+        })
+    }
+
+    /// Asks for its kernel.
+    pub fn ask(device: &Device, side: usize) -> Result<()> {
+        Self::kernel(device, side).map(drop)
+    }
+
+    fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, Groups)> {
+        // The small blocks of a group take 8 to 10 KiB of local memory. A large block has an item
+        // for each row.
+        let (name, groups) = match side {
+            ..=EACH_MAX => {
+                let blocks = if side <= 4 { 64 } else { 32 };
+                ("factor_each", Groups { size: device.info().serial_or(blocks), blocks })
+            }
+            _ => ("factor_group", Groups { size: 32, blocks: 1 }),
+        };
+        let options = Options::group_size(groups.size)
+            .element::<T>()
+            .exact_division::<T>(device.info())
+            .define("P", side)
+            .define("TOGETHER", groups.blocks)
+            // A power of 2, exact in either type.
+            .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot::<T>()))
+            .define("EACH", u8::from(side <= EACH_MAX));
+        Ok((device.kernel(source!("solver/schur/factor.cl"), &options, name)?, groups))
+    }
+
+    pub fn run(&mut self, work: &Work, v: &DeviceCbc<T>, b: &Buffer<T>, damped: Damped<T>) -> Result<()> {
+        work.stage("factor");
+        work.fill_zero(&mut self.status)?;
+        let grid = Grid::groups(self.blocks.div_ceil(self.groups.blocks), self.groups.size);
+        let (blocks, stride, Damped { scale, shift }) = (self.blocks as u32, v.stride as u32, damped);
+        let Self { factor, y, status, .. } = self;
+        self.kernel.launch(work, grid, (&v.values, b, factor, y, status, blocks, stride, scale, shift))
+    }
+
+    /// The first block that was not positive definite; one small read.
+    pub fn failed(&self, device: &Device) -> Result<Option<usize>> {
+        let status = self.status.download(&Work::new(device, None))?[0] as usize;
+        Ok((status > 0).then(|| self.blocks - status))
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.factor.bytes() + self.y.bytes() + self.status.bytes()
+    }
+}
