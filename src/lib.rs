@@ -88,6 +88,7 @@
 #![warn(missing_docs)]
 
 pub mod analysis;
+mod apply;
 mod device;
 mod element;
 pub mod error;
@@ -109,6 +110,7 @@ mod structure;
 mod triple;
 mod vector;
 
+pub use apply::MatVec;
 pub use device::kernel_cache;
 pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
@@ -128,7 +130,7 @@ pub use solver::{Damping, ImplicitSchur, Schur};
 pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
 pub use triple::Triple;
-pub use vector::{Diagonal, MatVec, Norms};
+pub use vector::{Diagonal, Norms};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

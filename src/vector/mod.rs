@@ -1,24 +1,21 @@
-//! Matrices with vectors, and vectors with vectors: what an iterative solver does between two products of matrices.
+//! Norms, diagonals and scalings of matrices, and vectors with vectors: what an iterative solver does between two products of matrices.
 //!
 //! | file | makes |
 //! |---|---|
-//! | [`matvec`] | y = alpha·A·x + beta·y and the same of Aᵀ |
 //! | [`norms`] | norms of columns and rows, of scalars and of blocks |
 //! | [`scaling`] | A·diag(d), diag(d)·A in place |
 //! | [`diagonal`] | the blocks on the diagonal, and the diagonal |
 //! | [`arithmetic`] | dot products, norms and sums of vectors |
-//! | [`lines`], [`line_sums`] | what the first two rest on: a sum for each row or column, whatever its length |
+//! | [`lines`], [`line_sums`] | a sum for each row or column, whatever its length: for norms, and for products with vectors in `apply/` |
 mod arithmetic;
 mod diagonal;
-mod line_sums;
+pub(crate) mod line_sums;
 mod lines;
-mod matvec;
 mod norms;
 mod scaling;
 
 pub(crate) use arithmetic::PIECE as DOT_PIECE;
 pub use diagonal::Diagonal;
-pub use matvec::MatVec;
 pub use norms::Norms;
 
 use crate::{Device, DeviceVector, Element, Error, Result, resident::PatternArrays};
@@ -32,7 +29,7 @@ fn ask(device: &Device) -> Result<()> {
 }
 
 /// Refuses a vector of another length, or on another device.
-fn check_vector<T: Element>(
+pub(crate) fn check_vector<T: Element>(
     name: &'static str,
     vector: &DeviceVector<T>,
     device: &Device,

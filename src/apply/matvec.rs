@@ -1,9 +1,13 @@
 //! Products of matrices with vectors.
-use super::{
-    check_vector,
-    line_sums::{LineSums, Terms},
+use crate::{
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result,
+    device::Work,
+    esc::Scaling,
+    vector::{
+        check_vector,
+        line_sums::{LineSums, Terms},
+    },
 };
-use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result, device::Work, esc::Scaling};
 use std::{
     marker::PhantomData,
     sync::{Mutex, PoisonError},
