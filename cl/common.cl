@@ -2,7 +2,7 @@
 //
 // Nothing here or in any kernel file has a default: a kernel built without a define the host owes it does not build.
 #ifndef GROUP_SIZE
-#error "GROUP_SIZE: the host plans the work-group size, see src/esc/tuning.rs"
+#error "GROUP_SIZE: the host plans the work-group size, see src/product/tuning.rs"
 #endif
 
 // A product is rounded before it is added, on every device: the bits of a result do not depend on where it was computed.

@@ -92,22 +92,19 @@ mod apply;
 mod device;
 mod element;
 pub mod error;
-mod esc;
 mod events;
 pub mod generate;
 mod groups;
 mod host;
 pub mod io;
 pub mod matrix;
-mod plan;
 mod primitives;
+mod product;
 pub mod reference;
 mod resident;
 pub mod solver;
-mod spgemm;
 pub mod spy;
 mod structure;
-mod triple;
 mod vector;
 
 pub use apply::MatVec;
@@ -116,20 +113,18 @@ pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use element::{Element, OperandPair, Real, Word};
 pub use error::{Error, Result};
-pub use esc::{Estimate, Part};
 pub use groups::{BlockGroups, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, WeightedGroupsGram};
 pub use host::Progress;
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
-pub use plan::{Plan, WeightedGram, Weights};
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
+pub use product::plan::{Plan, Triple, WeightedGram, Weights};
+pub use product::{Estimate, Method, Part, Report, Spgemm, multiply};
 #[cfg(feature = "ocl")]
 pub use resident::OclMatrix;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};
 pub use solver::{Damping, ImplicitSchur, Schur};
-pub use spgemm::{Method, Report, Spgemm, multiply};
 pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
-pub use triple::Triple;
 pub use vector::{Diagonal, Norms};
 
 /// The README's example is compiled and run with the documentation's.

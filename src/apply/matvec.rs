@@ -2,7 +2,7 @@
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result,
     device::Work,
-    esc::Scaling,
+    product::Scaling,
     vector::{
         check_vector,
         line_sums::{LineSums, Terms},

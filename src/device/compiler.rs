@@ -376,7 +376,7 @@ impl Site {
     }
 }
 
-/// Kernels for messages: `cl/esc/gather.cl gather_runs, cl/esc/gather.cl gather_ends`.
+/// Kernels for messages: `cl/product/esc/gather.cl gather_runs, cl/product/esc/gather.cl gather_ends`.
 fn names(units: &[&Unit]) -> String {
     let name = |unit: &&Unit| format!("{} {}", unit.source.path, unit.kernel);
     units.iter().map(name).collect::<Vec<_>>().join(", ")

@@ -9,7 +9,7 @@ pub(crate) struct Source {
     pub text: &'static str,
 }
 
-/// Embeds a file under `cl/`: `source!("esc/gather.cl")`; or two, the words of the second before it.
+/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`; or two, the words of the second before it.
 macro_rules! source {
     ($words:literal, $path:literal) => {
         $crate::device::Source {

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Device, Element, Error, Matrix, Part, Plan, Result,
     device::{Buffer, Work},
-    esc::{Room, Scaling},
+    product::{Room, Scaling},
 };
 use std::sync::{Mutex, PoisonError};
 

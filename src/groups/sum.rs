@@ -5,7 +5,7 @@
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
-    esc::{Part, PlannedProduct, Room, Scaling, Side},
+    product::{Part, PlannedProduct, Room, Scaling, Side},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl<T: Element> GroupSum<T> {
     pub fn new(work: &Work, patterns: &[&DevicePattern]) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
-        let joined = crate::esc::join_patterns(work, first.arrays.nrows, columns)?;
+        let joined = crate::product::join_patterns(work, first.arrays.nrows, columns)?;
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
         let side = |pattern: Arc<PatternArrays>| Side { pattern, shape: BlockShape::SCALAR, transposed: false };
         let group_size = 256.min(device.info().max_group_size);

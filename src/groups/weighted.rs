@@ -3,8 +3,10 @@ use super::{Cells, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, de
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result, Weights,
     device::Work,
-    esc::Scaling,
-    plan::{Weigh, block_diagonal},
+    product::{
+        Scaling,
+        plan::{Weigh, block_diagonal},
+    },
 };
 use std::sync::{Mutex, PoisonError};
 

@@ -9,7 +9,7 @@ use crate::{
     BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
     element::Piece,
-    esc::Scaling,
+    product::Scaling,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;

@@ -3,7 +3,7 @@ use super::{
     check_vector,
     line_sums::{LineSums, Terms},
 };
-use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, device::Work, esc::Scaling};
+use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, device::Work, product::Scaling};
 use std::{
     marker::PhantomData,
     sync::{Mutex, PoisonError},

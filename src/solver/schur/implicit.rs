@@ -3,7 +3,7 @@ use super::{Damping, cameras::Cameras, elimination, elimination::Elimination, si
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Real, Result,
     device::Work,
-    esc::{PlannedProduct, Scaling},
+    product::{PlannedProduct, Scaling},
 };
 use std::sync::{Mutex, PoisonError};
 

@@ -14,8 +14,8 @@ use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, ScalarPlan, StageTime,
     device::Work,
     error::Dimensions,
-    esc::{Part, PlannedProduct, Scaling, Side},
     events::ms,
+    product::{Part, PlannedProduct, Scaling, Side},
 };
 use base::Base;
 use elimination::Elimination;

@@ -1,0 +1,82 @@
+// words: what the kernels that sum products of blocks share. Included before cl/product/blocks/sums.cl,
+// cl/product/blocks/tiles.cl and cl/product/blocks/staged.cl.
+#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
+#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
+#endif
+#define NOTHING ((ARITHMETIC)-0.0f)
+#define WHOLE 0xffffffffu
+
+// What the sum of products begin to end starts with.
+#if EMPTY_RUNS
+#define START(begin, end) ((begin) < (end) ? NOTHING : (ARITHMETIC)0)
+#else
+#define START(begin, end) NOTHING
+#endif
+
+// Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
+#if A_TRANSPOSED
+#define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
+#else
+#define A_AT(row, k, rows, inner) ((k) * (rows) + (row))
+#endif
+#if B_TRANSPOSED
+#define B_AT(k, col, inner, cols) ((k) * (cols) + (col))
+#else
+#define B_AT(k, col, inner, cols) ((col) * (inner) + (k))
+#endif
+
+#define JOIN_(word, n) word##n
+#define JOIN(word, n) JOIN_(word, n)
+
+// A sum, to its place in C.
+void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ARITHMETIC value = alpha * sum;
+    if (beta != 0)
+        value += beta * LOAD(c, element);
+    STORE(value, c, element);
+}
+
+// The first product of a run, which begins after the end of the run before it.
+uint run_begin(global const uint* run_end, uint run)
+{
+    return run > 0 ? run_end[run - 1] + 1 : 0;
+}
+
+// The kernels of GPUs are compiled for the sides of their blocks; vectors of WIDE elements are 16 bytes.
+#ifdef WIDE
+#define LEFT (ROWS * INNER)
+#define RIGHT (INNER * COLS)
+#define AREA (ROWS * COLS)
+#define ROUNDS(n) (((n) + GROUP_SIZE - 1) / GROUP_SIZE)
+#define NONE 0xffffffffu
+#define IDLE 0xfffffffeu
+
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define UNROLLED
+#define ROLLED
+#endif
+
+// As JOIN, where what comes of it is made by JOIN.
+#define OF_(word, n) word##n
+#define OF(word, n) OF_(word, n)
+#define VECTOR_1 ARITHMETIC
+#define VECTOR_2 JOIN(ARITHMETIC, 2)
+#define VECTOR_4 JOIN(ARITHMETIC, 4)
+#define GET_1(aligned, from) LOAD(from, 0)
+#define PUT_1(aligned, value, to) STORE(value, to, 0)
+#if ELEMENT_IS_HALF
+#define GET_2(aligned, from) (aligned ? vloada_half2(0, from) : vload_half2(0, from))
+#define GET_4(aligned, from) (aligned ? vloada_half4(0, from) : vload_half4(0, from))
+#define PUT_2(aligned, value, to) (aligned ? vstorea_half2_rte(value, 0, to) : vstore_half2_rte(value, 0, to))
+#define PUT_4(aligned, value, to) (aligned ? vstorea_half4_rte(value, 0, to) : vstore_half4_rte(value, 0, to))
+#else
+#define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
+#define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))
+#define PUT_2(aligned, value, to) (aligned ? (void)(*(global VECTOR_2*)(to) = value) : vstore2(value, 0, to))
+#define PUT_4(aligned, value, to) (aligned ? (void)(*(global VECTOR_4*)(to) = value) : vstore4(value, 0, to))
+#endif
+#endif

@@ -1,0 +1,118 @@
+// expansion: the row and the value, or the pair of operands, of each product.                host: src/product/esc/expansion.rs
+//
+//   one work-group per TILE products, whatever columns they belong to: the load is balanced by construction
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   in   a_values[a_nnz]  b_values[b_nnz]        expand_values only
+//   in   a_source[a_nnz]  b_source[b_nnz]        expand_pairs only: the stored entry behind each, read where it is transposed
+//   in   b_prods[b_nnz + 1]
+//   out  row[products]  value[products] or pair[products]
+//   out  tile_segment[tiles + 1]        segment of the first product of each tile, at the end that of the last product
+#if !defined(TILE) || !defined(FROM_END)
+#error "TILE: products of a work-group, see src/product/tuning.rs; FROM_END: see src/product/esc/expansion.rs"
+#endif
+
+// The entry of A of a product: the entries that an entry of B meets are the first of its column of A, or the last (lower triangle).
+#if FROM_END
+#define A_ENTRY(k, b_entry, product) (a_col_ptr[(k) + 1] - (uint)(b_prods[(b_entry) + 1] - (product)))
+#else
+#define A_ENTRY(k, b_entry, product) (a_col_ptr[k] + (uint)((product) - b_prods[b_entry]))
+#endif
+
+// Number of the last entry e in first <= e < end with b_prods[e] <= product; b_prods[first] <= product < b_prods[end].
+// Interpolation search (Polok 2015, Expansion Stage; Perl 1978). Equal counts are entries that meet empty columns of A: the last
+// one of them is the one that has the product. Eight steps, then bisection: a few huge columns would cost thousands.
+uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
+{
+    ulong at_first = b_prods[first], at_end = b_prods[end];
+    for (uint step = 0; end - first > 1; ++step) {
+        uint pivot = first + (end - first) / 2;
+        if (step < 8) {
+            // 64 bits hold the quotient's operands: both ends are less than 2^32 apart within one band.
+            const ulong guess = first + (ulong)(end - first) * (product - at_first) / (at_end - at_first);
+            pivot = (uint)clamp(guess, (ulong)first + 1, (ulong)end - 1);
+        }
+        const ulong at_pivot = b_prods[pivot];
+        if (at_pivot <= product) {
+            first = pivot;
+            at_first = at_pivot;
+        } else {
+            end = pivot;
+            at_end = at_pivot;
+        }
+    }
+    return first;
+}
+
+// The entries that the products of a tile belong to: the first, and the end for the search of the others.
+void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, global uint* tile_segment, local uint* bounds,
+                  ulong first_product, uint start, uint count, uint first_col, uint cols)
+{
+    const uint item = get_local_id(0);
+    const uint tile = get_group_id(0);
+    const uint first_entry = b_col_ptr[first_col], end_entry = b_col_ptr[first_col + cols];
+    if (item == 0) {
+        const uint entry = entry_of(b_prods, first_entry, end_entry, first_product + start);
+        bounds[0] = entry;
+        tile_segment[tile] = column_between(b_col_ptr, first_col, first_col + cols - 1, entry) - first_col;
+    }
+    if (item == GROUP_SIZE - 1) {
+        const uint entry = entry_of(b_prods, first_entry, end_entry, first_product + start + count - 1);
+        bounds[1] = entry + 1;
+        if (tile == get_num_groups(0) - 1)
+            tile_segment[tile + 1] = column_between(b_col_ptr, first_col, first_col + cols - 1, entry) - first_col;
+    }
+    GROUP_BARRIER;
+}
+
+// From one product of an item to its next: mostly the same entry or the one behind it.
+uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product)
+{
+    if (product < b_prods[entry + 1])
+        return entry;
+    if (product < b_prods[entry + 2 < end ? entry + 2 : end])
+        return entry + 1;
+    return entry_of(b_prods, entry + 1, end, product);
+}
+
+#define EXPAND(PLACE)                                                                                                 \
+    local uint bounds[2];                                                                                             \
+    const uint start = get_group_id(0) * TILE;                                                                        \
+    const uint count = min((uint)TILE, products - start);                                                             \
+    tile_entries(b_prods, b_col_ptr, tile_segment, bounds, first_product, start, count, first_col, cols);             \
+    uint b_entry = bounds[0];                                                                                         \
+    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {                                                      \
+        const ulong product = first_product + start + i;                                                              \
+        b_entry = next_entry(b_prods, b_entry, bounds[1], product);                                                   \
+        const uint a_entry = A_ENTRY(b_row_idx[b_entry], b_entry, product);                                           \
+        row[start + i] = a_row_idx[a_entry];                                                                          \
+        PLACE;                                                                                                        \
+    }
+
+#ifdef ELEMENT
+KERNEL expand_values(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
+                     global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
+                     global const ulong* b_prods, global uint* row, global ARITHMETIC* value,
+                     global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols)
+{
+    EXPAND(value[start + i] = LOAD(a_values, a_entry) * LOAD(b_values, b_entry))
+}
+#else
+#if A_TRANSPOSED
+#define A_SOURCE(entry) a_source[entry]
+#else
+#define A_SOURCE(entry) (entry)
+#endif
+#if B_TRANSPOSED
+#define B_SOURCE(entry) b_source[entry]
+#else
+#define B_SOURCE(entry) (entry)
+#endif
+KERNEL expand_pairs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* a_source,
+                    global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
+                    global const ulong* b_prods, global uint* row, global uint2* pair, global uint* tile_segment,
+                    ulong first_product, uint products, uint first_col, uint cols)
+{
+    EXPAND(pair[start + i] = (uint2)(A_SOURCE(a_entry), B_SOURCE(b_entry)))
+}
+#endif

@@ -1,0 +1,103 @@
+// gather: where each run ends and in which row, where each column of C begins, the pieces of long runs.  host: src/product/esc/gather.rs
+//
+//   gather_runs  one work-group per TILE products of the sorted expansion
+//   gather_ends  one work-item per column of C, and one more; one per run where some are long
+//   long_pieces  one work-item per run
+//
+//   in      row[products]  tails[tiles * WORDS]  segment_ptr[cols + 1]        as in tail_counts.cl
+//   in out  tail_ptr[tiles + 6]       run ends before each tile, all of them; behind the record of tail_counts the pieces and parts made, zero before
+//   out     run_end[nnz]              last product of each run
+//   out     c_row_idx[nnz]            its row
+//   out     c_col_ptr[cols + 1]
+//   out     piece[pieces]             of runs longer than LONG_RUN, in any order: run, first product, end, and its part where the run is longer
+//                                     than RUN_PIECE and cut; the parts of a run follow one another
+#if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
+#error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
+#endif
+#define WORDS (TILE / WORD_BITS)
+#define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // words of an item, neighbours
+
+#define PLUS(x, y) ((x) + (y))
+GROUP_SCAN(sum_before, uint, PLUS)
+
+KERNEL gather_runs(global const uint* row, global const uint* tails, global const uint* tail_ptr, global uint* run_end,
+              global uint* c_row_idx, uint products)
+{
+    local uint flags[WORDS], runs_before[WORDS], shared[GROUP_SIZE];
+    const uint item = get_local_id(0), tile = get_group_id(0);
+    for (uint word = item; word < WORDS; word += GROUP_SIZE)
+        flags[word] = tails[tile * WORDS + word];
+    GROUP_BARRIER;
+    uint own = 0, all;
+    for (uint word = item * OWN; word < min((item + 1) * OWN, (uint)WORDS); ++word)
+        own += popcount(flags[word]);
+    uint run = tail_ptr[tile] + sum_before(own, shared, &all);
+    for (uint word = item * OWN; word < min((item + 1) * OWN, (uint)WORDS); ++word) {
+        runs_before[word] = run;
+        run += popcount(flags[word]);
+    }
+    GROUP_BARRIER;
+#if GROUP_SIZE == 1
+    // One item: from run to run, since whether a product ends one cannot be foreseen.
+    for (uint word = 0; word < WORDS; ++word) {
+        uint to = runs_before[word];
+        for (uint bits = flags[word]; bits != 0; bits &= bits - 1) {
+            const uint p = tile * TILE + word * WORD_BITS + (31 - clz(bits & -bits));
+            run_end[to] = p;
+            c_row_idx[to++] = row[p];
+        }
+    }
+#else
+    // Neighbouring items write neighbouring runs.
+    for (uint i = item; i < TILE; i += GROUP_SIZE) {
+        const uint bits = flags[i / WORD_BITS], bit = 1u << (i % WORD_BITS), p = tile * TILE + i;
+        if (bits & bit) {
+            const uint to = runs_before[i / WORD_BITS] + popcount(bits & (bit - 1));
+            run_end[to] = p;
+            c_row_idx[to] = row[p];
+        }
+    }
+#endif
+}
+
+// Cuts the runs of a work-group, one per item: places are counted in local memory first, so that one item asks for all of them.
+void cut_runs(global const uint* run_end, global uint4* piece, global uint* made, uint run, uint runs, local uint* of_group)
+{
+    if (get_local_id(0) == 0)
+        of_group[0] = of_group[1] = 0;
+    GROUP_BARRIER;
+    const uint begin = run > 0 && run < runs ? run_end[run - 1] + 1 : 0, end = run < runs ? run_end[run] + 1 : 0;
+    const uint cuts = end - begin > LONG_RUN ? (end - begin + RUN_PIECE - 1) / RUN_PIECE : 0;
+    uint number = cuts > 0 ? atomic_add(&of_group[0], cuts) : 0;
+    uint part = cuts > 1 ? atomic_add(&of_group[1], cuts) : 0;
+    GROUP_BARRIER;
+    if (get_local_id(0) == 0 && of_group[0] > 0) {
+        of_group[0] = atomic_add(&made[0], of_group[0]);
+        of_group[1] = of_group[1] > 0 ? atomic_add(&made[1], of_group[1]) : 0;
+    }
+    GROUP_BARRIER;
+    number += of_group[0];
+    part += of_group[1];
+    for (uint i = 0; i < cuts; ++i)
+        piece[number + i] = (uint4)(run, begin + i * RUN_PIECE, min(begin + (i + 1) * RUN_PIECE, end), cuts > 1 ? part + i : 0xffffffffu);
+}
+
+// Runs that are found otherwise: those of a mask.
+KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* made, uint nnz)
+{
+    local uint of_group[2];
+    cut_runs(run_end, piece, made, get_global_id(0), nnz, of_group);
+}
+
+KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, global uint* tail_ptr, global uint* c_col_ptr,
+                   global uint4* piece, uint cols, uint products, uint long_runs)
+{
+    const uint item = get_global_id(0), tiles = (products + TILE - 1) / TILE;
+    local uint of_group[2];
+    cut_runs(run_end, piece, tail_ptr + tiles + 4, item, long_runs, of_group);
+    // A column of C begins after the run ends before its segment: counted, not marked, so empty columns need no case of their own.
+    if (item <= cols) {
+        const uint start = segment_ptr[item];
+        c_col_ptr[item] = lower_bound(run_end, tail_ptr[start / TILE], tail_ptr[min(start / TILE + 1, tiles)], start);
+    }
+}

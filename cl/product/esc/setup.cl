@@ -1,0 +1,83 @@
+// setup: the work of the entries of B, and the segments of the expansion.                       host: src/product/esc/setup.rs
+//
+//   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, and one entry more, as the scan has them
+//   setup_segments  items in a stride over the columns of a band, and one more; one partial record per work-group
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, of all entries before it
+//   out  tile_prods[tiles]            those of each tile
+//   out  segment_ptr[columns + 1]     where each column's products begin in the expansion of the band
+//   out  chunk_ptr[columns + 1]       chunks the sort cuts each segment into, 0 for a short one; to be scanned
+//   out  record[groups * 5]           of a group's columns: the longest, the sum of chunks, the short segments, of the last the expansion size, the
+//                                     products of segments of more than one chunk
+#if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
+#error "see src/product/esc/setup.rs"
+#endif
+
+#define LARGER(x, y) max(x, y)
+#define PLUS(x, y) ((x) + (y))
+GROUP_SCAN(group_max, ulong, LARGER)
+GROUP_SCAN(group_sum, ulong, PLUS)
+
+// Entries of column k of A that the entry (k, col) of B meets: all, those from row col on (lower), or those up to row col (upper).
+uint products_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                 global const uint* b_row_idx, uint b_cols, uint entry)
+{
+    const uint row = b_row_idx[entry], begin = a_col_ptr[row], end = a_col_ptr[row + 1];
+#if ONLY_LOWER
+    return end - lower_bound(a_row_idx, begin, end, column_of(b_col_ptr, b_cols, entry));
+#elif ONLY_UPPER
+    return lower_bound(a_row_idx, begin, end, column_of(b_col_ptr, b_cols, entry) + 1) - begin;
+#else
+    return end - begin;
+#endif
+}
+
+KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                     global const uint* b_row_idx, global ulong* b_prods, global ulong* tile_prods, uint b_cols, uint b_nnz)
+{
+    local ulong shared[GROUP_SIZE];
+    const ulong start = (ulong)get_group_id(0) * GROUP_SIZE * ITEMS;
+    ulong sum = 0, total;
+    for (uint i = get_local_id(0); i < GROUP_SIZE * ITEMS; i += GROUP_SIZE)
+        if (start + i <= b_nnz) {
+            const uint entry = (uint)(start + i);
+            const uint prods = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, entry) : 0;
+            b_prods[entry] = prods; // behind the last 0, which becomes the expansion size
+            sum += prods;
+        }
+    group_sum(sum, shared, &total);
+    if (get_local_id(0) == 0)
+        tile_prods[get_group_id(0)] = total;
+}
+
+KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods, global uint* segment_ptr,
+                      global uint* chunk_ptr, global ulong* record, ulong first_product, uint first_col, uint cols)
+{
+    local ulong shared[GROUP_SIZE];
+    ulong longest = 0, chunks = 0, shorts = 0, last = 0, in_chunks = 0;
+    for (ulong i = get_global_id(0); i <= cols; i += get_global_size(0)) {
+        const ulong start = b_prods[b_col_ptr[first_col + i]];
+        ulong chunk_count = 0;
+        if (i < cols) {
+            const ulong length = b_prods[b_col_ptr[first_col + i + 1]] - start;
+            longest = max(longest, length);
+            chunk_count = length > SHORT_MAX ? (length + CHUNK - 1) / CHUNK : 0;
+            chunks += chunk_count;
+            shorts += length > 0 && length <= SHORT_MAX;
+            in_chunks += length > CHUNK ? length : 0;
+        } else
+            last = start;
+        segment_ptr[i] = (uint)(start - first_product); // fits: the host uses it only where the band's expansion does
+        chunk_ptr[i] = (uint)chunk_count;
+    }
+    ulong totals[5];
+    group_max(longest, shared, &totals[0]);
+    group_sum(chunks, shared, &totals[1]);
+    group_sum(shorts, shared, &totals[2]);
+    group_max(last, shared, &totals[3]);
+    group_sum(in_chunks, shared, &totals[4]);
+    if (get_local_id(0) == 0)
+        for (uint i = 0; i < 5; ++i)
+            record[5 * get_group_id(0) + i] = totals[i];
+}

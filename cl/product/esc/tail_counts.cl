@@ -1,0 +1,106 @@
+// tail_counts: which products of the sorted expansion end a run, and how many in each tile.   host: src/product/esc/tail_counts.rs
+//
+//   one work-group per TILE products
+//
+//   in   row[products]                sorted within each segment
+//   in   segment_ptr[segments + 1]    where each segment begins
+//   in   tile_segment[tiles + 1]      segment of each tile's first product, at the end of the last product
+//   out  tails[tiles * WORDS]         a bit per product: the paper's array of flags; each word has one writer
+//   out  counts[tiles + 1]            run ends in each tile, at the end 0; to be scanned
+//   out  record[3]                    behind counts, zero before: longest run; pieces of the runs longer than LONG_RUN, and how many of them are
+//                                     parts of a run longer than RUN_PIECE
+#if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
+#error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
+#endif
+#define WORDS (TILE / WORD_BITS)
+
+// Whether the segment of product p, one of those from `first` to `last`, ends with it.
+bool ends_segment(global const uint* segment_ptr, uint first, uint last, uint p)
+{
+    return segment_ptr[column_between(segment_ptr, first, last, p) + 1] == p + 1;
+}
+
+// Where the run of product p begins, the first of its tile that ends one: it may have begun anywhere before.
+uint begin_of_run(global const uint* row, global const uint* segment_ptr, uint first, uint last, uint p)
+{
+    return lower_bound(row, segment_ptr[column_between(segment_ptr, first, last, p)], p, row[p]);
+}
+
+KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, global const uint* tile_segment,
+                   global uint* tails, global uint* counts, uint products)
+{
+    local uint flags[WORDS];
+    local uint tails_of_tile, longest_of_tile, pieces_of_tile, parts_of_tile;
+    const uint item = get_local_id(0), tile = get_group_id(0);
+    const uint start = tile * TILE, count = min((uint)TILE, products - start);
+    const uint first = tile_segment[tile], last = tile_segment[tile + 1];
+    if (item == 0)
+        tails_of_tile = longest_of_tile = pieces_of_tile = parts_of_tile = 0;
+    for (uint word = item; word < WORDS; word += GROUP_SIZE)
+        flags[word] = 0;
+    GROUP_BARRIER;
+
+    // Ends of segments, one by one, unless most of them are empty.
+    const bool few = last - first <= 2 * TILE;
+    if (few)
+        for (uint segment = first + item; segment <= last; segment += GROUP_SIZE) {
+            const uint end = segment_ptr[segment + 1];
+            if (end > start && end <= start + count && end > segment_ptr[segment])
+                atomic_or(&flags[(end - 1 - start) / WORD_BITS], 1u << ((end - 1 - start) % WORD_BITS));
+        }
+    GROUP_BARRIER;
+
+    for (uint word = item; word < WORDS; word += GROUP_SIZE) {
+        uint bits = flags[word];
+        const uint from = start + word * WORD_BITS, to = min(from + WORD_BITS, start + count);
+        for (uint p = from; p < to; ++p)
+            if (p + 1 == products || row[p] != row[p + 1] || (!few && ends_segment(segment_ptr, first, last, p)))
+                bits |= 1u << (p - from);
+        flags[word] = bits;
+        tails[tile * WORDS + word] = bits;
+    }
+    GROUP_BARRIER;
+
+    // How long the runs are: from one end to the next.
+    uint ends = 0, longest = 0, pieces = 0, parts = 0;
+    for (uint word = item; word < WORDS; word += GROUP_SIZE)
+        if (flags[word] != 0) {
+            uint before = word, begin = 0;
+            while (before > 0 && flags[before - 1] == 0)
+                --before;
+            const uint from = start + word * WORD_BITS;
+            if (before > 0)
+                begin = start + before * WORD_BITS - (WORD_BITS - 32 + clz(flags[before - 1]));
+            else
+                begin = begin_of_run(row, segment_ptr, first, last, from + (31 - clz(flags[word] & -flags[word])));
+            for (uint bits = flags[word]; bits != 0; bits &= bits - 1) {
+                const uint end = from + (32 - clz(bits & -bits)), length = end - begin;
+                const uint cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
+                ++ends;
+                longest = max(longest, length);
+                pieces += length > LONG_RUN ? cuts : 0;
+                parts += cuts > 1 ? cuts : 0;
+                begin = end;
+            }
+        }
+    if (ends > 0) {
+        atomic_add(&tails_of_tile, ends);
+        atomic_max(&longest_of_tile, longest);
+        if (pieces > 0)
+            atomic_add(&pieces_of_tile, pieces);
+        if (parts > 0)
+            atomic_add(&parts_of_tile, parts);
+    }
+    GROUP_BARRIER;
+    if (item == 0) {
+        counts[tile] = tails_of_tile;
+        // Sums and maxima of integers: the order of the groups does not show.
+        global uint* record = counts + get_num_groups(0) + 1;
+        if (longest_of_tile > 0)
+            atomic_max(&record[0], longest_of_tile);
+        if (pieces_of_tile > 0)
+            atomic_add(&record[1], pieces_of_tile);
+        if (parts_of_tile > 0)
+            atomic_add(&record[2], parts_of_tile);
+    }
+}

@@ -1,0 +1,141 @@
+use super::*;
+use crate::{
+    BlockShape, Csc, Part,
+    device::test_device,
+    product::esc::{
+        segmented_sort::SortStage,
+        setup::{Setup, Sizes},
+        tests::{Case, edge_cases, few_cases, tunings, with_segments},
+    },
+};
+
+fn values(case: &Case, products: &[(u32, u32, OperandPair)]) -> Vec<f64> {
+    let (a, b) = &case.host;
+    products.iter().map(|&(.., pair)| a.values()[pair.a as usize] * b.values()[pair.b as usize]).collect()
+}
+
+/// The expansion of a case, as if `before` products were expanded in bands before.
+fn expand(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<Expanded<f64>> {
+    let (device, work) = (test_device(), &case.work);
+    let setup = Setup::new(&device, tuning, Part::Full)?;
+    let mut counted = setup.run(work, &case.a, &case.b)?;
+    let sizes = Sizes { products: case.products.len() as u64, ..counted.sizes };
+    let segments = setup.segments(work, &case.b, &mut counted, &case.band(sizes))?;
+    let prods: Vec<u64> = counted.entries.prods.download(work)?.into_iter().map(|p| p + before).collect();
+    let entries = BEntries { prods: work.upload(&prods)? };
+    let band = Band { first_product: before, ..case.band(sizes) };
+    // Tunings that keep pairs try the wide words.
+    let row_bits = if tuning.payload == PayloadKind::Pairs { 32 } else { 20 };
+    let kind = Kind { row_bits, ..Kind::default() };
+    let stage = Expansion::new(&device, tuning, kind)?;
+    let expanded = stage.run(work, case.operands().factors(), &entries, &segments, &band)?;
+    match sort {
+        true => SortStage::new(&device, tuning)?.run(work, &segments, expanded),
+        false => Ok(expanded),
+    }
+}
+
+fn assert_is(case: &Case, expanded: Expanded<f64>, products: &[(u32, u32, OperandPair)]) -> Result<()> {
+    let rows: Vec<u32> = products.iter().map(|&(_, row, _)| row).collect();
+    assert_eq!(expanded.rows.download(&case.work)?, rows);
+    match expanded.payload {
+        Payload::Values(got) => assert_eq!(got.download(&case.work)?, values(case, products)),
+        Payload::Pairs(got) => {
+            let pairs: Vec<_> = products.iter().map(|&(.., pair)| pair).collect();
+            assert_eq!(got.download(&case.work)?, pairs);
+        }
+    }
+    let segments: Vec<u32> = products.iter().step_by(16).chain(products.last()).map(|&(segment, ..)| segment).collect();
+    assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
+    Ok(())
+}
+
+/// Columns of A of many lengths, empty ones among them: stretches of up to 90 products, in segments short and long (28 and 56 are the
+/// borders of the tuning of the tests).
+fn stretches() -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for (longest, of_column) in [(3, 9), (12, 6), (90, 4), (90, 40)] {
+        let n = 60;
+        let length = |k: usize| (k * 7919) % (longest + 1);
+        let place = |k: usize, i: usize| (i * 90 / length(k).max(1), k, (k + i) as f64 % 7.0 - 3.0);
+        let a = Csc::from_triplets(90, n, (0..n).flat_map(|k| (0..length(k)).map(move |i| place(k, i))))?;
+        let of = |j: usize| (0..of_column).map(move |i| ((i * (j + 3)) % n, j, 1.0 + (i % 3) as f64));
+        let b = (0..50).filter(|j| j % 5 != 2).flat_map(of).map(|(k, j, x)| ((k, j), x));
+        let b: std::collections::BTreeMap<_, _> = b.collect();
+        cases.push(Case::new(a, Csc::from_triplets(n, 50, b.into_iter().map(|((k, j), x)| (k, j, x)))?)?);
+    }
+    Ok(cases)
+}
+
+fn agrees(cases: Vec<Case>) -> Result<()> {
+    let [_, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
+    for case in cases {
+        for tuning in [serial.clone(), serial.clone().keeping_pairs()] {
+            assert_is(&case, expand(&case, &tuning, 0, false)?, &case.products)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn agrees_with_its_model_for_values_and_for_pairs() -> Result<()> {
+    agrees(edge_cases()?)
+}
+
+#[test]
+fn sorted_it_agrees_with_its_model() -> Result<()> {
+    sorted_agrees(edge_cases()?)
+}
+
+/// Plain and sorted, the latter with stretches to merge.
+#[test]
+fn small_cases_agree_with_its_model() -> Result<()> {
+    agrees(few_cases()?)?;
+    sorted_agrees(few_cases()?.into_iter().chain(stretches()?.into_iter().take(2)).collect())
+}
+
+#[test]
+fn stretches_of_all_lengths_are_merged() -> Result<()> {
+    sorted_agrees(stretches()?)
+}
+
+fn sorted_agrees(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            for tuning in [tuning.clone(), tuning.keeping_pairs()] {
+                assert_is(&case, expand(&case, &tuning, 0, true)?, &case.sorted)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The paper's lines 19-21 form exp_size * i in 32 bits, and divide by the number of threads, which may be 0.
+#[test]
+fn small_products_are_counted_beyond_32_bits() -> Result<()> {
+    for lengths in [[3, 0, 20, 9], [3, 100, 0, 40]] {
+        let case = with_segments(&lengths, 4)?;
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            assert_is(&case, expand(&case, &tuning, 1 << 33, true)?, &case.sorted)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn entries_of_very_different_weight_are_found() -> Result<()> {
+    // A few huge columns of A among thousands of tiny and empty ones: where pure interpolation takes thousands of steps.
+    let n = 3000;
+    let length = |k: usize| match k % 1000 {
+        999 => 2000,
+        x if x % 3 == 0 => 0,
+        _ => 1,
+    };
+    let a = Csc::from_triplets(2000, n, (0..n).flat_map(|k| (0..length(k)).map(move |i| (i, k, 1.0))))?;
+    let b = Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?;
+    let case = Case::new(a, b)?;
+    for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+        assert_is(&case, expand(&case, &tuning, 0, true)?, &case.sorted)?;
+    }
+    Ok(())
+}

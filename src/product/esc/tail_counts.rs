@@ -1,0 +1,121 @@
+//! Stage 4 of 6, tail counts (Polok 2015, Algorithm 2, lines 40-49): run ends per tile, scanned, and, by round trip 2, nnz(C).
+//! Kernel: `cl/product/esc/tail_counts.cl`.
+use super::{expansion::Expanded, setup::BandSegments};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
+    primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
+    product::tuning::{TileTuning, Tuning},
+};
+
+type Signature = (In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
+
+pub(crate) struct TailCounts {
+    kernel: Kernel<Signature>,
+    scan: Scan<u32>,
+    tiles: TileTuning,
+}
+
+/// The runs of a sorted expansion, counted.
+pub(crate) struct Tails {
+    /// A bit per product: whether it ends a run.
+    pub flags: Buffer<u32>,
+    /// Run ends before each tile; one more, all of them; behind them the record, and two words for [`Gather`](super::gather::Gather) to count in.
+    pub tail_ptr: Buffer<u32>,
+    /// Runs: entries of C.
+    pub nnz: usize,
+    /// Products of the longest run.
+    pub longest: u32,
+    /// Pieces of the runs longer than [`Tuning::long_run`].
+    pub pieces: usize,
+    /// Those of runs longer than [`RUN_PIECE`].
+    pub parts: usize,
+}
+
+impl TailCounts {
+    pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
+        let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
+        Ok(Self {
+            kernel: device.kernel(source!("product/esc/tail_counts.cl"), &options, "tail_counts")?,
+            scan: Scan::finishing(device, tuning.scan)?,
+            tiles: tuning.tiles,
+        })
+    }
+
+    /// Counts the runs of a sorted expansion of at least one product (round trip 2).
+    pub fn run<T: Element>(&self, work: &Work, sorted: &Expanded<T>, segments: &BandSegments) -> Result<Tails> {
+        work.stage("tail_counts");
+        let products = sorted.rows.len() as u32;
+        let tiles = self.tiles.count(products);
+        let mut flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
+        let mut counts = work.buffer(tiles + 6)?;
+        work.fill_zero(&mut counts)?;
+        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut flags, &mut counts, products);
+        self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
+        self.scan.run_first(work, &mut counts, tiles + 1)?;
+        let record = work.read(&counts, tiles, 4)?;
+        for (what, count) in ["runs", "products of a run", "pieces of runs", "parts of runs"].into_iter().zip(&record) {
+            at_most(what, (*count).into(), products.into())?;
+        }
+        let [nnz, pieces, parts] = [0, 2, 3].map(|i| record[i] as usize);
+        Ok(Tails { flags, tail_ptr: counts, nnz, longest: record[1], pieces, parts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape,
+        device::test_device,
+        product::{
+            Part,
+            esc::{
+                Kind,
+                expansion::Expansion,
+                segmented_sort::SortStage,
+                setup::Setup,
+                tests::{Case, edge_cases, tunings},
+            },
+        },
+    };
+
+    /// Run ends before each tile of 16 and in all, the longest run, the pieces of long runs, those of runs above a piece.
+    fn model(case: &Case, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
+        let tails = case.tails();
+        let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
+        let begins = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+        let lengths: Vec<usize> = ends.iter().zip(begins).map(|(end, begin)| end + 1 - begin).collect();
+        let before = |tile: usize| ends.iter().filter(|&&end| end < tile * 16).count() as u32;
+        let tail_ptr = (0..=tails.len().div_ceil(16)).map(before).collect();
+        let pieces = |above: usize| {
+            lengths.iter().filter(|&&length| length > above).map(|length| length.div_ceil(RUN_PIECE)).sum()
+        };
+        (tail_ptr, *lengths.iter().max().unwrap() as u32, pieces(long_run), pieces(RUN_PIECE))
+    }
+
+    #[test]
+    fn agrees_with_its_model() -> Result<()> {
+        let (device, scalar) = (test_device(), BlockShape::SCALAR);
+        for case in edge_cases()? {
+            for tuning in tunings(scalar, scalar) {
+                let setup = Setup::new(&device, &tuning, Part::Full)?;
+                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let band = case.band(counted.sizes);
+                let expansion = Expansion::new(&device, &tuning, Kind::default())?;
+                let segments = setup.segments(&case.work, &case.b, &mut counted, &band)?;
+                let expanded =
+                    expansion.run(&case.work, case.operands().factors(), &counted.entries, &segments, &band)?;
+                let sorted = SortStage::new(&device, &tuning)?.run(&case.work, &segments, expanded)?;
+                let rows: Vec<u32> = case.sorted.iter().map(|&(_, row, _)| row).collect();
+                assert_eq!(sorted.rows.download(&case.work)?, rows);
+                let tails = TailCounts::new(&device, &tuning)?.run(&case.work, &sorted, &segments)?;
+                let (tail_ptr, longest, pieces, parts) = model(&case, tuning.long_run());
+                assert_eq!(tails.tail_ptr.download(&case.work)?[..tail_ptr.len()], tail_ptr);
+                assert_eq!((tails.longest, tails.pieces, tails.parts), (longest, pieces, parts));
+                assert_eq!(tails.nnz, *tail_ptr.last().unwrap() as usize);
+            }
+        }
+        Ok(())
+    }
+}

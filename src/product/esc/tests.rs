@@ -1,0 +1,291 @@
+//! The pipeline stage by stage against models, with tunings of other devices than the one at hand, and the cases on which the paper's
+//! listings go wrong.
+use super::*;
+use crate::{
+    BlockShape, Csc, OperandPair, Pattern,
+    device::test_device,
+    matrix::Matrix,
+    primitives::segmented_sort::SortTuning,
+    product::{
+        join::join,
+        tuning::{self, TileTuning, WindowTuning},
+    },
+    reference,
+};
+use setup::Sizes;
+
+/// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
+pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
+    let base = Tuning::new(test_device().info(), a, b);
+    let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2, direct_tiles: 2 };
+    let parallel = Tuning {
+        group_size: 8,
+        record_groups: 3,
+        scan,
+        sort: SortTuning::parallel(8),
+        windows: WindowTuning { group_size: 8, items: 7 },
+        tiles: TileTuning { group_size: 8, products: 16 },
+        ..base.clone()
+    };
+    let serial = Tuning {
+        sort: SortTuning { group_size: 1, short_max: 20, chunk: 40, serial: true },
+        tiles: TileTuning { group_size: 1, products: 16 },
+        ..parallel.clone()
+    };
+    [parallel, serial]
+}
+
+/// A product on the way, and what every stage should have made of it, said in plain Rust.
+pub(crate) struct Case {
+    pub work: Work,
+    pub a: DeviceCbc<f64>,
+    pub b: DeviceCbc<f64>,
+    /// (segment, row, pair of operands) of each product, in the order of the expansion; then sorted.
+    pub products: Vec<(u32, u32, OperandPair)>,
+    pub sorted: Vec<(u32, u32, OperandPair)>,
+    pub host: (Csc<f64>, Csc<f64>),
+}
+
+impl Case {
+    pub fn new(a: Csc<f64>, b: Csc<f64>) -> Result<Self> {
+        let work = Work::new(&test_device(), None);
+        poison(&work)?;
+        let mut products = Vec::new();
+        for col in 0..b.ncols() {
+            for b_entry in b.pattern().entries(col) {
+                for a_entry in a.pattern().entries(b.pattern().row_idx()[b_entry] as usize) {
+                    let pair = OperandPair { a: a_entry as u32, b: b_entry as u32 };
+                    products.push((col as u32, a.pattern().row_idx()[a_entry], pair));
+                }
+            }
+        }
+        let mut sorted = products.clone();
+        sorted.sort_by_key(|&(col, row, _)| (col, row));
+        let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+        Ok(Self { work, a: da, b: db, products, sorted, host: (a, b) })
+    }
+
+    pub fn operands(&self) -> Operands<'_, f64> {
+        Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: None }
+    }
+
+    /// Whether a run ends at each product of the sorted expansion.
+    pub fn tails(&self) -> Vec<bool> {
+        let key = |p: usize| self.sorted.get(p).map(|&(col, row, _)| (col, row));
+        (0..self.sorted.len()).map(|p| key(p) != key(p + 1)).collect()
+    }
+
+    /// Everything as one band.
+    pub fn band(&self, sizes: Sizes) -> Band {
+        Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes, kept_bytes: 0 }
+    }
+}
+
+/// Fills memory that the pool gives out next with ones: whoever reads what nobody wrote is found out.
+fn poison(work: &Work) -> Result<()> {
+    let dirty: Result<Vec<_>> = (0..48).map(|_| work.upload(&[u32::MAX; 1024])).collect();
+    dirty.map(drop)
+}
+
+/// A row vector by a matrix that has one product per entry, in columns of given lengths: expansions of any size and segmentation.
+pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
+    // Column k of A has one entry, in row k mod rows; column j of B takes the next lengths[j] columns of A.
+    let total: usize = lengths.iter().sum();
+    let a = Csc::from_triplets(rows, total, (0..total).map(|k| ((k * 7) % rows, k, (k % 5) as f64 + 1.0)))?;
+    let mut k = 0;
+    let places = lengths.iter().enumerate().flat_map(|(j, &length)| {
+        let of_column = (k..k + length).map(move |k| (k, j, (k % 3) as f64 - 1.5));
+        k += length;
+        of_column.collect::<Vec<_>>()
+    });
+    Case::new(a, Csc::from_triplets(total, lengths.len(), places)?)
+}
+
+/// Expansion sizes at which tiles (16), groups (8) and the second level of a scan begin and end, in one segment and in several.
+pub(crate) fn edge_cases() -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for size in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 256, 257] {
+        cases.push(with_segments(&[size], 4)?);
+        cases.push(with_segments(&[0, size / 3, 0, 0, size - size / 3, 0], 5)?);
+    }
+    cases.push(with_segments(&[1; 40], 1)?);
+    cases.push(with_segments(&[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], 3)?);
+    // Runs longer than a piece, within a tile's reach and across many; a run that begins before its tile.
+    cases.push(with_segments(&[5, 1024, 1025, 1], 1)?);
+    Ok(cases)
+}
+
+/// The fewest of them that take every branch of a kernel, for a simulator: one tile and several,
+/// the second level of a scan, empty columns and columns that end in a tile, a run in pieces behind
+/// another.
+pub(crate) fn few_cases() -> Result<Vec<Case>> {
+    let lengths = [&[1][..], &[0, 5, 0, 0, 12, 0], &[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], &[257]];
+    lengths.into_iter().map(|lengths| with_segments(lengths, 4)).chain([with_segments(&[1, 1025], 1)]).collect()
+}
+
+fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let want = reference::multiply(a, b)?;
+    let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    poison(&work)?;
+    let esc = Esc::tuned(&device, da.shape, db.shape, tuning, Kind::default())?;
+    let c_stride = da.shape.product(db.shape).area();
+    let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
+    let mut bands = Vec::new();
+    esc.multiply(&work, &operands, |band| {
+        bands.push(band);
+        Ok(())
+    })?;
+    let c = join(&work, &operands, bands)?.download(&work)?;
+    assert_eq!(c.pattern(), want.as_cbc().pattern, "{what}");
+    assert!(
+        bytemuck::cast_slice::<_, u8>(c.values()) == bytemuck::cast_slice::<_, u8>(want.as_cbc().values),
+        "{what}: values"
+    );
+    assert!(work.read_backs() <= 2 + 3, "{what}: two round trips and the download of three arrays");
+    Ok(())
+}
+
+/// The rows of each column.
+fn columns(nrows: usize, columns: &[&[u32]]) -> Result<Csc<f64>> {
+    let ends = columns.iter().scan(0, |end, rows| {
+        *end += rows.len() as u64;
+        Some(*end)
+    });
+    let col_ptr = std::iter::once(0).chain(ends).collect();
+    let pattern = Pattern::new(nrows, columns.len(), col_ptr, columns.concat())?;
+    let values = (0..pattern.nnz()).map(|i| i as f64 + 2.0).collect();
+    Csc::new(pattern, values)
+}
+
+#[test]
+fn small_cases_on_which_the_paper_s_listings_go_wrong() -> Result<()> {
+    let one = columns(1, &[&[0]])?;
+    let sixteen: Vec<u32> = (0..16).collect();
+    let seventeen: Vec<u32> = (0..17).collect();
+    let hundred: Vec<u32> = (0..100).collect();
+    let cases = [
+        ("line 10: the column is marked at its last entry", one.clone(), columns(1, &[&[0], &[0]])?),
+        ("line 10: a leading empty column", one.clone(), columns(1, &[&[], &[0]])?),
+        ("line 10: inner and trailing empty columns", one.clone(), columns(1, &[&[0], &[], &[], &[0], &[]])?),
+        ("lines 28-29: p for prod", columns(1, &[&[0]])?, columns(1, &[&[0], &[0]])?),
+        (
+            "line 33: a head for every product of the first entry",
+            columns(3, &[&[1, 2], &[0]])?,
+            columns(2, &[&[0, 1]])?,
+        ),
+        (
+            "line 33: the head is lost on an empty column of A",
+            columns(2, &[&[], &[0, 1]])?,
+            columns(2, &[&[1], &[0, 1]])?,
+        ),
+        ("lines 42, 49: an expansion of 1 modulo the tile", columns(17, &[&seventeen])?, columns(1, &[&[0]])?),
+        ("lines 42, 49: an expansion of whole tiles", columns(16, &[&sixteen])?, columns(1, &[&[0], &[0]])?),
+        ("lines 53, 61, 64: the last run and column", one.clone(), one.clone()),
+        ("lines 49-52: an empty expansion", columns(2, &[&[], &[]])?, columns(2, &[&[0, 1], &[]])?),
+        (
+            "line 65: empty columns of C, first, inner and last",
+            columns(2, &[&[], &[0, 1]])?,
+            columns(2, &[&[0], &[1], &[], &[0], &[1], &[0]])?,
+        ),
+        ("line 65: no rows, no columns", columns(0, &[])?, columns(0, &[&[]])?),
+        ("line 22: the last entry of equal counts", columns(2, &[&[], &[0, 1]])?, columns(2, &[&[0, 1], &[0, 1]])?),
+        (
+            "line 22: many equal counts",
+            columns(1, &[&[], &[], &[], &[], &[0]])?,
+            columns(5, &[&[0, 1, 2, 3, 4], &[0, 1, 2, 3]])?,
+        ),
+        ("line 41: b_prods shorter than tail_counts, and needed", columns(100, &[&hundred])?, columns(1, &[&[0]])?),
+        (
+            "lines 43-60: a group that is not full, its flags by local id",
+            columns(100, &[&hundred, &[5]])?,
+            columns(2, &[&[0, 1], &[1]])?,
+        ),
+    ];
+    for (what, a, b) in cases {
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            equal_to_reference(&a, &b, tuning.clone(), what)?;
+            let (a, b) = (as_blocks(&a, 2, 3)?, as_blocks(&b, 3, 1)?);
+            let tuning = tuning.keeping_pairs();
+            equal_to_reference(&a, &b, tuning.clone(), &format!("{what}, blocks"))?;
+            let blocks = tuning::BlockTuning { kernel: tuning::BlockKernel::General, ..tuning.blocks };
+            let general = Tuning { blocks, ..tuning };
+            equal_to_reference(&a, &b, general, &format!("{what}, blocks by the general kernel"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Each entry a block of its multiples.
+fn as_blocks(a: &Csc<f64>, rows: usize, cols: usize) -> Result<crate::Cbc<f64>> {
+    let values = a.values().iter().flat_map(|&value| (1..=rows * cols).map(move |i| value * i as f64)).collect();
+    crate::Cbc::new(a.pattern().clone(), BlockShape::new(rows, cols)?, values)
+}
+
+fn whole(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
+            let what = format!("{} products, {} segments", case.products.len(), case.b.ncols);
+            equal_to_reference(&case.host.0, &case.host.1, tuning, &what)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn edge_cases_whole() -> Result<()> {
+    whole(edge_cases()?)
+}
+
+#[test]
+fn small_cases_whole() -> Result<()> {
+    whole(few_cases()?)
+}
+
+#[test]
+fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
+    // The tunings of a GPU and of a CPU, on whatever device this is.
+    let mut info = test_device().info().clone();
+    let a = crate::generate::power_law(1 << 10, 12_000, BlockShape::SCALAR, crate::generate::Values::Real, 3)?;
+    let h = crate::generate::pose_graph(200, 300, 6, crate::generate::Values::Real, 4)?;
+    let (shape_a, shape_h) = (a.shape(), h.shape());
+    for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {
+        info.kind = kind;
+        for max_group_size in [info.max_group_size, 64] {
+            info.max_group_size = max_group_size;
+            equal_to_reference(&a, &a, Tuning::new(&info, shape_a, shape_a), &format!("{kind:?} scalars"))?;
+            equal_to_reference(&h, &h, Tuning::new(&info, shape_h, shape_h), &format!("{kind:?} blocks"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
+    let mut info = test_device().info().clone();
+    info.kind = crate::DeviceKind::Gpu;
+    // Held in registers, and beyond; rows that 8 divides and that nothing divides; a single column or row.
+    for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
+    {
+        let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
+        let values = crate::generate::Values::Real;
+        let a = crate::generate::uniform(20, 20, 5, left, values, 5)?;
+        let b = crate::generate::uniform(20, 20, 5, right, values, 6)?;
+        equal_to_reference(&a, &b, Tuning::new(&info, left, right), &format!("{left} by {right}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_second_product_allocates_nothing() -> Result<()> {
+    let device = crate::Device::open(test_device().info())?; // a pool of its own
+    let a = device.upload(&crate::generate::pose_graph(300, 300, 3, crate::generate::Values::Real, 1)?)?;
+    drop(crate::multiply(&a, &a)?);
+    let created = device.counters().buffers_created;
+    for _ in 0..3 {
+        drop(crate::multiply(&a, &a)?);
+    }
+    assert_eq!(device.counters().buffers_created, created);
+    Ok(())
+}

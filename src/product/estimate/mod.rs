@@ -1,0 +1,87 @@
+//! What a product will take, foretold on the host: the same tuning, limits and bands, with sizes counted from the operands' patterns.
+mod spgemm;
+
+use super::{
+    bands::Bands,
+    esc::setup::Sizes,
+    limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
+    tuning::Tuning,
+};
+use crate::{
+    DeviceInfo, Element, Error, Result, device::pool_bytes, matrix::CbcView, primitives::drop_entries::DropMemory,
+    resident::PatternArrays,
+};
+use std::cell::Cell;
+
+/// What a product will take of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Products of entries (blocks): the expansion size.
+    pub products: u64,
+    /// Bands of columns the product is cut into.
+    pub bands: usize,
+    /// Most bytes of device memory in use at once, operands included: an upper bound, for nnz(C) is
+    /// not counted. A device's pool may keep more for later where no limit forbids.
+    pub peak_device_bytes: u64,
+    /// Bytes of the operands alone.
+    pub operand_bytes: u64,
+}
+
+/// A·B in column order, C leaving the device band by band, an entry of it taking `entry_bytes`, and
+/// what `consumer` says; `b` is `None` where it is A. `limit`: bytes that may be used.
+pub(crate) fn estimate<T: Element>(
+    info: &DeviceInfo,
+    limit: u64,
+    a: CbcView<'_, T>,
+    b: Option<CbcView<'_, T>>,
+    (entry_bytes, consumer): (usize, Option<DropMemory>),
+) -> Result<Estimate> {
+    let right = b.unwrap_or(a);
+    for operand in [a, right] {
+        PatternArrays::check_nnz(operand.pattern.nnz() as u64)?;
+    }
+    let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
+    let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides);
+    let (cols, nnz) = (right.pattern.ncols() as u64, right.pattern.nnz() as u64);
+    let operand_bytes = bytes(a) + b.map_or(0, bytes);
+    let (setup, entries) = setup_bytes(&tuning, cols, nnz);
+    if operand_bytes + setup > limit {
+        let what = "the operands and what setup counts of them".into();
+        return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
+    }
+    let area = a.shape.product(right.shape).area();
+    let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(&tuning, a.pattern.nrows(), entry_bytes, area) };
+    let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), &tuning, entry_memory);
+
+    let products_of =
+        |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64).sum::<u64>();
+    let column_products = || (0..right.pattern.ncols()).map(products_of);
+    let mut sizes = Sizes::default();
+    column_products().for_each(|products| sizes.add(products, &tuning.sort));
+    // The segments of all columns are given back when one band does not do.
+    let (kept, held) = (operand_bytes + entries, Cell::new(segment_bytes(cols)));
+    let mut bands = Bands::new(right.pattern.ncols(), sizes);
+    let mut told =
+        Estimate { products: sizes.products, bands: 0, peak_device_bytes: operand_bytes + setup, operand_bytes };
+    let narrow = || {
+        held.set(0);
+        Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
+    };
+    while let Some(band) = bands.next(|| limits(kept + held.get()), narrow)? {
+        let columns = band.columns.start as usize..band.columns.end as usize;
+        let most = columns.map(|col| limits(0).most_entries(products_of(col))).sum();
+        let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
+        told.bands += 1;
+        // One column may be tried that fits only if C has few entries in it.
+        told.peak_device_bytes = told.peak_device_bytes.max((kept + need.bytes).min(limit));
+    }
+    Ok(told)
+}
+
+/// What a matrix takes on a device, size classes included.
+fn bytes<T: Element>(matrix: CbcView<'_, T>) -> u64 {
+    let CbcView { pattern, values, .. } = matrix;
+    let lens = [4 * pattern.col_ptr().len(), 4 * pattern.nnz(), size_of_val(values)];
+    lens.into_iter().map(|len| pool_bytes(len as u64)).sum()
+}

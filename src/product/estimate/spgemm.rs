@@ -1,0 +1,167 @@
+//! [`Spgemm::estimate`].
+use super::{Estimate, estimate};
+use crate::{DeviceInfo, Error, Matrix, Result, matrix::aligned_stride, product::Spgemm};
+
+impl Spgemm {
+    /// What [`Spgemm::multiply_host`] will take of a device, found on the host alone, by the planning that the product itself goes by.
+    /// `a` and `b` may be the same matrix, which is then counted once.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`] for `f64` on a device without it; else
+    /// as [`Spgemm::multiply`].
+    ///
+    /// ```
+    /// use blockmul::{Csc, Device, Spgemm};
+    /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
+    /// for device in Device::list()? {
+    ///     let told = Spgemm::new().estimate(&device, &a, &a)?;
+    ///     println!("{}: {} bytes in {} bands", device.name, told.peak_device_bytes, told.bands);
+    /// }
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    pub fn estimate<M: Matrix>(&self, device: &DeviceInfo, a: &M, b: &M) -> Result<Estimate> {
+        device.require::<M::Element>()?;
+        let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
+        if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
+            return Err(Error::Dimensions { a: x.dimensions(), b: y.dimensions() });
+        }
+        let shape = x.shape.product(y.shape);
+        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
+        let limit = self.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
+        let entry = (c_stride * size_of::<M::Element>(), self.drop_memory::<M::Element>(device, c_stride));
+        estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockShape, Cbc, Threshold, device::test_device, generate};
+    use proptest::prelude::*;
+
+    /// Cut as foretold, within the bytes foretold, and nearly as few bytes as that allows for.
+    fn check<M: Matrix>(a: &M, b: &M) -> Result<()> {
+        let device = test_device();
+        let whole = Spgemm::new().estimate(device.info(), a, b)?;
+        let room = whole.peak_device_bytes - whole.operand_bytes;
+        for limit in [u64::MAX, whole.peak_device_bytes, whole.operand_bytes + room / 2, whole.operand_bytes + room / 3]
+        {
+            let spgemm = Spgemm::new().memory_limit(limit);
+            let told = spgemm.estimate(device.info(), a, b)?;
+            let (_, report) = spgemm.multiply_host(&device, a, b)?;
+            assert_eq!((told.products, told.bands), (report.products, report.bands), "within {limit}");
+            let bound = told.peak_device_bytes;
+            assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {told:?}");
+            assert!(report.peak_device_bytes <= limit, "{report:?} within {limit}");
+            assert!(told.bands == 1 || limit < whole.peak_device_bytes);
+        }
+        assert_eq!(whole.bands, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn products_are_cut_as_foretold_and_keep_to_it() -> Result<()> {
+        let p: Cbc<f64> = generate::power_law(4096, 60_000, BlockShape::SCALAR, Default::default(), 1)?;
+        let p = p.to_scalars();
+        check(&p, &p)?;
+        check(&p.cast::<f32>(), &p.transpose().cast())?;
+        let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
+        check(&w, &w.transpose())
+    }
+
+    #[test]
+    fn what_will_not_fit_is_refused_with_its_numbers() -> Result<()> {
+        let a = generate::uniform(2000, 2000, 8, BlockShape::SCALAR, Default::default(), 1)?;
+        let within = |bytes| Spgemm::new().memory_limit(bytes).estimate(test_device().info(), &a, &a);
+        assert!(matches!(within(1 << 10), Err(Error::Memory { available: 1024, .. })));
+        let other = generate::uniform(9, 9, 1, BlockShape::SCALAR, Default::default(), 1)?;
+        let odd = Spgemm::new().estimate(test_device().info(), &a, &other);
+        assert!(matches!(odd, Err(Error::Dimensions { .. })));
+        Ok(())
+    }
+
+    /// Every product is an entry of C, so that the upper bound is what is allocated.
+    #[test]
+    fn an_estimate_is_exact_if_no_products_meet() -> Result<()> {
+        let device = test_device();
+        let info = device.info();
+        for (rows, cols, shape) in [(2000, 3000, (1, 1)), (3, 5, (1, 1)), (400, 200, (6, 3)), (70, 9000, (2, 2))] {
+            let shape = BlockShape::new(shape.0, shape.1)?;
+            let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
+            let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
+            let told = Spgemm::new().estimate(info, &a, &b)?;
+            let (_, report) = Spgemm::new().multiply_host(&device, &a, &b)?;
+            assert_eq!((report.products, report.bands), (report.c_nnz, 1));
+            assert_eq!(report.used_device_bytes, told.peak_device_bytes, "{rows}x{cols} of {shape}");
+        }
+        Ok(())
+    }
+
+    /// A limit of 1 MiB under which two bands do was refused for 65 products of one column; at 2
+    /// MiB there were 27 bands.
+    #[test]
+    fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
+        let a = generate::uniform(2207, 2207, 10, BlockShape::SCALAR, Default::default(), 1)?.to_scalars();
+        let want = crate::reference::multiply(&a, &a)?;
+        assert_eq!(a.nnz(), 22_070);
+        for (limit, bands) in [(1 << 20, 40), (2 << 20, 8)] {
+            let (c, report) = Spgemm::new().memory_limit(limit).multiply_host(&test_device(), &a, &a)?;
+            assert!(c == want && (2..=bands).contains(&report.bands), "{report:?}");
+            assert!(report.peak_device_bytes <= limit && report.peak_device_bytes > limit / 10 * 8, "{report:?}");
+        }
+        Ok(())
+    }
+
+    /// What was enough once is enough again, whatever it is cut into.
+    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, spgemm: &Spgemm) -> Result<()> {
+        let device = test_device();
+        let (want, report) = spgemm.multiply_host(&device, a, b)?;
+        let within = |limit: u64| -> Result<u64> {
+            let (c, report) = spgemm.clone().memory_limit(limit).multiply_host(&device, a, b)?;
+            let told = spgemm.clone().memory_limit(limit).estimate(device.info(), a, b)?;
+            assert!(c == want && report.bands == told.bands, "{report:?}, {told:?}");
+            assert!(
+                report.used_device_bytes <= told.peak_device_bytes && told.peak_device_bytes <= limit,
+                "{report:?}"
+            );
+            assert!(report.peak_device_bytes <= limit, "{report:?}");
+            Ok(report.used_device_bytes)
+        };
+        let mut peak = report.used_device_bytes;
+        for _ in 0..8 {
+            let again = within(peak)?;
+            assert!(again <= peak);
+            match within(again - again / 6) {
+                Ok(less) => peak = less,
+                Err(Error::Memory { needed, available, .. }) => {
+                    assert!(needed > available);
+                    return Ok(());
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_limit_that_was_enough_is_kept(
+            (rows, inner, cols) in (1usize..2000, 12usize..1200, 1usize..1500), per_column in 1usize..12, nodes in 3u32..10,
+            shape in 0usize..3, drop: bool, relative: bool, seed: u64,
+        ) {
+            let (r, k, c) = [(1, 1, 1), (3, 2, 3), (6, 6, 6)][shape];
+            let (left, right, real) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?, Default::default());
+            let threshold = if relative { Threshold::relative(0.5) } else { Threshold::absolute(0.5) };
+            let spgemm = if drop { Spgemm::new().drop_below(threshold) } else { Spgemm::new() };
+            let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
+            let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
+            check_limits(&a, &b, &spgemm)?;
+            // A few long columns beside many short ones.
+            let nodes = 1 << nodes;
+            let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
+            check_limits(&p, &p, &spgemm)?;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The bands of a product that stays on the device, made one matrix by one copy. Kernel: `cl/product/join.cl`.
+use super::Operands;
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, source},
+    resident::{DeviceCbc, PatternArrays},
+};
+use std::sync::Arc;
+
+type Signature = (In<u32>, Out<u32>, u32, u32, u32);
+
+/// A copy needs no more parallelism than this.
+const GROUP_SIZE: usize = 64;
+
+/// Columns of C, band after band, as one pattern; a single band as it is.
+pub(crate) fn join_patterns(
+    work: &Work,
+    nrows: usize,
+    mut bands: Vec<(Buffer<u32>, Buffer<u32>)>,
+) -> Result<Arc<PatternArrays>> {
+    let device = work.device();
+    if bands.len() == 1 {
+        let (col_ptr, row_idx) = bands.remove(0);
+        return Ok(PatternArrays::new(device, nrows, col_ptr.len() - 1, col_ptr, row_idx));
+    }
+    let (ncols, nnz) = bands.iter().fold((0, 0), |(cols, nnz), band| (cols + band.0.len() - 1, nnz + band.1.len()));
+    PatternArrays::check_nnz(nnz as u64)?;
+    let kernel: Kernel<Signature> =
+        work.device().kernel(source!("product/join.cl"), &Options::group_size(GROUP_SIZE), "join")?;
+    let (mut col_ptr, mut row_idx) = (work.buffer(ncols + 1)?, work.buffer(nnz)?);
+    let (mut column, mut entry) = (0, 0);
+    for (ptr, rows) in bands {
+        let cols = ptr.len() - 1;
+        let args = (&ptr, &mut col_ptr, column as u32, cols as u32, entry as u32);
+        kernel.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
+        work.copy(&rows, 0, &mut row_idx, entry, rows.len())?;
+        column += cols;
+        entry += rows.len();
+    }
+    Ok(PatternArrays::new(device, nrows, ncols, col_ptr, row_idx))
+}
+
+/// Columns of C, band after band, as one matrix; a single band as it is.
+pub(crate) fn join<T: Element>(
+    work: &Work,
+    operands: &Operands<'_, T>,
+    mut bands: Vec<DeviceCbc<T>>,
+) -> Result<DeviceCbc<T>> {
+    if bands.len() == 1 {
+        return Ok(bands.remove(0));
+    }
+    work.stage("gather");
+    let nnz: usize = bands.iter().map(|band| band.values.len() / operands.c_stride).sum();
+    let mut values = work.buffer(nnz * operands.c_stride)?;
+    let (mut patterns, mut element) = (Vec::new(), 0);
+    for DeviceCbc { pattern, values: of_band, .. } in bands {
+        work.copy(&of_band, 0, &mut values, element, of_band.len())?;
+        element += of_band.len();
+        patterns.push(pattern.into_buffers(work)?);
+    }
+    let pattern = join_patterns(work, operands.a.nrows, patterns)?;
+    Ok(operands.on(pattern, values))
+}

@@ -1,0 +1,296 @@
+//! The product on the places of a mask, `C<M> = A·B`, in place of stages 1 to 4: products are looked for from C's side, so that those outside
+//! the mask are never formed. Kernels: `cl/product/masked/masked.cl`; the sums are those of `cl/product/blocks/`.
+//!
+//! A place (i, j) sums the products of row i of A and column j of B, and what both have in common is found by looking up the entries of
+//! the shorter in the longer: a *probe* each. Probes are scanned and shared out as the expansion shares out products; the hits are written in
+//! the order of the probes, which is that of C and of ascending k, so nothing is sorted. Memory follows the mask and the hits, time the probes:
+//! for each place the shorter of row and column.
+mod once;
+
+use super::{
+    Done, Side,
+    blocks::{BlockSums, Transposed},
+    planned::{PlannedBand, PlannedProduct},
+    tuning::{TileTuning, Tuning},
+};
+use crate::{
+    Element, Error, OperandPair, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
+    element::Piece,
+    primitives::{
+        scan::Scan,
+        segmented_reduce::RUN_PIECE,
+        transpose::{self, Transpose},
+    },
+    resident::PatternArrays,
+};
+pub(crate) use once::multiply_masked;
+use std::sync::Arc;
+
+type ProbesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u64>, u32, u32);
+type BandsSignature = (In<u64>, Out<u64>, u64, u32, u32);
+type CountSignature = (In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, In<u64>, Out<u32>, u32, u32, u32);
+type WriteSignature = (
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u32>,
+    In<u64>,
+    In<u32>,
+    Out<OperandPair>,
+    Out<u32>,
+    u32,
+    u32,
+    u32,
+);
+type RecordSignature = (In<u32>, InOut<u32>, u32);
+type PiecesSignature = (In<u32>, Out<Piece>, InOut<u32>, u32);
+
+/// Most probes of a band: offsets are 32 bits, of which one is left so that sums of two cannot wrap.
+const MAX_PROBES: u64 = (1 << 31) - 1;
+
+/// op(A)·op(B) on a mask, compiled.
+pub(crate) struct Masked {
+    probes: Kernel<ProbesSignature>,
+    bands: Kernel<BandsSignature>,
+    count: Kernel<CountSignature>,
+    write: Kernel<WriteSignature>,
+    record: Kernel<RecordSignature>,
+    long_pieces: Kernel<PiecesSignature>,
+    sum_probes: Scan<u64>,
+    sum_hits: Scan<u32>,
+    transpose: Transpose,
+    tiles: TileTuning,
+}
+
+/// The rows of A or the columns of B, whichever way they are stored.
+struct Lines<'a> {
+    side: &'a Side,
+    /// Where they are stored the other way.
+    moved: Option<transpose::Transposed>,
+}
+
+/// Places of the mask that are taken at once.
+#[derive(Debug, Clone, Copy)]
+struct Band {
+    first: u32,
+    places: u32,
+    probes: u32,
+}
+
+impl<'a> Lines<'a> {
+    /// The rows, or the columns, of the operand.
+    fn new(work: &Work, transpose: &Transpose, side: &'a Side, rows: bool) -> Result<Self> {
+        work.stage("setup");
+        let moved = match side.transposed == rows {
+            true => None,
+            false => Some(transpose.run(work, &side.pattern)?),
+        };
+        Ok(Self { side, moved })
+    }
+
+    fn pattern(&self) -> &PatternArrays {
+        self.moved.as_ref().map_or(&self.side.pattern, |moved| &moved.pattern)
+    }
+
+    /// The stored entry behind each; anything where that is itself.
+    fn source(&self) -> &Buffer<u32> {
+        self.moved.as_ref().map_or(&self.side.pattern.row_idx, |moved| &moved.source)
+    }
+}
+
+impl Masked {
+    fn new(device: &Device, tuning: &Tuning, (a, b): (&Side, &Side)) -> Result<Self> {
+        let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
+        let long_pieces = device.rare_kernel(source!("product/esc/gather.cl"), &options, "long_pieces")?;
+        let options = options.define("A_MOVED", u8::from(!a.transposed)).define("B_MOVED", u8::from(b.transposed));
+        let masked = source!("product/masked/masked.cl");
+        Ok(Self {
+            probes: device.kernel(masked, &options, "mask_probes")?,
+            bands: device.kernel(masked, &options, "mask_bands")?,
+            count: device.kernel(masked, &options, "count_hits")?,
+            write: device.kernel(masked, &options, "write_hits")?,
+            record: device.kernel(masked, &options, "mask_record")?,
+            long_pieces,
+            transpose: Transpose::new(device)?,
+            sum_probes: Scan::new(device, tuning.scan)?,
+            sum_hits: Scan::new(device, tuning.scan)?,
+            tiles: tuning.tiles,
+        })
+    }
+
+    fn rows<'a>(&self, work: &Work, a: &'a Side) -> Result<Lines<'a>> {
+        Lines::new(work, &self.transpose, a, true)
+    }
+
+    fn columns<'a>(&self, work: &Work, b: &'a Side) -> Result<Lines<'a>> {
+        Lines::new(work, &self.transpose, b, false)
+    }
+
+    /// Finds the runs of all places of `mask`, band after band; `take` gets the products of each.
+    fn runs<T: Element>(
+        &self,
+        work: &Work,
+        (a, b): (&Lines<'_>, &Lines<'_>),
+        mask: &PatternArrays,
+        sums: &BlockSums<T>,
+        most_probes: u64,
+        mut take: impl FnMut(PlannedBand<T>) -> Result<()>,
+    ) -> Result<Done> {
+        let (nnz, group_size) = (mask.nnz(), self.tiles.group_size);
+        let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
+        let (a_ptr, b_ptr) = (&a.pattern().col_ptr, &b.pattern().col_ptr);
+        let args =
+            (a_ptr, b_ptr, &mask.col_ptr, &mask.row_idx, &mut col, &mut probe_ptr, mask.ncols as u32, nnz as u32);
+        self.probes.launch(work, Grid::items(nnz + 1, group_size), args)?;
+        self.sum_probes.run(work, &mut probe_ptr)?;
+        let mut done = Done::default();
+        for band in self.cut(work, &probe_ptr, nnz as u32, most_probes)? {
+            let found = self.band(work, (a, b), (&mask.row_idx, &col, &probe_ptr), band, sums, &mut done)?;
+            done.bands += 1;
+            take(found)?;
+        }
+        Ok(done)
+    }
+
+    /// The places of the mask in bands of so many probes, more only where a place alone has half as many; one read, one more where there
+    /// are several.
+    fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, nnz: u32, most: u64) -> Result<Vec<Band>> {
+        if nnz == 0 {
+            return Ok(Vec::new());
+        }
+        let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
+        if probes <= most {
+            return Ok(vec![Band { first: 0, places: nnz, probes: probes as u32 }]);
+        }
+        // A band has less than a share and the probes of its last place.
+        let share = most.div_ceil(2).max(1);
+        let bands = probes.div_ceil(share);
+        let mut cuts = work.buffer(2 * bands as usize + 2)?;
+        let grid = Grid::items(bands as usize + 1, self.tiles.group_size);
+        self.bands.launch(work, grid, (probe_ptr, &mut cuts, share, bands as u32, nnz))?;
+        let mut cut = Vec::new();
+        for ends in cuts.download(work)?.windows(4).step_by(2) {
+            let places = at_most("place at which a band ends", ends[2], nnz.into())?.checked_sub(ends[0]);
+            let (Some(places), Some(probes)) = (places, ends[3].checked_sub(ends[1])) else {
+                return Err(Error::Contradiction(format!("bands of a mask that end before they begin: {ends:?}")));
+            };
+            if probes > MAX_PROBES {
+                let what = "number of entries looked up for one place of the mask and those before it in its band";
+                return Err(Error::TooLarge { what, value: probes, limit: MAX_PROBES });
+            }
+            if places > 0 {
+                cut.push(Band { first: ends[0] as u32, places: places as u32, probes: probes as u32 });
+            }
+        }
+        Ok(cut)
+    }
+
+    /// The products on some places; two reads, of their number and of the record of the runs.
+    fn band<T: Element>(
+        &self,
+        work: &Work,
+        (a, b): (&Lines<'_>, &Lines<'_>),
+        (row_idx, col, probe_ptr): (&Buffer<u32>, &Buffer<u32>, &Buffer<u64>),
+        Band { first, places, probes }: Band,
+        sums: &BlockSums<T>,
+        done: &mut Done,
+    ) -> Result<PlannedBand<T>> {
+        work.stage("expansion");
+        let tiles = self.tiles.count(probes);
+        let (items, grid) = (tiles * self.tiles.group_size, Grid::groups(tiles, self.tiles.group_size));
+        let (pa, pb) = (a.pattern(), b.pattern());
+        let mut hits = work.buffer(items + 1)?;
+        let (a_ptr, a_idx, b_ptr, b_idx) = (&pa.col_ptr, &pa.row_idx, &pb.col_ptr, &pb.row_idx);
+        let args = (a_ptr, a_idx, b_ptr, b_idx, row_idx, col, probe_ptr, &mut hits, first, places, probes);
+        self.count.launch(work, grid, args)?;
+        self.sum_hits.run(work, &mut hits)?;
+        let products = work.read_count(&hits, items, "products on the mask", probes.into())?;
+        let (mut pairs, mut run_end) = (work.buffer(products as usize)?, work.buffer(places as usize)?);
+        let args = (
+            a_ptr,
+            a_idx,
+            a.source(),
+            b_ptr,
+            b_idx,
+            b.source(),
+            row_idx,
+            col,
+            probe_ptr,
+            &hits,
+            &mut pairs,
+            &mut run_end,
+            first,
+            places,
+            probes,
+        );
+        self.write.launch(work, grid, args)?;
+
+        work.stage("compression");
+        let grid = Grid::items(places as usize, self.tiles.group_size);
+        let mut record = work.buffer(3)?;
+        work.fill_zero(&mut record)?;
+        self.record.launch(work, grid, (&run_end, &mut record, places))?;
+        let record: Vec<u32> = record.download(work)?;
+        let pieces = at_most("pieces of runs", record[1].into(), products)?;
+        let mut pieces = work.buffer(pieces as usize)?;
+        if pieces.len() > 0 {
+            let mut counts = work.buffer(2)?;
+            work.fill_zero(&mut counts)?;
+            self.long_pieces.launch(work, grid, (&run_end, &mut pieces, &mut counts, places))?;
+        }
+        done.products += products;
+        done.longest_run = done.longest_run.max(record[0]);
+        Ok(PlannedBand { pairs, run_end, pieces, parts: sums.parts(work, record[2] as usize)?, first })
+    }
+}
+
+fn tuned(device: &Device, a: &Side, b: &Side) -> Tuning {
+    Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs()
+}
+
+/// What is compiled for two operands and a mask.
+fn compiled<T: Element>(device: &Device, tuning: &Tuning, a: &Side, b: &Side) -> Result<(Masked, BlockSums<T>)> {
+    let transposed = Transposed { a: a.transposed, b: b.transposed };
+    let sums = BlockSums::new(device, tuning, a.op_shape(), b.op_shape(), transposed)?.with_empty_runs(device)?;
+    Ok((Masked::new(device, tuning, (a, b))?, sums))
+}
+
+impl<T: Element> PlannedProduct<T> {
+    /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
+    pub fn masked(work: &Work, a: &Side, b: &Side, mask: &Arc<PatternArrays>) -> Result<Self> {
+        let most = most_probes(work.device().info().max_alloc_bytes);
+        Self::masked_in_bands(work, (a, b), mask, &tuned(work.device(), a, b), most)
+    }
+
+    fn masked_in_bands(
+        work: &Work,
+        (a, b): (&Side, &Side),
+        mask: &Arc<PatternArrays>,
+        tuning: &Tuning,
+        most: u64,
+    ) -> Result<Self> {
+        let (masked, sums) = compiled(work.device(), tuning, a, b)?;
+        let (rows, columns) = (masked.rows(work, a)?, masked.columns(work, b)?);
+        let mut bands = Vec::new();
+        let done = masked.runs(work, (&rows, &columns), mask, &sums, most, |band| {
+            bands.push(band);
+            Ok(())
+        })?;
+        let shape = a.op_shape().product(b.op_shape());
+        let (products, longest_run) = (done.products, done.longest_run);
+        Ok(Self { sums, bands, c: mask.clone(), shape, products, longest_run })
+    }
+}
+
+/// Probes whose hits, all of them, fit so many bytes.
+fn most_probes(bytes: u64) -> u64 {
+    (bytes / size_of::<OperandPair>() as u64).clamp(1, MAX_PROBES)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! A masked product in one shot.
+use super::{Done, Side, compiled, most_probes, tuned};
+use crate::{
+    Element, Result,
+    device::{Clock, Work},
+    primitives::segmented_reduce::Runs,
+    product::blocks::{Places, Scaling},
+    resident::{DeviceCbc, PatternArrays},
+};
+use std::sync::Arc;
+
+/// A·B on the places of `mask`, once; the products of a band are given back before the next is begun. Blocks of C are `stride` elements
+/// apart. The clock was started when the kernels were there.
+pub(crate) fn multiply_masked<'w, T: Element>(
+    work: &'w Work,
+    (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+    mask: &Arc<PatternArrays>,
+    stride: usize,
+) -> Result<(DeviceCbc<T>, Clock<'w>, Done)> {
+    let side = |of: &DeviceCbc<T>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+    let (a_side, b_side) = (side(a), side(b));
+    let tuning = tuned(work.device(), &a_side, &b_side);
+    let (masked, sums) = compiled::<T>(work.device(), &tuning, &a_side, &b_side)?;
+    let (clock, shape) = (work.clock(), a.shape.product(b.shape));
+    let mut values = work.buffer(mask.nnz() * stride)?;
+    if stride > shape.area() {
+        work.fill_zero(&mut values)?; // the padding between blocks
+    }
+    let (rows, columns) = (masked.rows(work, &a_side)?, masked.columns(work, &b_side)?);
+    // Half of what is left: places and probes take their part, and pieces.
+    let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
+    let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |mut band| {
+        let places = Places {
+            runs: Runs { end: &band.run_end, pieces: &band.pieces },
+            pairs: &band.pairs,
+            first: band.first,
+            stride,
+        };
+        sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
+    })?;
+    Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, done))
+}

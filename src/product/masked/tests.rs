@@ -1,0 +1,128 @@
+//! The pairs on each place, with the tunings of other devices, in any number of bands.
+use super::*;
+use crate::{
+    BlockShape, Csc, Pattern,
+    device::test_device,
+    generate,
+    matrix::Matrix,
+    product::{
+        blocks::Scaling,
+        esc::tests::{Case, edge_cases, few_cases, tunings},
+    },
+    resident::DeviceCbc,
+};
+
+/// The operands that meet on each place of the mask, and where its run ends.
+fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u32>) {
+    let (mut pairs, mut ends) = (Vec::new(), Vec::new());
+    for col in 0..mask.ncols() {
+        for row in mask.column(col) {
+            for b_entry in b.pattern().entries(col) {
+                let of_a = a.pattern().entries(b.pattern().row_idx()[b_entry] as usize);
+                let meets = of_a.clone().find(|&a_entry| a.pattern().row_idx()[a_entry] == *row);
+                pairs.extend(meets.map(|a_entry| OperandPair { a: a_entry as u32, b: b_entry as u32 }));
+            }
+            ends.push((pairs.len() as u32).wrapping_sub(1));
+        }
+    }
+    (pairs, ends)
+}
+
+fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tuning, most: u64) -> Result<usize> {
+    let (pairs, ends) = model(a, b, mask);
+    let mask = PatternArrays::upload(work, mask)?;
+    let side = |of: &Csc<f64>, transposed| -> Result<Side> {
+        let pattern = PatternArrays::upload(work, of.pattern())?;
+        Ok(Side { pattern, shape: BlockShape::SCALAR, transposed })
+    };
+    let (a_side, b_side) = (side(a, false)?, side(b, false)?);
+    let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_side, &b_side), &mask, tuning, most)?;
+    let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
+    for band in &planned.bands {
+        assert_eq!(band.first as usize, found_ends.len());
+        let (before, mut begin) = (found.len() as u32, 0);
+        for end in band.run_end.download(work)? {
+            let next = end.wrapping_add(1);
+            longest = longest.max(next - begin);
+            begin = next;
+            found_ends.push(end.wrapping_add(before));
+        }
+        found.extend(band.pairs.download(work)?);
+    }
+    assert_eq!(found, pairs);
+    assert_eq!(found_ends, ends);
+    assert_eq!((planned.products, planned.longest_run), (pairs.len() as u64, longest));
+    Ok(planned.bands.len())
+}
+
+fn agrees(cases: Vec<Case>) -> Result<()> {
+    for case in cases {
+        let (a, b) = &case.host;
+        let whole = crate::reference::multiply(a, b)?;
+        let other =
+            generate::uniform(a.nrows(), b.ncols(), 2.min(a.nrows()), BlockShape::SCALAR, Default::default(), 3)?;
+        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
+            for mask in [whole.pattern(), Matrix::as_cbc(&other).pattern] {
+                check(&case.work, a, b, mask, &tuning, MAX_PROBES)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn agrees_with_its_model() -> Result<()> {
+    agrees(edge_cases()?)
+}
+
+#[test]
+fn small_cases_agree_with_its_model() -> Result<()> {
+    agrees(few_cases()?)
+}
+
+#[test]
+fn bands_change_nothing() -> Result<()> {
+    let work = Work::new(&test_device(), None);
+    let of = |rows, cols, seed| generate::uniform(rows, cols, 5, BlockShape::SCALAR, generate::Values::Integer, seed);
+    let (a, b, mask) = (of(40, 30, 1)?.to_scalars(), of(30, 50, 2)?.to_scalars(), of(40, 50, 3)?.to_scalars());
+    for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
+        let mut bands = Vec::new();
+        for most in [MAX_PROBES, 500, 33, 7] {
+            bands.push(check(&work, &a, &b, mask.pattern(), &tuning, most)?);
+        }
+        assert!(bands[0] == 1 && bands.windows(2).all(|pair| pair[0] < pair[1]), "{bands:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
+    let work = Work::new(&test_device(), None);
+    let mut info = test_device().info().clone();
+    let a = generate::uniform(40, 40, 5, BlockShape::new(2, 3)?, generate::Values::Integer, 1)?;
+    let b = generate::uniform(40, 40, 5, BlockShape::new(3, 2)?, generate::Values::Integer, 2)?;
+    let mask = generate::uniform(40, 40, 20, BlockShape::SCALAR, generate::Values::Integer, 3)?;
+    let (whole, on) = (crate::reference::multiply(&a, &b)?, PatternArrays::upload(&work, mask.pattern())?);
+    let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {
+        info.kind = kind;
+        let side = |of: &DeviceCbc<f64>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+        let (a_side, b_side) = (side(&da), side(&db));
+        let tuning = Tuning::new(&info, a_side.shape, b_side.shape).keeping_pairs();
+        let mut planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_side, &b_side), &on, &tuning, 1000)?;
+        let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
+        let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
+        planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;
+        let c = c.download(&work)?;
+        let mut empty = 0;
+        for (row, col, block) in c.blocks() {
+            let entry = whole.pattern().column(col).binary_search(&(row as u32));
+            empty += usize::from(entry.is_err());
+            let want = entry.map(|e| whole.block(whole.pattern().entries(col).start + e).into_owned());
+            let want = want.unwrap_or_else(|_| nalgebra::DMatrix::zeros(2, 2));
+            assert_eq!(block, want, "({row}, {col}) by the kernels of a {kind:?}");
+        }
+        assert!(empty > 100, "{empty} places without products");
+    }
+    Ok(())
+}

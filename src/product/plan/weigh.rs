@@ -1,0 +1,137 @@
+//! T = W·J for a block-diagonal W: a scaling of J's blocks into room of their own, on J's pattern. Kernels: `cl/product/weigh.cl`.
+use super::weighted::DeviceWeights;
+use crate::{
+    BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result, Weights,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    resident::{DeviceCbc, PatternArrays},
+};
+
+/// Block rows, J, information matrices, weights, T; entries, strides of J and of W, rows that share a weight.
+type Signature<T> = (In<u32>, In<T>, In<T>, In<T>, Out<T>, u32, u32, u32, u32);
+type ColumnsSignature = (In<u32>, Out<u32>, u32, u32);
+
+/// One item per element: nothing here depends on the size.
+const GROUP_SIZE: usize = 256;
+
+/// The kernel, and the room for T.
+pub(crate) struct Weigh<T: Element> {
+    kernel: Kernel<Signature<T>>,
+    /// Block row of each entry of row-major matrices; the arrays of the others have it.
+    rows_by_entry: Option<Buffer<u32>>,
+    /// The pattern of W.
+    weights: DevicePattern,
+    /// Sides of J's blocks.
+    shape: BlockShape,
+    pub t: DeviceCbc<T>,
+}
+
+impl<T: Element> Weigh<T> {
+    /// For a J with this pattern and a W with the pattern `weights`, [`block_diagonal`].
+    pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
+        let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
+        let group_size = GROUP_SIZE.min(device.info().max_group_size);
+        let options = Options::group_size(group_size)
+            .element::<T>()
+            .define("ROWS", shape.rows())
+            .define("COLS", shape.cols())
+            .define("ROW_MAJOR", u8::from(j.row_major));
+        let source = source!("product/weigh.cl");
+        let rows_by_entry = match j.row_major {
+            true => {
+                let columns: Kernel<ColumnsSignature> = device.kernel(source, &options, "entry_columns")?;
+                let mut rows = work.buffer(arrays.nnz())?;
+                let args = (&arrays.col_ptr, &mut rows, arrays.ncols as u32, arrays.nnz() as u32);
+                columns.launch(work, Grid::items(arrays.nnz(), group_size), args)?;
+                Some(rows)
+            }
+            false => None,
+        };
+        let stride = shape.area();
+        let values = work.buffer(arrays.nnz() * stride)?;
+        Ok(Self {
+            kernel: device.kernel(source, &options, "weigh")?,
+            rows_by_entry,
+            weights: weights.clone(),
+            shape,
+            t: DeviceCbc { pattern: arrays.clone(), shape: j.array_shape, stride, values },
+        })
+    }
+
+    /// Refuses weights that are not J's, called `name`.
+    pub fn check<M: Matrix<Element = T>>(&self, name: &str, weights: DeviceWeights<'_, M>) -> Result<()> {
+        if let Some(information) = weights.information() {
+            self.weights.check(name, &information.cbc)?;
+        }
+        let Some((vector, share)) = self.vector(weights) else { return Ok(()) };
+        if !vector.device().same_as(self.device()) {
+            let name = |device: &Device| device.info().name.clone();
+            return Err(Error::DeviceMismatch { a: name(self.device()), b: name(vector.device()) });
+        }
+        let rows = self.weights.nrows();
+        let expected = rows * self.shape.rows() / share;
+        if vector.len() != expected {
+            let why = format!("J has {rows} block rows of {}, a weight for each {share}", self.shape.rows());
+            return Err(Error::Length { array: "weights", found: vector.len(), expected, why });
+        }
+        Ok(())
+    }
+
+    /// T = W·J. The caller has checked both.
+    pub fn run<M: Matrix<Element = T>>(
+        &mut self,
+        work: &Work,
+        j: &DeviceCbc<T>,
+        weights: DeviceWeights<'_, M>,
+    ) -> Result<()> {
+        work.stage("weigh");
+        let (nnz, group_size) = (j.nnz(), GROUP_SIZE.min(self.device().info().max_group_size));
+        // What is not read is given J's blocks.
+        let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
+        let (vector, share) = self.vector(weights).map_or((&j.values, 0), |(vector, share)| (&vector.values, share));
+        let (nnz32, j_stride) = (nnz as u32, j.stride as u32);
+        let rows = self.rows_by_entry.as_ref().unwrap_or(&j.row_idx);
+        let args =
+            (rows, &j.values, information, vector, &mut self.t.values, nnz32, j_stride, stride as u32, share as u32);
+        self.kernel.launch(work, Grid::items(nnz * self.shape.area(), group_size), args)
+    }
+
+    /// The weights beside information matrices, and how many scalar rows share one.
+    fn vector<'a, M: Matrix<Element = T>>(
+        &self,
+        weights: DeviceWeights<'a, M>,
+    ) -> Option<(&'a DeviceVector<T>, usize)> {
+        match weights {
+            Weights::Information(_) => None,
+            Weights::Scaled { weights, .. } | Weights::BlockRows(weights) => Some((weights, self.shape.rows())),
+            Weights::Rows(weights) => Some((weights, 1)),
+        }
+    }
+
+    fn device(&self) -> &Device {
+        self.weights.device()
+    }
+
+    /// Floating-point operations with these weights: 2 for each product of scalars that is added, 1 for each multiplication by a weight.
+    pub fn flops<I, V>(&self, weights: &Weights<I, V>) -> u64 {
+        let sums = 2 * self.shape.rows() as u64;
+        let of_element = match weights {
+            Weights::Information(_) => sums,
+            Weights::Scaled { .. } => sums + 1,
+            Weights::BlockRows(_) | Weights::Rows(_) => 1,
+        };
+        (self.t.nnz() * self.shape.area()) as u64 * of_element
+    }
+
+    /// Bytes of device memory held, size classes included; the patterns of T and W are others'.
+    pub fn bytes(&self) -> u64 {
+        let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
+        rows + self.t.values.bytes()
+    }
+}
+
+/// `n` blocks of `side` x `side` on the diagonal.
+pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
+    let host = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
+    let arrays = PatternArrays::upload(work, &host)?;
+    Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
+}
