@@ -119,7 +119,14 @@ pub(crate) struct PatternArrays {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
-type Signature = (In<u32>, InOut<u64>, u32, u32);
+kernel! {
+    struct HashWords = "fingerprint" in "device/fingerprint.cl" {
+        word: In<u32>,
+        sums: InOut<u64>,
+        words: u32,
+        array: u32,
+    }
+}
 
 /// Work-groups that hash, each adding up its share: enough for any device, few enough to add up on the host.
 const GROUPS: usize = 256;
@@ -198,10 +205,10 @@ impl PatternArrays {
     }
 
     /// The kernel and the size of its groups.
-    fn fingerprint_kernel(device: &Device) -> Result<(Kernel<Signature>, usize)> {
+    fn fingerprint_kernel(device: &Device) -> Result<(Kernel<HashWords<'static>>, usize)> {
         let group_size = device.info().serial_or(GROUP_SIZE);
         let options = Options::group_size(group_size);
-        Ok((device.kernel(source!("resident/fingerprint.cl"), &options, "fingerprint")?, group_size))
+        Ok((Kernel::new(device, &options)?, group_size))
     }
 
     fn fingerprint(&self) -> Result<Fingerprint> {
@@ -212,9 +219,9 @@ impl PatternArrays {
         let (kernel, group_size) = Self::fingerprint_kernel(&self.device)?;
         let mut sums = work.buffer(2 * GROUPS)?;
         work.fill_zero(&mut sums)?;
-        for (array, words) in [(0, &self.col_ptr), (1, &self.row_idx)] {
-            let grid = Grid::groups(words.len().div_ceil(group_size).min(GROUPS), group_size);
-            kernel.launch(&work, grid, (words, &mut sums, words.len() as u32, array))?;
+        for (array, word) in [(0, &self.col_ptr), (1, &self.row_idx)] {
+            let grid = Grid::groups(word.len().div_ceil(group_size).min(GROUPS), group_size);
+            kernel.launch(&work, grid, HashWords { word, sums: &mut sums, words: word.len() as u32, array })?;
         }
         let sums: Vec<u64> = sums.download(&work)?;
         let add = |x: [u64; 2], y: &[u64]| [x[0].wrapping_add(y[0]), x[1].wrapping_add(y[1])];

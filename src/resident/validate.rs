@@ -2,11 +2,20 @@
 //! `cl/resident/validate.cl`.
 use crate::{
     Error, Pattern, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     error::PatternError,
 };
 
-type Signature = (In<u32>, In<u32>, InOut<u32>, u32, u32, u32);
+kernel! {
+    struct Validate = "validate" in "device/validate.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        broken: InOut<u32>,
+        nrows: u32,
+        ncols: u32,
+        nnz: u32,
+    }
+}
 
 /// Two warps or one wavefront; larger groups measured the same or slower.
 const GROUP_SIZE: usize = 64;
@@ -26,9 +35,11 @@ pub(super) fn validate(
     let mut broken = work.upload(&[0u32; 2])?;
     let group_size = GROUP_SIZE.min(work.device().info().max_group_size);
     let options = Options::group_size(group_size).define("ITEMS", ITEMS);
-    let kernel: Kernel<Signature> = work.device().kernel(source!("resident/validate.cl"), &options, "validate")?;
-    let args = (col_ptr, row_idx, &mut broken, nrows as u32, ncols as u32, nnz as u32);
-    kernel.launch(work, Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * ITEMS), group_size), args)?;
+    let kernel: Kernel<Validate<'_>> = Kernel::new(work.device(), &options)?;
+    let grid = Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * ITEMS), group_size);
+    let args =
+        Validate { col_ptr, row_idx, broken: &mut broken, nrows: nrows as u32, ncols: ncols as u32, nnz: nnz as u32 };
+    kernel.launch(work, grid, args)?;
     if broken.download(work)? == [0, 0] {
         return Ok(());
     }
