@@ -6,7 +6,7 @@
 //   in   block_row[nnz]                     block row of J that an entry is in
 //   in   j_values[nnz * j_stride]
 //   in   information[rows * information_stride]     blocks of W on the diagonal; not read where information_stride is 0: W's block is 1
-//   in   weight[rows * ROWS / share]        one for `share` scalar rows of J; not read where share is 0
+//   in   weight[rows * ROWS / rows_per_weight]     one for `rows_per_weight` scalar rows of J; not read where that is 0
 //   out  t_values[nnz * ROWS * COLS]
 //
 // An element of T is the sum over the inner index in ascending order, each multiplication rounded before it is added, then multiplied
@@ -23,7 +23,8 @@
 #endif
 
 KERNEL weigh(global const uint* block_row, global const ELEMENT* j_values, global const ELEMENT* information,
-             global const ELEMENT* weight, global ELEMENT* t_values, uint nnz, uint j_stride, uint information_stride, uint share)
+             global const ELEMENT* weight, global ELEMENT* t_values, uint nnz, uint j_stride, uint information_stride,
+             uint rows_per_weight)
 {
     const ulong item = get_global_id(0);
     const uint entry = (uint)(item / (ROWS * COLS)), element = (uint)(item % (ROWS * COLS));
@@ -46,8 +47,8 @@ KERNEL weigh(global const uint* block_row, global const ELEMENT* j_values, globa
         for (uint k = 0; k < ROWS; ++k)
             value += LOAD(w, AT(row, k, ROWS, ROWS)) * LOAD(j, AT(k, col, ROWS, COLS));
     }
-    if (share != 0)
-        value = LOAD(weight, (of_row * ROWS + row) / share) * value;
+    if (rows_per_weight != 0)
+        value = LOAD(weight, (of_row * ROWS + row) / rows_per_weight) * value;
     STORE(value, t_values, item);
 }
 

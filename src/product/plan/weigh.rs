@@ -2,20 +2,39 @@
 use super::weighted::DeviceWeights;
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result, Weights,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::{DeviceCbc, PatternArrays},
 };
 
-/// Block rows, J, information matrices, weights, T; entries, strides of J and of W, rows that share a weight.
-type Signature<T> = (In<u32>, In<T>, In<T>, In<T>, Out<T>, u32, u32, u32, u32);
-type ColumnsSignature = (In<u32>, Out<u32>, u32, u32);
+kernel! {
+    struct WeighEntries<T: Element> = "weigh" in "plan/weigh.cl" {
+        block_row: In<u32>,
+        j_values: In<T>,
+        information: In<T>,
+        weight: In<T>,
+        t_values: Out<T>,
+        nnz: u32,
+        j_stride: u32,
+        information_stride: u32,
+        rows_per_weight: u32,
+    }
+}
+
+kernel! {
+    struct EntryColumns = "entry_columns" in "plan/weigh.cl" {
+        col_ptr: In<u32>,
+        column: Out<u32>,
+        ncols: u32,
+        nnz: u32,
+    }
+}
 
 /// One item per element: nothing here depends on the size.
 const GROUP_SIZE: usize = 256;
 
 /// The kernel, and the room for T.
 pub(crate) struct Weigh<T: Element> {
-    kernel: Kernel<Signature<T>>,
+    kernel: Kernel<WeighEntries<'static, T>>,
     /// Block row of each entry of row-major matrices; the arrays of the others have it.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
@@ -35,12 +54,16 @@ impl<T: Element> Weigh<T> {
             .define("ROWS", shape.rows())
             .define("COLS", shape.cols())
             .define("ROW_MAJOR", u8::from(j.row_major));
-        let source = source!("product/weigh.cl");
         let rows_by_entry = match j.row_major {
             true => {
-                let columns: Kernel<ColumnsSignature> = device.kernel(source, &options, "entry_columns")?;
+                let columns: Kernel<EntryColumns<'_>> = Kernel::new(device, &options)?;
                 let mut rows = work.buffer(arrays.nnz())?;
-                let args = (&arrays.col_ptr, &mut rows, arrays.ncols as u32, arrays.nnz() as u32);
+                let args = EntryColumns {
+                    col_ptr: &arrays.col_ptr,
+                    column: &mut rows,
+                    ncols: arrays.ncols as u32,
+                    nnz: arrays.nnz() as u32,
+                };
                 columns.launch(work, Grid::items(arrays.nnz(), group_size), args)?;
                 Some(rows)
             }
@@ -49,7 +72,7 @@ impl<T: Element> Weigh<T> {
         let stride = shape.area();
         let values = work.buffer(arrays.nnz() * stride)?;
         Ok(Self {
-            kernel: device.kernel(source, &options, "weigh")?,
+            kernel: Kernel::new(device, &options)?,
             rows_by_entry,
             weights: weights.clone(),
             shape,
@@ -62,15 +85,15 @@ impl<T: Element> Weigh<T> {
         if let Some(information) = weights.information() {
             self.weights.check(name, &information.cbc)?;
         }
-        let Some((vector, share)) = self.vector(weights) else { return Ok(()) };
+        let Some((vector, rows_per_weight)) = self.vector(weights) else { return Ok(()) };
         if !vector.device().same_as(self.device()) {
             let name = |device: &Device| device.info().name.clone();
             return Err(Error::DeviceMismatch { a: name(self.device()), b: name(vector.device()) });
         }
         let rows = self.weights.nrows();
-        let expected = rows * self.shape.rows() / share;
+        let expected = rows * self.shape.rows() / rows_per_weight;
         if vector.len() != expected {
-            let why = format!("J has {rows} block rows of {}, a weight for each {share}", self.shape.rows());
+            let why = format!("J has {rows} block rows of {}, a weight for each {rows_per_weight}", self.shape.rows());
             return Err(Error::Length { array: "weights", found: vector.len(), expected, why });
         }
         Ok(())
@@ -87,11 +110,19 @@ impl<T: Element> Weigh<T> {
         let (nnz, group_size) = (j.nnz(), GROUP_SIZE.min(self.device().info().max_group_size));
         // What is not read is given J's blocks.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
-        let (vector, share) = self.vector(weights).map_or((&j.values, 0), |(vector, share)| (&vector.values, share));
-        let (nnz32, j_stride) = (nnz as u32, j.stride as u32);
-        let rows = self.rows_by_entry.as_ref().unwrap_or(&j.row_idx);
-        let args =
-            (rows, &j.values, information, vector, &mut self.t.values, nnz32, j_stride, stride as u32, share as u32);
+        let (weight, rows_per_weight) =
+            self.vector(weights).map_or((&j.values, 0), |(vector, rows)| (&vector.values, rows));
+        let args = WeighEntries {
+            block_row: self.rows_by_entry.as_ref().unwrap_or(&j.row_idx),
+            j_values: &j.values,
+            information,
+            weight,
+            t_values: &mut self.t.values,
+            nnz: nnz as u32,
+            j_stride: j.stride as u32,
+            information_stride: stride as u32,
+            rows_per_weight: rows_per_weight as u32,
+        };
         self.kernel.launch(work, Grid::items(nnz * self.shape.area(), group_size), args)
     }
 
