@@ -4,17 +4,30 @@
 //! to which, in ascending order. Of that plan nothing is multiplied.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     product::{Part, PlannedProduct, Room, Scaling, Side},
     resident::PatternArrays,
 };
 use std::sync::Arc;
 
-type Signature<T, V> = (In<u32>, In<OperandPair>, In<T>, InOut<T>, u32, u32, u32, Scalar<V>, Scalar<V>, u32);
+kernel! {
+    struct SumGroups<T: Element> = "sum_groups" in "groups/sum.cl" {
+        run_end: In<u32>,
+        pair: In<OperandPair>,
+        parts: In<T>,
+        c_values: InOut<T>,
+        nnz: u32,
+        first: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        area: u32,
+    }
+}
 
 /// Which blocks of several matrices sum to which block of C.
 pub(crate) struct GroupSum<T: Element> {
-    kernel: Kernel<Signature<T, T::Arithmetic>>,
+    kernel: Kernel<SumGroups<'static, T>>,
     union: PlannedProduct<T>,
     /// Elements of a block.
     area: usize,
@@ -32,7 +45,7 @@ impl<T: Element> GroupSum<T> {
         let group_size = 256.min(device.info().max_group_size);
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
-            kernel: device.kernel(source!("groups/sum.cl"), &options, "sum_groups")?,
+            kernel: Kernel::new(device, &options)?,
             union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full)?,
             area: first.array_shape.area(),
             group_size,
@@ -47,12 +60,21 @@ impl<T: Element> GroupSum<T> {
     /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after another, without padding.
     pub fn run(&self, work: &Work, parts: &Buffer<T>, scaling: Scaling<T::Arithmetic>, c: Room<'_, T>) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
-        let (stride, area) = (c.stride as u32, self.area as u32);
-        for (pairs, run_end, first) in self.union.runs() {
-            let n = run_end.len();
-            let args =
-                (run_end, pairs, parts, &mut *c.values, n as u32, c.first as u32 + first, stride, alpha, beta, area);
-            self.kernel.launch(work, Grid::items(n * self.area, self.group_size), args)?;
+        for (pair, run_end, first) in self.union.runs() {
+            let nnz = run_end.len();
+            let args = SumGroups {
+                run_end,
+                pair,
+                parts,
+                c_values: &mut *c.values,
+                nnz: nnz as u32,
+                first: c.first as u32 + first,
+                c_stride: c.stride as u32,
+                alpha,
+                beta,
+                area: self.area as u32,
+            };
+            self.kernel.launch(work, Grid::items(nnz * self.area, self.group_size), args)?;
         }
         Ok(())
     }
