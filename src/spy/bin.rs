@@ -2,12 +2,28 @@
 use super::Scale;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, Matrix, Result,
-    device::{Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Grid, In, InOut, Kernel, Options, Work, kernel},
     matrix::CbcView,
     resident::DeviceCbc,
 };
 
-type Signature<T> = (In<u32>, In<u32>, In<T>, InOut<u32>, InOut<u32>, u32, u32, u32, u64, u64, u64, u64, u32);
+kernel! {
+    struct Bin<T: Element> = "bin" in "spy/bin.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        values: In<T>,
+        counts: InOut<u32>,
+        largest: InOut<u32>,
+        ncols: u32,
+        nnz: u32,
+        stride: u32,
+        rows_per_cell: u64,
+        cols_per_cell: u64,
+        row_step: u64,
+        col_step: u64,
+        whole_blocks: u32,
+    }
+}
 
 /// A raster over arrays that may be those of the transpose.
 pub(super) struct Mesh {
@@ -67,26 +83,26 @@ impl Mesh {
             .define("ITEMS", tuning.items)
             .define("BLOCK_ROWS", matrix.shape.rows())
             .define("BLOCK_COLS", matrix.shape.cols());
-        let kernel: Kernel<Signature<T>> = matrix.device.kernel(source!("spy/bin.cl"), &options, "bin")?;
+        let kernel: Kernel<Bin<'_, T>> = Kernel::new(&matrix.device, &options)?;
         let (mut counts, mut largest) = (work.buffer(self.cells())?, work.buffer(self.cells())?);
         work.fill_zero(&mut counts)?;
         work.fill_zero(&mut largest)?;
         let items = (matrix.nnz() * matrix.shape.area()).div_ceil(tuning.items);
-        let args = (
-            &matrix.col_ptr,
-            &matrix.row_idx,
-            &matrix.values,
-            &mut counts,
-            &mut largest,
-            matrix.ncols as u32,
-            matrix.nnz() as u32,
-            matrix.stride as u32,
-            self.rows_per_cell,
-            self.cols_per_cell,
-            self.row_step,
-            self.col_step,
-            u32::from(self.scale.whole_blocks),
-        );
+        let args = Bin {
+            col_ptr: &matrix.col_ptr,
+            row_idx: &matrix.row_idx,
+            values: &matrix.values,
+            counts: &mut counts,
+            largest: &mut largest,
+            ncols: matrix.ncols as u32,
+            nnz: matrix.nnz() as u32,
+            stride: matrix.stride as u32,
+            rows_per_cell: self.rows_per_cell,
+            cols_per_cell: self.cols_per_cell,
+            row_step: self.row_step,
+            col_step: self.col_step,
+            whole_blocks: u32::from(self.scale.whole_blocks),
+        };
         kernel.launch(&work, Grid::items(items, tuning.group_size), args)?;
         Ok(Bins { counts: counts.download(&work)?, largest: largest.download(&work)? })
     }
