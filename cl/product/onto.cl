@@ -5,20 +5,22 @@
 //
 //   in      place[nnz]         entry of the larger pattern for each entry of C, ascending
 //   in      run_end[runs]      the band's; its first run is entry `first` of C
-//   out     ends[count]        last product of the last run up to there; the larger pattern's entry `low` is the first
+//   out     place_end[places]  last product of the last run up to there; the larger pattern's entry
+//                              `first_place` is the first
 //   in out  piece[pieces]      run
-KERNEL onto_ends(global const uint* place, global const uint* run_end, global uint* ends, uint first, uint runs, uint low,
-                 uint count)
+KERNEL onto_ends(global const uint* place, global const uint* run_end, global uint* place_end, uint first,
+                 uint runs, uint first_place, uint places)
 {
     const uint i = get_global_id(0);
-    if (i >= count)
+    if (i >= places)
         return;
-    ends[i] = run_end[column_of(place + first, runs, low + i)]; // of the last run placed at or before this entry
+    // The end of the last run placed at or before this entry.
+    place_end[i] = run_end[column_of(place + first, runs, first_place + i)];
 }
 
-KERNEL onto_pieces(global const uint* place, global uint4* piece, uint first, uint low, uint pieces)
+KERNEL onto_pieces(global const uint* place, global uint4* piece, uint first, uint first_place, uint pieces)
 {
     const uint i = get_global_id(0);
     if (i < pieces)
-        piece[i].x = place[first + piece[i].x] - low;
+        piece[i].x = place[first + piece[i].x] - first_place;
 }

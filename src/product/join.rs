@@ -2,12 +2,20 @@
 use super::Operands;
 use crate::{
     Element, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
-type Signature = (In<u32>, Out<u32>, u32, u32, u32);
+kernel! {
+    struct Join = "join" in "product/join.cl" {
+        band_col_ptr: In<u32>,
+        c_col_ptr: Out<u32>,
+        first_col: u32,
+        cols: u32,
+        entries_before: u32,
+    }
+}
 
 /// A copy needs no more parallelism than this.
 const GROUP_SIZE: usize = 64;
@@ -25,13 +33,18 @@ pub(crate) fn join_patterns(
     }
     let (ncols, nnz) = bands.iter().fold((0, 0), |(cols, nnz), band| (cols + band.0.len() - 1, nnz + band.1.len()));
     PatternArrays::check_nnz(nnz as u64)?;
-    let kernel: Kernel<Signature> =
-        work.device().kernel(source!("product/join.cl"), &Options::group_size(GROUP_SIZE), "join")?;
+    let kernel: Kernel<Join<'_>> = Kernel::new(device, &Options::group_size(GROUP_SIZE))?;
     let (mut col_ptr, mut row_idx) = (work.buffer(ncols + 1)?, work.buffer(nnz)?);
     let (mut column, mut entry) = (0, 0);
-    for (ptr, rows) in bands {
-        let cols = ptr.len() - 1;
-        let args = (&ptr, &mut col_ptr, column as u32, cols as u32, entry as u32);
+    for (band_col_ptr, rows) in bands {
+        let cols = band_col_ptr.len() - 1;
+        let args = Join {
+            band_col_ptr: &band_col_ptr,
+            c_col_ptr: &mut col_ptr,
+            first_col: column as u32,
+            cols: cols as u32,
+            entries_before: entry as u32,
+        };
         kernel.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
         work.copy(&rows, 0, &mut row_idx, entry, rows.len())?;
         column += cols;

@@ -4,28 +4,44 @@
 //! not know: its run is empty.
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
 };
 
-type EndsSignature = (In<u32>, In<u32>, Out<u32>, u32, u32, u32, u32);
-type PiecesSignature = (In<u32>, InOut<Piece>, u32, u32, u32);
+kernel! {
+    struct OntoEnds = "onto_ends" in "product/onto.cl" {
+        place: In<u32>,
+        run_end: In<u32>,
+        place_end: Out<u32>,
+        first: u32,
+        runs: u32,
+        first_place: u32,
+        places: u32,
+    }
+}
+
+kernel! {
+    struct OntoPieces = "onto_pieces" in "product/onto.cl" {
+        place: In<u32>,
+        piece: InOut<Piece>,
+        first: u32,
+        first_place: u32,
+        pieces: u32,
+    }
+}
 
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
 
 pub(super) struct Onto {
-    ends: Kernel<EndsSignature>,
-    pieces: Kernel<PiecesSignature>,
+    ends: Kernel<OntoEnds<'static>>,
+    pieces: Kernel<OntoPieces<'static>>,
 }
 
 impl Onto {
     pub fn new(device: &Device) -> Result<Self> {
-        let (source, options) = (source!("product/onto.cl"), Options::group_size(GROUP_SIZE));
-        Ok(Self {
-            ends: device.kernel(source, &options, "onto_ends")?,
-            pieces: device.kernel(source, &options, "onto_pieces")?,
-        })
+        let options = Options::group_size(GROUP_SIZE);
+        Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)? })
     }
 
     /// The run ends of a band whose first run is entry `first` of C, and the entry of the larger pattern that is now its first; its pieces
@@ -36,22 +52,32 @@ impl Onto {
         place: &Buffer<u32>,
         first: u32,
         run_end: &Buffer<u32>,
-        pieces: &mut Buffer<Piece>,
+        piece: &mut Buffer<Piece>,
     ) -> Result<(Buffer<u32>, u32)> {
         let runs = run_end.len();
-        let low = work.read(place, first as usize, 1)?[0];
-        let high = work.read(place, first as usize + runs - 1, 1)?[0];
-        let Some(more) = high.checked_sub(low).filter(|&more| more as usize + 1 >= runs) else {
-            return Err(Error::Contradiction(format!("{runs} entries of C lie from {low} to {high} of the pattern")));
+        let first_place = work.read(place, first as usize, 1)?[0];
+        let last_place = work.read(place, first as usize + runs - 1, 1)?[0];
+        let Some(more) = last_place.checked_sub(first_place).filter(|&more| more as usize + 1 >= runs) else {
+            return Err(Error::Contradiction(format!(
+                "{runs} entries of C lie from {first_place} to {last_place} of the pattern"
+            )));
         };
-        let count = more as usize + 1;
-        let mut ends = work.buffer(count)?;
-        let args = (place, run_end, &mut ends, first, runs as u32, low, count as u32);
-        self.ends.launch(work, Grid::items(count, GROUP_SIZE), args)?;
-        let of_pieces = pieces.len();
-        let args = (place, pieces, first, low, of_pieces as u32);
-        self.pieces.launch(work, Grid::items(of_pieces, GROUP_SIZE), args)?;
-        Ok((ends, low))
+        let places = more as usize + 1;
+        let mut place_end = work.buffer(places)?;
+        let args = OntoEnds {
+            place,
+            run_end,
+            place_end: &mut place_end,
+            first,
+            runs: runs as u32,
+            first_place,
+            places: places as u32,
+        };
+        self.ends.launch(work, Grid::items(places, GROUP_SIZE), args)?;
+        let pieces = piece.len();
+        let args = OntoPieces { place, piece, first, first_place, pieces: pieces as u32 };
+        self.pieces.launch(work, Grid::items(pieces, GROUP_SIZE), args)?;
+        Ok((place_end, first_place))
     }
 }
 

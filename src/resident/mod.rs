@@ -13,7 +13,7 @@ pub use matrix::DeviceMatrix;
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;
-pub(crate) use pattern::PatternArrays;
+pub(crate) use pattern::{InPattern, PatternArrays};
 pub use vector::DeviceVector;
 
 const _: () = {

@@ -4,7 +4,7 @@ mod difference;
 use super::DeviceCbc;
 use crate::{
     BlockShape, Element, Error, Matrix, Pattern, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Param, Parameter, RawKernel, Work, kernel},
     error::{PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
@@ -119,8 +119,28 @@ pub(crate) struct PatternArrays {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
+/// A pattern the kernel reads: the field `a` of a `kernel!` stands for `a_col_ptr` and `a_row_idx`.
+pub(crate) struct InPattern;
+
+impl Param for InPattern {
+    type Value<'a> = &'a PatternArrays;
+    fn declare(name: &str) -> Vec<Parameter> {
+        ["col_ptr", "row_idx"].iter().flat_map(|array| In::<u32>::declare(&format!("{name}_{array}"))).collect()
+    }
+    fn bytes(value: &Self::Value<'_>) -> u64 {
+        value.bytes()
+    }
+    unsafe fn set(kernel: &RawKernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
+        // SAFETY: the arguments are two global pointers by the caller's word.
+        unsafe {
+            let index = In::<u32>::set(kernel, index, &&value.col_ptr)?;
+            In::<u32>::set(kernel, index, &&value.row_idx)
+        }
+    }
+}
+
 kernel! {
-    struct HashWords = "fingerprint" in "device/fingerprint.cl" {
+    struct HashWords = "fingerprint" in "resident/fingerprint.cl" {
         word: In<u32>,
         sums: InOut<u64>,
         words: u32,

@@ -7,7 +7,7 @@ use crate::{
 };
 
 kernel! {
-    struct Validate = "validate" in "device/validate.cl" {
+    struct Validate = "validate" in "resident/validate.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         broken: InOut<u32>,

@@ -4,7 +4,7 @@
 //   gather_ends  one work-item per column of C, and one more; one per run where some are long
 //   long_pieces  one work-item per run
 //
-//   in      row[products]  tails[tiles * WORDS]  segment_ptr[cols + 1]        as in tail_counts.cl
+//   in      row[products]  tail_flags[tiles * WORDS]  segment_ptr[cols + 1]   as in tail_counts.cl
 //   in out  tail_ptr[tiles + 6]       run ends before each tile, all of them; behind the record of tail_counts the pieces and parts made, zero before
 //   out     run_end[nnz]              last product of each run
 //   out     c_row_idx[nnz]            its row
@@ -20,13 +20,13 @@
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(sum_before, uint, PLUS)
 
-KERNEL gather_runs(global const uint* row, global const uint* tails, global const uint* tail_ptr, global uint* run_end,
-              global uint* c_row_idx, uint products)
+KERNEL gather_runs(global const uint* row, global const uint* tail_flags, global const uint* tail_ptr,
+                   global uint* run_end, global uint* c_row_idx, uint products)
 {
     local uint flags[WORDS], runs_before[WORDS], shared[GROUP_SIZE];
     const uint item = get_local_id(0), tile = get_group_id(0);
     for (uint word = item; word < WORDS; word += GROUP_SIZE)
-        flags[word] = tails[tile * WORDS + word];
+        flags[word] = tail_flags[tile * WORDS + word];
     GROUP_BARRIER;
     uint own = 0, all;
     for (uint word = item * OWN; word < min((item + 1) * OWN, (uint)WORDS); ++word)

@@ -5,7 +5,7 @@
 //   with CHUNKS one per ROOM products of each long segment: its sorted chunks are left to merge
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   a_of[a_nnz]  b_of[b_nnz]      values; for pairs the stored entry behind each, read where it is transposed
+//   in   a_operand[a_nnz]  b_operand[b_nnz]    values; for pairs the stored entry behind each, read if transposed
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  row[products]  payload[products]                sorted by row inside each segment, stably; of long ones chunks, those of
 //   out  row_between[products]  payload_between[products]   segments that take an odd number of merge passes here
@@ -44,17 +44,17 @@
 #define JOIN(a, b) JOIN_(a, b)
 
 #ifdef ELEMENT
-#define OF ELEMENT
-#define MAKE(a_entry, b_entry) (LOAD(a_of, a_entry) * LOAD(b_of, b_entry))
+#define OPERAND ELEMENT
+#define MAKE(a_entry, b_entry) (LOAD(a_operand, a_entry) * LOAD(b_operand, b_entry))
 #else
-#define OF uint
+#define OPERAND uint
 #if A_TRANSPOSED
-#define A_SOURCE(entry) a_of[entry]
+#define A_SOURCE(entry) a_operand[entry]
 #else
 #define A_SOURCE(entry) (entry)
 #endif
 #if B_TRANSPOSED
-#define B_SOURCE(entry) b_of[entry]
+#define B_SOURCE(entry) b_operand[entry]
 #else
 #define B_SOURCE(entry) (entry)
 #endif
@@ -75,13 +75,13 @@
             const ulong at = (side ? low.y : low.x) + (ulong)item * own_step;                                         \
             const bool below = at < to && numbers[at] < number;                                                       \
             const bool next_below = at + own_step < to && numbers[at + own_step] < number;                            \
-            GROUP_BARRIER; /* the reads of the round before */                                         \
+            GROUP_BARRIER; /* the reads of the round before */                                                        \
             if (get_local_id(0) < 2)                                                                                  \
                 edge[get_local_id(0)] = 0;                                                                            \
-            GROUP_BARRIER;                                                                             \
+            GROUP_BARRIER;                                                                                            \
             if (below && !next_below)                                                                                 \
                 edge[side] = item + 1; /* one item of each half at most */                                            \
-            GROUP_BARRIER;                                                                             \
+            GROUP_BARRIER;                                                                                            \
             const uint2 belows = (uint2)(edge[0], edge[1]);                                                           \
             high.x = belows.x == 0 ? low.x : (uint)min((ulong)low.x + (ulong)belows.x * step.x, (ulong)high.x);       \
             high.y = belows.y == 0 ? low.y : (uint)min((ulong)low.y + (ulong)belows.y * step.y, (ulong)high.y);       \
@@ -117,8 +117,8 @@ uint merge_path(KEYS, uint begin, uint border, uint end, uint count)
     return low;
 }
 
-KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_idx, global const OF* a_of,
-                        global const uint* b_col_ptr, global const uint* b_row_idx, global const OF* b_of,
+KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
+                        global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
                         global const ulong* b_prods, global const uint* segment_ptr, global const uint* chunk_ptr,
                         global uint* row_between, global PAYLOAD* payload_between, global uint* row, global PAYLOAD* payload,
                         global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols,

@@ -5,10 +5,11 @@
 //   in   row[products]                sorted within each segment
 //   in   segment_ptr[segments + 1]    where each segment begins
 //   in   tile_segment[tiles + 1]      segment of each tile's first product, at the end of the last product
-//   out  tails[tiles * WORDS]         a bit per product: the paper's array of flags; each word has one writer
-//   out  counts[tiles + 1]            run ends in each tile, at the end 0; to be scanned
-//   out  record[3]                    behind counts, zero before: longest run; pieces of the runs longer than LONG_RUN, and how many of them are
-//                                     parts of a run longer than RUN_PIECE
+//   out  tail_flags[tiles * WORDS]    a bit per product: the paper's array of flags; each word has one writer
+//   out  tail_ptr[tiles + 1]          run ends in each tile, at the end 0; after an exclusive scan, before each tile
+//   out  record[3]                    behind tail_ptr, zero before: longest run; pieces of the runs longer
+//                                     than LONG_RUN, and how many of them are parts of a run longer than
+//                                     RUN_PIECE
 #if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
@@ -27,7 +28,7 @@ uint begin_of_run(global const uint* row, global const uint* segment_ptr, uint f
 }
 
 KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, global const uint* tile_segment,
-                   global uint* tails, global uint* counts, uint products)
+                   global uint* tail_flags, global uint* tail_ptr, uint products)
 {
     local uint flags[WORDS];
     local uint tails_of_tile, longest_of_tile, pieces_of_tile, parts_of_tile;
@@ -57,7 +58,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
             if (p + 1 == products || row[p] != row[p + 1] || (!few && ends_segment(segment_ptr, first, last, p)))
                 bits |= 1u << (p - from);
         flags[word] = bits;
-        tails[tile * WORDS + word] = bits;
+        tail_flags[tile * WORDS + word] = bits;
     }
     GROUP_BARRIER;
 
@@ -93,9 +94,9 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     }
     GROUP_BARRIER;
     if (item == 0) {
-        counts[tile] = tails_of_tile;
+        tail_ptr[tile] = tails_of_tile;
         // Sums and maxima of integers: the order of the groups does not show.
-        global uint* record = counts + get_num_groups(0) + 1;
+        global uint* record = tail_ptr + get_num_groups(0) + 1;
         if (longest_of_tile > 0)
             atomic_max(&record[0], longest_of_tile);
         if (pieces_of_tile > 0)

@@ -9,10 +9,11 @@
 //   count_hits, write_hits    one work-group per TILE probes, TILE / GROUP_SIZE consecutive ones per work-item
 //   mask_record   one work-item per place
 //
-//   in   a_ptr[rows + 1]  a_idx[a_nnz]          rows of A, b_ptr[cols + 1]  b_idx[b_nnz] columns of B: the k of their entries, ascending
-//   in   a_source[a_nnz]  b_source[b_nnz]       stored entry behind each, read where A_MOVED or B_MOVED
-//   in   m_col_ptr[cols + 1]  m_row_idx[nnz]    the mask
-//   out  m_col[nnz]              column of each place
+//   in   a_t_col_ptr[rows + 1]  a_t_row_idx[a_nnz]    columns of Aᵀ, the rows of A: the k of their entries, ascending
+//   in   b_col_ptr[cols + 1]  b_row_idx[b_nnz]        columns of B, the same
+//   in   a_source[a_nnz]  b_source[b_nnz]             stored entry behind each, read where A_MOVED or B_MOVED
+//   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]    the mask
+//   out  mask_col[nnz]           column of each place
 //   out  probe_ptr[nnz + 1]      probes of each place; after an exclusive scan, of all places before it
 //   out  band[2 * bands + 2]     where each band begins: at the first place that begins so many shares of probes on; and at which probe
 //   out  hits[items + 1]         hits of each item, at the end 0; to be scanned
@@ -25,14 +26,14 @@
 #endif
 #define ITEMS (TILE / GROUP_SIZE)
 
-KERNEL mask_probes(global const uint* a_ptr, global const uint* b_ptr, global const uint* m_col_ptr, global const uint* m_row_idx,
-                   global uint* m_col, global ulong* probe_ptr, uint cols, uint nnz)
+KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr, global const uint* mask_col_ptr,
+                   global const uint* mask_row_idx, global uint* mask_col, global ulong* probe_ptr, uint cols, uint nnz)
 {
     const uint place = get_global_id(0);
     if (place < nnz) {
-        const uint row = m_row_idx[place], col = column_of(m_col_ptr, cols, place);
-        m_col[place] = col;
-        probe_ptr[place] = max(min(a_ptr[row + 1] - a_ptr[row], b_ptr[col + 1] - b_ptr[col]), 1u);
+        const uint row = mask_row_idx[place], col = column_of(mask_col_ptr, cols, place);
+        mask_col[place] = col;
+        probe_ptr[place] = max(min(a_t_col_ptr[row + 1] - a_t_col_ptr[row], b_col_ptr[col + 1] - b_col_ptr[col]), 1u);
     } else if (place == nnz)
         probe_ptr[place] = 0; // becomes their number
 }
@@ -76,15 +77,16 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
 // Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins. Everything before `*from` in the longer of the two
 // is below the k of the probe, and the next of the place may begin where this one ends: looked for in strides that double, then by
 // bisection, so that lines of like lengths are merged and a short one skips through a long one.
-bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const uint* b_ptr, global const uint* b_idx, uint row,
-             uint col, uint n, uint* from, uint2* pair)
+bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
+             global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {
-    const uint a = a_ptr[row], b = b_ptr[col], a_count = a_ptr[row + 1] - a, b_count = b_ptr[col + 1] - b;
+    const uint a = a_t_col_ptr[row], a_count = a_t_col_ptr[row + 1] - a;
+    const uint b = b_col_ptr[col], b_count = b_col_ptr[col + 1] - b;
     const bool by_a = a_count <= b_count;
     if (n >= min(a_count, b_count))
         return false;
-    const uint k = by_a ? a_idx[a + n] : b_idx[b + n];
-    global const uint* other = by_a ? b_idx + b : a_idx + a;
+    const uint k = by_a ? a_t_row_idx[a + n] : b_row_idx[b + n];
+    global const uint* other = by_a ? b_row_idx + b : a_t_row_idx + a;
     const uint count = by_a ? b_count : a_count;
     uint first = *from, stride = 1;
     for (; stride <= count - first && other[first + stride - 1] < k; stride *= 2)
@@ -112,16 +114,16 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
         bounds[0] = place_of(probe_ptr, first_place, first_place + places, first_probe + start);                      \
     if (item == GROUP_SIZE - 1)                                                                                       \
         bounds[1] = place_of(probe_ptr, first_place, first_place + places, first_probe + start + count - 1) + 1;      \
-    GROUP_BARRIER;                                                                                     \
+    GROUP_BARRIER;                                                                                                    \
     const uint begin = min(item * ITEMS, count), end = min(begin + ITEMS, count);                                     \
     uint place = begin < end ? place_of(probe_ptr, bounds[0], bounds[1], first_probe + start + begin) : 0;            \
     uint from = 0;                                                                                                    \
     for (uint i = begin; i < end; ++i) {                                                                              \
         const ulong probe = first_probe + start + i;                                                                  \
         const ulong next_probe = probe_ptr[place + 1];                                                                \
-        uint2 pair;                                                                                                   \
-        const bool hit = (SOME) && hits_at(a_ptr, a_idx, b_ptr, b_idx, m_row_idx[place], m_col[place],                \
-                                           (uint)(probe - probe_ptr[place]), &from, &pair);                           \
+        uint2 joined;                                                                                                 \
+        const bool hit = (SOME) && hits_at(a_t_col_ptr, a_t_row_idx, b_col_ptr, b_row_idx, mask_row_idx[place],       \
+                                           mask_col[place], (uint)(probe - probe_ptr[place]), &from, &joined);        \
         WITH;                                                                                                         \
         if (probe + 1 == next_probe) {                                                                                \
             ++place;                                                                                                  \
@@ -129,9 +131,9 @@ bool hits_at(global const uint* a_ptr, global const uint* a_idx, global const ui
         }                                                                                                             \
     }
 
-KERNEL count_hits(global const uint* a_ptr, global const uint* a_idx, global const uint* b_ptr, global const uint* b_idx,
-                  global const uint* m_row_idx, global const uint* m_col, global const ulong* probe_ptr, global uint* hits,
-                  uint first_place, uint places, uint probes)
+KERNEL count_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
+                  global const uint* b_row_idx, global const uint* mask_row_idx, global const uint* mask_col,
+                  global const ulong* probe_ptr, global uint* hits, uint first_place, uint places, uint probes)
 {
     uint found = 0;
     FOR_PROBES(true, found += hit)
@@ -151,16 +153,17 @@ KERNEL count_hits(global const uint* a_ptr, global const uint* a_idx, global con
 #define B_SOURCE(entry) (entry)
 #endif
 
-KERNEL write_hits(global const uint* a_ptr, global const uint* a_idx, global const uint* a_source, global const uint* b_ptr,
-                  global const uint* b_idx, global const uint* b_source, global const uint* m_row_idx, global const uint* m_col,
-                  global const ulong* probe_ptr, global const uint* hits, global uint2* pairs, global uint* run_end,
-                  uint first_place, uint places, uint probes)
+KERNEL write_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* a_source,
+                  global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
+                  global const uint* mask_row_idx, global const uint* mask_col, global const ulong* probe_ptr,
+                  global const uint* hits, global uint2* pair, global uint* run_end, uint first_place, uint places,
+                  uint probes)
 {
     const uint to_end = hits[get_global_id(0) + 1];
     uint to = hits[get_global_id(0)];
     FOR_PROBES(
         to < to_end,
-        if (hit) pairs[to++] = (uint2)(A_SOURCE(pair.x), B_SOURCE(pair.y));
+        if (hit) pair[to++] = (uint2)(A_SOURCE(joined.x), B_SOURCE(joined.y));
         if (probe + 1 == next_probe) run_end[place - first_place] = to - 1)
 }
 

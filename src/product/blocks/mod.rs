@@ -4,88 +4,157 @@
 use super::tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning};
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
 };
 
-/// Runs or pieces, pairs, A, B, C; how many and the block of C the first run makes; elements from one block to the next in A, B, C; alpha
-/// and beta.
-type RunsSignature<T, V> =
-    (In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, u32, Scalar<V>, Scalar<V>);
-/// The same, and the sides of the blocks.
-type AnyRunsSignature<T, V> =
-    (In<u32>, In<OperandPair>, In<T>, In<T>, InOut<T>, u32, u32, u32, u32, u32, Scalar<V>, Scalar<V>, u32, u32, u32);
-/// The same for pieces, whose sums may be parts.
-type PiecesSignature<T, V> =
-    (In<Piece>, In<OperandPair>, In<T>, In<T>, InOut<V>, InOut<T>, u32, u32, u32, u32, Scalar<V>, Scalar<V>);
-type AnyPiecesSignature<T, V> = (
-    In<Piece>,
-    In<OperandPair>,
-    In<T>,
-    In<T>,
-    InOut<V>,
-    InOut<T>,
-    u32,
-    u32,
-    u32,
-    u32,
-    u32,
-    Scalar<V>,
-    Scalar<V>,
-    u32,
-    u32,
-    u32,
-);
-/// Runs and pieces at once: how many of each.
-type TilesSignature<T, V> = (
-    In<u32>,
-    In<Piece>,
-    In<OperandPair>,
-    In<T>,
-    In<T>,
-    InOut<V>,
-    InOut<T>,
-    u32,
-    u32,
-    u32,
-    u32,
-    u32,
-    u32,
-    Scalar<V>,
-    Scalar<V>,
-);
-type PartsSignature<T, V> = (In<Piece>, In<u32>, In<V>, InOut<T>, u32, u32, u32, Scalar<V>, Scalar<V>, u32);
+kernel! {
+    struct SumTiles<T: Element> = "sum_tiles" in "product/blocks/words.cl", "product/blocks/tiles.cl" {
+        run_end: In<u32>,
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        nnz: u32,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumStaged<T: Element> = "sum_staged" in "product/blocks/words.cl", "product/blocks/staged.cl" {
+        run_end: In<u32>,
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        nnz: u32,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumSerial<T: Element> = "sum_serial" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        run_end: In<u32>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        c_values: InOut<T>,
+        nnz: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumPieces<T: Element> = "sum_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        run_end: In<u32>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        c_values: InOut<T>,
+        nnz: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        rows: u32,
+        inner: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    struct SumAnyPieces<T: Element> = "sum_any_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        rows: u32,
+        inner: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    struct AddParts<T: Element> = "add_parts" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        run_end: In<u32>,
+        parts: In<T::Arithmetic>,
+        c_values: InOut<T>,
+        pieces: u32,
+        first: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        area: u32,
+    }
+}
 
 pub(crate) struct BlockSums<T: Element> {
     a: BlockShape,
     b: BlockShape,
     kernels: Kernels<T>,
-    add_parts: Kernel<PartsSignature<T, T::Arithmetic>>,
+    add_parts: Kernel<AddParts<'static, T>>,
     tuning: BlockTuning,
     transposed: Transposed,
     empty_runs: bool,
 }
 
 enum Kernels<T: Element> {
-    Tiles {
-        kernel: Kernel<TilesSignature<T, T::Arithmetic>>,
-        tiles: BlockTiles,
-    },
-    Staged {
-        kernel: Kernel<TilesSignature<T, T::Arithmetic>>,
-        tiles: StagedTiles,
-    },
-    Serial {
-        runs: Kernel<RunsSignature<T, T::Arithmetic>>,
-        each: usize,
-        pieces: Kernel<PiecesSignature<T, T::Arithmetic>>,
-    },
-    Any {
-        runs: Kernel<AnyRunsSignature<T, T::Arithmetic>>,
-        pieces: Kernel<AnyPiecesSignature<T, T::Arithmetic>>,
-    },
+    Tiles { kernel: Kernel<SumTiles<'static, T>>, tiles: BlockTiles },
+    Staged { kernel: Kernel<SumStaged<'static, T>>, tiles: StagedTiles },
+    Serial { runs: Kernel<SumSerial<'static, T>>, each: usize, pieces: Kernel<SumPieces<'static, T>> },
+    Any { runs: Kernel<SumAnyBlocks<'static, T>>, pieces: Kernel<SumAnyPieces<'static, T>> },
 }
 
 /// Where the sums come from and go to.
@@ -143,7 +212,6 @@ impl<T: Element> BlockSums<T> {
         transposed: Transposed,
         empty_runs: bool,
     ) -> Result<Self> {
-        let source = source!("product/blocks/words.cl", "product/blocks/sums.cl");
         let options = Options::group_size(tuning.group_size)
             .element::<T>()
             .define("LONG_RUN", tuning.long_run)
@@ -162,8 +230,7 @@ impl<T: Element> BlockSums<T> {
                     .define("PIECE_TEAMS", tiles.piece_teams)
                     .define("PIECE_DEPTH", tiles.piece_depth)
                     .define("WIDE", 16 / size_of::<T::Arithmetic>());
-                let source = source!("product/blocks/words.cl", "product/blocks/tiles.cl");
-                Kernels::Tiles { kernel: device.kernel(source, &options, "sum_tiles")?, tiles }
+                Kernels::Tiles { kernel: Kernel::new(device, &options)?, tiles }
             }
             BlockKernel::Staged => {
                 let tiles = StagedTiles::new::<T>(a, b);
@@ -172,28 +239,18 @@ impl<T: Element> BlockSums<T> {
                     .define("TILE_COLS", tiles.cols)
                     .define("TEAMS", tiles.teams)
                     .define("WIDE", 16 / size_of::<T::Arithmetic>());
-                let source = source!("product/blocks/words.cl", "product/blocks/staged.cl");
-                Kernels::Staged { kernel: device.kernel(source, &options, "sum_staged")?, tiles }
+                Kernels::Staged { kernel: Kernel::new(device, &options)?, tiles }
             }
             BlockKernel::Serial { runs } => {
                 let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
-                let pieces = device.rare_kernel(source, &options, "sum_pieces")?;
-                Kernels::Serial { runs: device.kernel(source, &options, "sum_serial")?, each: runs, pieces }
+                let pieces = Kernel::rare(device, &options)?;
+                Kernels::Serial { runs: Kernel::new(device, &options)?, each: runs, pieces }
             }
-            BlockKernel::General => Kernels::Any {
-                runs: device.kernel(source, &options, "sum_any_blocks")?,
-                pieces: device.rare_kernel(source, &options, "sum_any_pieces")?,
-            },
+            BlockKernel::General => {
+                Kernels::Any { runs: Kernel::new(device, &options)?, pieces: Kernel::rare(device, &options)? }
+            }
         };
-        Ok(Self {
-            a,
-            b,
-            kernels,
-            add_parts: device.rare_kernel(source, &options, "add_parts")?,
-            tuning,
-            transposed,
-            empty_runs,
-        })
+        Ok(Self { a, b, kernels, add_parts: Kernel::rare(device, &options)?, tuning, transposed, empty_runs })
     }
 
     /// Room for the sums of `parts` pieces of runs that are cut.
@@ -209,63 +266,145 @@ impl<T: Element> BlockSums<T> {
         places: &Places<'_>,
         Scaling { alpha, beta }: Scaling<T::Arithmetic>,
         parts: &mut Buffer<T::Arithmetic>,
-        cv: &mut Buffer<T>,
+        c_values: &mut Buffer<T>,
     ) -> Result<()> {
-        let Places { runs: Runs { end, pieces }, pairs, first, stride } = *places;
-        let (n, m, av, bv) = (end.len(), pieces.len(), &a.values, &b.values);
-        let (sa, sb, sc) = (a.stride as u32, b.stride as u32, stride as u32);
+        let Places { runs: Runs { end: run_end, pieces: piece }, pairs, first, stride } = *places;
+        let (nnz, pieces) = (run_end.len(), piece.len());
+        let (a_stride, b_stride, c_stride) = (a.stride as u32, b.stride as u32, stride as u32);
         let (rows, inner, cols) = (self.a.rows() as u32, self.a.cols() as u32, self.b.cols() as u32);
         let (area, group_size) = ((rows * cols) as usize, self.tuning.group_size);
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.b.cols() / tiles.cols);
-                let groups = m.div_ceil(tiles.piece_teams) + n.div_ceil(teams * tiles.batch);
-                let (n, m) = (n as u32, m as u32);
-                let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
+                let groups = pieces.div_ceil(tiles.piece_teams) + nnz.div_ceil(teams * tiles.batch);
+                let args = SumTiles {
+                    run_end,
+                    piece,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    parts: &mut *parts,
+                    c_values: &mut *c_values,
+                    nnz: nnz as u32,
+                    pieces: pieces as u32,
+                    first,
+                    a_stride,
+                    b_stride,
+                    c_stride,
+                    alpha,
+                    beta,
+                };
                 kernel.launch(work, Grid::groups(groups, group_size), args)?;
             }
             Kernels::Staged { kernel, tiles } => {
-                let n = if self.empty_runs { n } else { 0 };
-                let groups = m.div_ceil(tiles.teams) + n.div_ceil(group_size);
-                let (n, m) = (n as u32, m as u32);
-                let args = (end, pieces, pairs, av, bv, &mut *parts, &mut *cv, n, m, first, sa, sb, sc, alpha, beta);
+                let nnz = if self.empty_runs { nnz } else { 0 };
+                let groups = pieces.div_ceil(tiles.teams) + nnz.div_ceil(group_size);
+                let args = SumStaged {
+                    run_end,
+                    piece,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    parts: &mut *parts,
+                    c_values: &mut *c_values,
+                    nnz: nnz as u32,
+                    pieces: pieces as u32,
+                    first,
+                    a_stride,
+                    b_stride,
+                    c_stride,
+                    alpha,
+                    beta,
+                };
                 kernel.launch(work, Grid::groups(groups, group_size), args)?;
             }
             Kernels::Serial { runs, each, pieces: of_pieces } => {
-                let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta);
-                runs.launch(work, Grid::items(n.div_ceil(*each), group_size), args)?;
-                let args = (pieces, pairs, av, bv, &mut *parts, &mut *cv, first, sa, sb, sc, alpha, beta);
-                of_pieces.launch(work, Grid::groups(m, group_size), args)?;
+                let args = SumSerial {
+                    run_end,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    c_values: &mut *c_values,
+                    nnz: nnz as u32,
+                    first,
+                    a_stride,
+                    b_stride,
+                    c_stride,
+                    alpha,
+                    beta,
+                };
+                runs.launch(work, Grid::items(nnz.div_ceil(*each), group_size), args)?;
+                let args = SumPieces {
+                    piece,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    parts: &mut *parts,
+                    c_values: &mut *c_values,
+                    first,
+                    a_stride,
+                    b_stride,
+                    c_stride,
+                    alpha,
+                    beta,
+                };
+                of_pieces.launch(work, Grid::groups(pieces, group_size), args)?;
             }
             Kernels::Any { runs, pieces: of_pieces } => {
-                let args = (end, pairs, av, bv, &mut *cv, n as u32, first, sa, sb, sc, alpha, beta, rows, inner, cols);
-                runs.launch(work, Grid::items(n * area, group_size), args)?;
-                let (m32, grid) = (m as u32, Grid::items(m * area, group_size));
-                let args = (
-                    pieces,
-                    pairs,
-                    av,
-                    bv,
-                    &mut *parts,
-                    &mut *cv,
-                    m32,
+                let args = SumAnyBlocks {
+                    run_end,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    c_values: &mut *c_values,
+                    nnz: nnz as u32,
                     first,
-                    sa,
-                    sb,
-                    sc,
+                    a_stride,
+                    b_stride,
+                    c_stride,
                     alpha,
                     beta,
                     rows,
                     inner,
                     cols,
-                );
-                of_pieces.launch(work, grid, args)?;
+                };
+                runs.launch(work, Grid::items(nnz * area, group_size), args)?;
+                let args = SumAnyPieces {
+                    piece,
+                    pair: pairs,
+                    a_values: &a.values,
+                    b_values: &b.values,
+                    parts: &mut *parts,
+                    c_values: &mut *c_values,
+                    pieces: pieces as u32,
+                    first,
+                    a_stride,
+                    b_stride,
+                    c_stride,
+                    alpha,
+                    beta,
+                    rows,
+                    inner,
+                    cols,
+                };
+                of_pieces.launch(work, Grid::items(pieces * area, group_size), args)?;
             }
         }
         if parts.len() == 0 {
             return Ok(());
         }
-        let args = (pieces, end, &*parts, cv, m as u32, first, sc, alpha, beta, area as u32);
-        self.add_parts.launch(work, Grid::items(m * area, group_size), args)
+        let args = AddParts {
+            piece,
+            run_end,
+            parts,
+            c_values,
+            pieces: pieces as u32,
+            first,
+            c_stride,
+            alpha,
+            beta,
+            area: area as u32,
+        };
+        self.add_parts.launch(work, Grid::items(pieces * area, group_size), args)
     }
 }

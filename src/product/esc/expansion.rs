@@ -7,32 +7,47 @@ use super::{
 };
 use crate::{
     Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     product::{
         bands::Band,
         tuning::{PayloadKind, TileTuning, Tuning},
     },
-    resident::PatternArrays,
+    resident::{InPattern, PatternArrays},
 };
 
-type ValuesSignature<T, V> =
-    (In<u32>, In<u32>, In<T>, In<u32>, In<u32>, In<T>, In<u64>, Out<u32>, Out<V>, Out<u32>, u64, u32, u32, u32);
-type PairsSignature = (
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u64>,
-    Out<u32>,
-    Out<OperandPair>,
-    Out<u32>,
-    u64,
-    u32,
-    u32,
-    u32,
-);
+kernel! {
+    struct ExpandValues<T: Element> = "expand_values" in "product/esc/expansion.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        b_prods: In<u64>,
+        row: Out<u32>,
+        value: Out<T::Arithmetic>,
+        tile_segment: Out<u32>,
+        first_product: u64,
+        products: u32,
+        first_col: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    struct ExpandPairs = "expand_pairs" in "product/esc/expansion.cl" {
+        a: InPattern,
+        a_source: In<u32>,
+        b: InPattern,
+        b_source: In<u32>,
+        b_prods: In<u64>,
+        row: Out<u32>,
+        pair: Out<OperandPair>,
+        tile_segment: Out<u32>,
+        first_product: u64,
+        products: u32,
+        first_col: u32,
+        cols: u32,
+    }
+}
 
 pub(crate) struct Expansion<T: Element> {
     kernel: Expand<T>,
@@ -40,8 +55,8 @@ pub(crate) struct Expansion<T: Element> {
 }
 
 enum Expand<T: Element> {
-    Values(Kernel<ValuesSignature<T, T::Arithmetic>>),
-    Pairs(Kernel<PairsSignature>),
+    Values(Kernel<ExpandValues<'static, T>>),
+    Pairs(Kernel<ExpandPairs<'static>>),
     Sorted(SortedExpansion<T>),
 }
 
@@ -78,13 +93,10 @@ pub(crate) struct Expanded<T: Element> {
 impl<T: Element> Expansion<T> {
     pub fn new(device: &Device, tuning: &Tuning, kind: Kind) -> Result<Self> {
         let options = kind.defined(Options::group_size(tuning.tiles.group_size)).define("TILE", tuning.tiles.products);
-        let expansion = source!("product/esc/expansion.cl");
         let kernel = match tuning.payload {
             _ if !tuning.sort.serial => Expand::Sorted(SortedExpansion::new(device, tuning, kind)?),
-            PayloadKind::Values => {
-                Expand::Values(device.kernel(expansion, &options.element::<T>(), "expand_values")?)
-            }
-            PayloadKind::Pairs => Expand::Pairs(device.kernel(expansion, &options, "expand_pairs")?),
+            PayloadKind::Values => Expand::Values(Kernel::new(device, &options.element::<T>())?),
+            PayloadKind::Pairs => Expand::Pairs(Kernel::new(device, &options)?),
         };
         Ok(Self { kernel, tiles: tuning.tiles })
     }
@@ -115,54 +127,43 @@ impl<T: Element> Expansion<T> {
         let tiles = self.tiles.count(products);
         let grid = Grid::groups(tiles, self.tiles.group_size);
         let (mut rows, mut tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
-        let (start, first_col, cols) = (band.first_product, band.columns.start, band.columns.len() as u32);
         let payload = match (&self.kernel, factors.values) {
             (Expand::Values(kernel), Some((a_values, b_values))) => {
                 let mut values = work.buffer(products as usize)?;
-                kernel.launch(
-                    work,
-                    grid,
-                    (
-                        &a.col_ptr,
-                        &a.row_idx,
-                        a_values,
-                        &b.col_ptr,
-                        &b.row_idx,
-                        b_values,
-                        &entries.prods,
-                        &mut rows,
-                        &mut values,
-                        &mut tile_segment,
-                        start,
-                        products,
-                        first_col,
-                        cols,
-                    ),
-                )?;
+                let args = ExpandValues {
+                    a,
+                    a_values,
+                    b,
+                    b_values,
+                    b_prods: &entries.prods,
+                    row: &mut rows,
+                    value: &mut values,
+                    tile_segment: &mut tile_segment,
+                    first_product: band.first_product,
+                    products,
+                    first_col: band.columns.start,
+                    cols: band.columns.len() as u32,
+                };
+                kernel.launch(work, grid, args)?;
                 Payload::Values(values)
             }
             (Expand::Pairs(kernel), _) => {
                 let mut pairs = work.buffer(products as usize)?;
-                kernel.launch(
-                    work,
-                    grid,
-                    (
-                        &a.col_ptr,
-                        &a.row_idx,
-                        factors.a_source.unwrap_or(&a.row_idx),
-                        &b.col_ptr,
-                        &b.row_idx,
-                        factors.b_source.unwrap_or(&b.row_idx),
-                        &entries.prods,
-                        &mut rows,
-                        &mut pairs,
-                        &mut tile_segment,
-                        start,
-                        products,
-                        first_col,
-                        cols,
-                    ),
-                )?;
+                let args = ExpandPairs {
+                    a,
+                    a_source: factors.a_source.unwrap_or(&a.row_idx),
+                    b,
+                    b_source: factors.b_source.unwrap_or(&b.row_idx),
+                    b_prods: &entries.prods,
+                    row: &mut rows,
+                    pair: &mut pairs,
+                    tile_segment: &mut tile_segment,
+                    first_product: band.first_product,
+                    products,
+                    first_col: band.columns.start,
+                    cols: band.columns.len() as u32,
+                };
+                kernel.launch(work, grid, args)?;
                 Payload::Pairs(pairs)
             }
             _ => unreachable!("a plan keeps pairs, and what is sorted at once has returned"),

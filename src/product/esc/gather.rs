@@ -4,18 +4,39 @@
 use super::{setup::BandSegments, tail_counts::Tails};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     product::tuning::{TileTuning, Tuning},
 };
 
-type RunsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32);
-type EndsSignature = (In<u32>, In<u32>, InOut<u32>, Out<u32>, Out<Piece>, u32, u32, u32);
+kernel! {
+    struct GatherRuns = "gather_runs" in "product/esc/gather.cl" {
+        row: In<u32>,
+        tail_flags: In<u32>,
+        tail_ptr: In<u32>,
+        run_end: Out<u32>,
+        c_row_idx: Out<u32>,
+        products: u32,
+    }
+}
+
+kernel! {
+    struct GatherEnds = "gather_ends" in "product/esc/gather.cl" {
+        segment_ptr: In<u32>,
+        run_end: In<u32>,
+        tail_ptr: InOut<u32>,
+        c_col_ptr: Out<u32>,
+        piece: Out<Piece>,
+        cols: u32,
+        products: u32,
+        long_runs: u32,
+    }
+}
 
 pub(crate) struct Gather {
-    runs: Kernel<RunsSignature>,
-    ends: Kernel<EndsSignature>,
+    runs: Kernel<GatherRuns<'static>>,
+    ends: Kernel<GatherEnds<'static>>,
     tiles: TileTuning,
 }
 
@@ -45,26 +66,38 @@ impl Gathered {
 impl Gather {
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
-        Ok(Self {
-            runs: device.kernel(source!("product/esc/gather.cl"), &options, "gather_runs")?,
-            ends: device.kernel(source!("product/esc/gather.cl"), &options, "gather_ends")?,
-            tiles: tuning.tiles,
-        })
+        Ok(Self { runs: Kernel::new(device, &options)?, ends: Kernel::new(device, &options)?, tiles: tuning.tiles })
     }
 
     /// Finds the runs, and where the columns of C begin. `rows` are those of the sorted expansion.
     pub fn run(&self, work: &Work, rows: &Buffer<u32>, segments: &BandSegments, tails: Tails) -> Result<Gathered> {
         work.stage("gather");
-        let Tails { flags, mut tail_ptr, nnz, pieces, parts, .. } = tails;
+        let Tails { tail_flags, mut tail_ptr, nnz, pieces, parts, .. } = tails;
         let (products, cols) = (rows.len() as u32, segments.ptr.len() - 1);
         let (mut run_end, mut row_idx, mut col_ptr) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(cols + 1)?);
         let grid = Grid::groups(self.tiles.count(products), self.tiles.group_size);
-        self.runs.launch(work, grid, (rows, &flags, &tail_ptr, &mut run_end, &mut row_idx, products))?;
+        let args = GatherRuns {
+            row: rows,
+            tail_flags: &tail_flags,
+            tail_ptr: &tail_ptr,
+            run_end: &mut run_end,
+            c_row_idx: &mut row_idx,
+            products,
+        };
+        self.runs.launch(work, grid, args)?;
         let mut piece = work.buffer(pieces)?;
         let long_runs = if pieces > 0 { nnz } else { 0 };
         let grid = Grid::items((cols + 1).max(long_runs), self.tiles.group_size);
-        let (cols, long_runs) = (cols as u32, long_runs as u32);
-        let args = (&segments.ptr, &run_end, &mut tail_ptr, &mut col_ptr, &mut piece, cols, products, long_runs);
+        let args = GatherEnds {
+            segment_ptr: &segments.ptr,
+            run_end: &run_end,
+            tail_ptr: &mut tail_ptr,
+            c_col_ptr: &mut col_ptr,
+            piece: &mut piece,
+            cols: cols as u32,
+            products,
+            long_runs: long_runs as u32,
+        };
         self.ends.launch(work, grid, args)?;
         Ok(Gathered { col_ptr, row_idx, run_end, pieces: piece, parts })
     }

@@ -5,22 +5,43 @@
 //! it looks it up among the columns it has at hand, by bisection: no array, and four launches fewer.
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_sort::Segments,
     },
     product::{Part, bands::Band, tuning::Tuning},
-    resident::PatternArrays,
+    resident::{InPattern, PatternArrays},
 };
 use std::ops::Range;
 
-type EntriesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u64>, Out<u64>, u32, u32);
-type SegmentsSignature = (In<u32>, In<u64>, Out<u32>, Out<u32>, Out<u64>, u64, u32, u32);
+kernel! {
+    struct SetupEntries = "setup_entries" in "product/esc/setup.cl" {
+        a: InPattern,
+        b: InPattern,
+        b_prods: Out<u64>,
+        tile_prods: Out<u64>,
+        b_cols: u32,
+        b_nnz: u32,
+    }
+}
+
+kernel! {
+    struct SetupSegments = "setup_segments" in "product/esc/setup.cl" {
+        b_col_ptr: In<u32>,
+        b_prods: In<u64>,
+        segment_ptr: Out<u32>,
+        chunk_ptr: Out<u32>,
+        record: Out<u64>,
+        first_product: u64,
+        first_col: u32,
+        cols: u32,
+    }
+}
 
 pub(crate) struct Setup {
-    entries: Kernel<EntriesSignature>,
-    segments: Kernel<SegmentsSignature>,
+    entries: Kernel<SetupEntries<'static>>,
+    segments: Kernel<SetupSegments<'static>>,
     sum: Scan<u64>,
     chunk_sum: Scan<u32>,
     scan: ScanTuning,
@@ -84,10 +105,9 @@ impl Setup {
             .define("CHUNK", tuning.sort.chunk)
             .define("ONLY_LOWER", u8::from(part == Part::Lower))
             .define("ONLY_UPPER", u8::from(part == Part::Upper));
-        let setup = source!("product/esc/setup.cl");
         Ok(Self {
-            entries: device.kernel(setup, &options, "setup_entries")?,
-            segments: device.kernel(setup, &options, "setup_segments")?,
+            entries: Kernel::new(device, &options)?,
+            segments: Kernel::new(device, &options)?,
             sum: Scan::finishing(device, tuning.scan)?,
             chunk_sum: Scan::finishing(device, tuning.scan)?,
             scan: tuning.scan,
@@ -101,8 +121,14 @@ impl Setup {
         let (nnz, cols) = (b.nnz(), b.ncols);
         let tiles = (nnz + 1).div_ceil(self.scan.tile());
         let (mut prods, mut tile_prods) = (work.buffer(nnz + 1)?, work.buffer(tiles)?);
-        let args =
-            (&a.col_ptr, &a.row_idx, &b.col_ptr, &b.row_idx, &mut prods, &mut tile_prods, cols as u32, nnz as u32);
+        let args = SetupEntries {
+            a,
+            b,
+            b_prods: &mut prods,
+            tile_prods: &mut tile_prods,
+            b_cols: cols as u32,
+            b_nnz: nnz as u32,
+        };
         self.entries.launch(work, Grid::groups(tiles, self.scan.group_size), args)?;
         self.sum.finish(work, &mut prods, nnz + 1, tile_prods)?;
 
@@ -170,8 +196,16 @@ impl Setup {
         let groups = (cols + 1).div_ceil(self.scan.group_size).min(self.record_groups);
         let (mut ptr, mut chunk_ptr) = (work.buffer(cols + 1)?, work.buffer(cols + 1)?);
         let mut record = work.buffer(5 * groups)?;
-        let (first, count) = (columns.start as u32, cols as u32);
-        let args = (&b.col_ptr, &entries.prods, &mut ptr, &mut chunk_ptr, &mut record, first_product, first, count);
+        let args = SetupSegments {
+            b_col_ptr: &b.col_ptr,
+            b_prods: &entries.prods,
+            segment_ptr: &mut ptr,
+            chunk_ptr: &mut chunk_ptr,
+            record: &mut record,
+            first_product,
+            first_col: columns.start as u32,
+            cols: cols as u32,
+        };
         self.segments.launch(work, Grid::groups(groups, self.scan.group_size), args)?;
         Ok((BandSegments { ptr, chunk_ptr, sizes: Sizes::default() }, record))
     }

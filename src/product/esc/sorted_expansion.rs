@@ -7,35 +7,36 @@ use super::{
 };
 use crate::{
     Element, OperandPair, Result, Word,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     primitives::segmented_sort::SortTuning,
     product::{
         bands::Band,
         tuning::{PayloadKind, TileTuning, Tuning, WindowTuning},
     },
+    resident::InPattern,
 };
 
-type Signature<V, P> = (
-    In<u32>,
-    In<u32>,
-    In<V>,
-    In<u32>,
-    In<u32>,
-    In<V>,
-    In<u64>,
-    In<u32>,
-    In<u32>,
-    Out<u32>,
-    Out<P>,
-    Out<u32>,
-    Out<P>,
-    Out<u32>,
-    u64,
-    u32,
-    u32,
-    u32,
-    u32,
-);
+kernel! {
+    struct SortExpansion<V: Word, P: Word> = "sorted_expansion" in "product/esc/sorted_expansion.cl" {
+        a: InPattern,
+        a_operand: In<V>,
+        b: InPattern,
+        b_operand: In<V>,
+        b_prods: In<u64>,
+        segment_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        row_between: Out<u32>,
+        payload_between: Out<P>,
+        row: Out<u32>,
+        payload: Out<P>,
+        tile_segment: Out<u32>,
+        first_product: u64,
+        products: u32,
+        first_col: u32,
+        cols: u32,
+        window: u32,
+    }
+}
 
 pub(crate) struct SortedExpansion<T: Element> {
     kernels: Kernels<T>,
@@ -46,8 +47,8 @@ pub(crate) struct SortedExpansion<T: Element> {
 
 /// For short segments, and for chunks of long ones.
 enum Kernels<T: Element> {
-    Values([Kernel<Signature<T, T::Arithmetic>>; 2]),
-    Pairs([Kernel<Signature<u32, OperandPair>>; 2]),
+    Values([Kernel<SortExpansion<'static, T, T::Arithmetic>>; 2]),
+    Pairs([Kernel<SortExpansion<'static, u32, OperandPair>>; 2]),
 }
 
 impl<T: Element> SortedExpansion<T> {
@@ -87,12 +88,12 @@ impl<T: Element> SortedExpansion<T> {
         let (a, b) = (factors.a, factors.b);
         match (&self.kernels, factors.values) {
             (Kernels::Values(kernels), Some((a_values, b_values))) => {
-                let of = (a_values, b_values);
-                self.launch(work, kernels, (factors, of), entries, segments, band, Payload::Values)
+                let operands = [a_values, b_values];
+                self.launch(work, kernels, (factors, operands), entries, segments, band, Payload::Values)
             }
             (Kernels::Pairs(kernels), _) => {
-                let of = (factors.a_source.unwrap_or(&a.row_idx), factors.b_source.unwrap_or(&b.row_idx));
-                self.launch(work, kernels, (factors, of), entries, segments, band, Payload::Pairs)
+                let operands = [factors.a_source.unwrap_or(&a.row_idx), factors.b_source.unwrap_or(&b.row_idx)];
+                self.launch(work, kernels, (factors, operands), entries, segments, band, Payload::Pairs)
             }
             (Kernels::Values(_), None) => unreachable!("a plan keeps pairs"),
         }
@@ -102,15 +103,14 @@ impl<T: Element> SortedExpansion<T> {
     fn launch<V: Word, P: Word>(
         &self,
         work: &Work,
-        [of_windows, of_chunks]: &[Kernel<Signature<V, P>>; 2],
-        (factors, of): (Factors<'_, T>, (&Buffer<V>, &Buffer<V>)),
+        [of_windows, of_chunks]: &[Kernel<SortExpansion<'static, V, P>>; 2],
+        (factors, [a_operand, b_operand]): (Factors<'_, T>, [&Buffer<V>; 2]),
         entries: &BEntries,
         segments: &BandSegments,
         band: &Band,
         kind: impl Fn(Buffer<P>) -> Payload<T>,
     ) -> Result<Expanded<T>> {
         work.stage("expansion");
-        let (a, b) = (factors.a, factors.b);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
         let between = if sizes.chunks > 0 { products } else { 0 };
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
@@ -122,27 +122,25 @@ impl<T: Element> SortedExpansion<T> {
         let grids =
             [Grid::groups(windows, self.windows.group_size), Grid::groups(sizes.chunks as usize, self.sort.group_size)];
         for (kernel, grid) in [of_windows, of_chunks].into_iter().zip(grids) {
-            let args = (
-                &a.col_ptr,
-                &a.row_idx,
-                of.0,
-                &b.col_ptr,
-                &b.row_idx,
-                of.1,
-                &entries.prods,
-                sizes.ptr,
-                sizes.chunk_ptr,
-                &mut rows_between,
-                &mut payload_between,
-                &mut rows,
-                &mut payload,
-                &mut tile_segment,
-                band.first_product,
-                products as u32,
-                band.columns.start,
-                band.columns.len() as u32,
-                window as u32,
-            );
+            let args = SortExpansion {
+                a: factors.a,
+                a_operand,
+                b: factors.b,
+                b_operand,
+                b_prods: &entries.prods,
+                segment_ptr: sizes.ptr,
+                chunk_ptr: sizes.chunk_ptr,
+                row_between: &mut rows_between,
+                payload_between: &mut payload_between,
+                row: &mut rows,
+                payload: &mut payload,
+                tile_segment: &mut tile_segment,
+                first_product: band.first_product,
+                products: products as u32,
+                first_col: band.columns.start,
+                cols: band.columns.len() as u32,
+                window: window as u32,
+            };
             kernel.launch(work, grid, args)?;
         }
         let between = Some((rows_between, kind(payload_between)));
@@ -150,7 +148,7 @@ impl<T: Element> SortedExpansion<T> {
     }
 }
 
-fn kernel<V: Word, P: Word>(device: &Device, options: Options) -> Result<Kernel<Signature<V, P>>> {
+fn kernel<V: Word, P: Word>(device: &Device, options: Options) -> Result<Kernel<SortExpansion<'static, V, P>>> {
     let options = options.word::<P>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<P>() == 8));
-    device.kernel(source!("product/esc/sorted_expansion.cl"), &options, "sorted_expansion")
+    Kernel::new(device, &options)
 }

@@ -3,15 +3,24 @@
 use super::{expansion::Expanded, setup::BandSegments};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, kernel},
     primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
     product::tuning::{TileTuning, Tuning},
 };
 
-type Signature = (In<u32>, In<u32>, In<u32>, Out<u32>, InOut<u32>, u32);
+kernel! {
+    struct CountTails = "tail_counts" in "product/esc/tail_counts.cl" {
+        row: In<u32>,
+        segment_ptr: In<u32>,
+        tile_segment: In<u32>,
+        tail_flags: Out<u32>,
+        tail_ptr: InOut<u32>,
+        products: u32,
+    }
+}
 
 pub(crate) struct TailCounts {
-    kernel: Kernel<Signature>,
+    kernel: Kernel<CountTails<'static>>,
     scan: Scan<u32>,
     tiles: TileTuning,
 }
@@ -19,7 +28,7 @@ pub(crate) struct TailCounts {
 /// The runs of a sorted expansion, counted.
 pub(crate) struct Tails {
     /// A bit per product: whether it ends a run.
-    pub flags: Buffer<u32>,
+    pub tail_flags: Buffer<u32>,
     /// Run ends before each tile; one more, all of them; behind them the record, and two words for [`Gather`](super::gather::Gather) to count in.
     pub tail_ptr: Buffer<u32>,
     /// Runs: entries of C.
@@ -36,7 +45,7 @@ impl TailCounts {
     pub fn new(device: &Device, tuning: &Tuning) -> Result<Self> {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         Ok(Self {
-            kernel: device.kernel(source!("product/esc/tail_counts.cl"), &options, "tail_counts")?,
+            kernel: Kernel::new(device, &options)?,
             scan: Scan::finishing(device, tuning.scan)?,
             tiles: tuning.tiles,
         })
@@ -47,18 +56,25 @@ impl TailCounts {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
         let tiles = self.tiles.count(products);
-        let mut flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
-        let mut counts = work.buffer(tiles + 6)?;
-        work.fill_zero(&mut counts)?;
-        let args = (&sorted.rows, &segments.ptr, &sorted.tile_segment, &mut flags, &mut counts, products);
+        let mut tail_flags = work.buffer(tiles * (self.tiles.products / self.tiles.word_bits()))?;
+        let mut tail_ptr = work.buffer(tiles + 6)?;
+        work.fill_zero(&mut tail_ptr)?;
+        let args = CountTails {
+            row: &sorted.rows,
+            segment_ptr: &segments.ptr,
+            tile_segment: &sorted.tile_segment,
+            tail_flags: &mut tail_flags,
+            tail_ptr: &mut tail_ptr,
+            products,
+        };
         self.kernel.launch(work, Grid::groups(tiles, self.tiles.group_size), args)?;
-        self.scan.run_first(work, &mut counts, tiles + 1)?;
-        let record = work.read(&counts, tiles, 4)?;
+        self.scan.run_first(work, &mut tail_ptr, tiles + 1)?;
+        let record = work.read(&tail_ptr, tiles, 4)?;
         for (what, count) in ["runs", "products of a run", "pieces of runs", "parts of runs"].into_iter().zip(&record) {
             at_most(what, (*count).into(), products.into())?;
         }
         let [nnz, pieces, parts] = [0, 2, 3].map(|i| record[i] as usize);
-        Ok(Tails { flags, tail_ptr: counts, nnz, longest: record[1], pieces, parts })
+        Ok(Tails { tail_flags, tail_ptr, nnz, longest: record[1], pieces, parts })
     }
 }
 

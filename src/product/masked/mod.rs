@@ -15,52 +15,100 @@ use super::{
 };
 use crate::{
     Element, Error, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, at_most, kernel},
     element::Piece,
     primitives::{
         scan::Scan,
         segmented_reduce::RUN_PIECE,
         transpose::{self, Transpose},
     },
-    resident::PatternArrays,
+    resident::{InPattern, PatternArrays},
 };
 pub(crate) use once::multiply_masked;
 use std::sync::Arc;
 
-type ProbesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u64>, u32, u32);
-type BandsSignature = (In<u64>, Out<u64>, u64, u32, u32);
-type CountSignature = (In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, In<u64>, Out<u32>, u32, u32, u32);
-type WriteSignature = (
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u32>,
-    In<u64>,
-    In<u32>,
-    Out<OperandPair>,
-    Out<u32>,
-    u32,
-    u32,
-    u32,
-);
-type RecordSignature = (In<u32>, InOut<u32>, u32);
-type PiecesSignature = (In<u32>, Out<Piece>, InOut<u32>, u32);
+kernel! {
+    struct MaskProbes = "mask_probes" in "product/masked/masked.cl" {
+        a_t_col_ptr: In<u32>,
+        b_col_ptr: In<u32>,
+        mask: InPattern,
+        mask_col: Out<u32>,
+        probe_ptr: Out<u64>,
+        cols: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct MaskBands = "mask_bands" in "product/masked/masked.cl" {
+        probe_ptr: In<u64>,
+        band: Out<u64>,
+        share: u64,
+        bands: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct CountHits = "count_hits" in "product/masked/masked.cl" {
+        a_t: InPattern,
+        b: InPattern,
+        mask_row_idx: In<u32>,
+        mask_col: In<u32>,
+        probe_ptr: In<u64>,
+        hits: Out<u32>,
+        first_place: u32,
+        places: u32,
+        probes: u32,
+    }
+}
+
+kernel! {
+    struct WriteHits = "write_hits" in "product/masked/masked.cl" {
+        a_t: InPattern,
+        a_source: In<u32>,
+        b: InPattern,
+        b_source: In<u32>,
+        mask_row_idx: In<u32>,
+        mask_col: In<u32>,
+        probe_ptr: In<u64>,
+        hits: In<u32>,
+        pair: Out<OperandPair>,
+        run_end: Out<u32>,
+        first_place: u32,
+        places: u32,
+        probes: u32,
+    }
+}
+
+kernel! {
+    struct MaskRecord = "mask_record" in "product/masked/masked.cl" {
+        run_end: In<u32>,
+        record: InOut<u32>,
+        places: u32,
+    }
+}
+
+kernel! {
+    struct LongPieces = "long_pieces" in "product/esc/gather.cl" {
+        run_end: In<u32>,
+        piece: Out<Piece>,
+        made: InOut<u32>,
+        nnz: u32,
+    }
+}
 
 /// Most probes of a band: offsets are 32 bits, of which one is left so that sums of two cannot wrap.
 const MAX_PROBES: u64 = (1 << 31) - 1;
 
 /// op(A)·op(B) on a mask, compiled.
 pub(crate) struct Masked {
-    probes: Kernel<ProbesSignature>,
-    bands: Kernel<BandsSignature>,
-    count: Kernel<CountSignature>,
-    write: Kernel<WriteSignature>,
-    record: Kernel<RecordSignature>,
-    long_pieces: Kernel<PiecesSignature>,
+    probes: Kernel<MaskProbes<'static>>,
+    bands: Kernel<MaskBands<'static>>,
+    count: Kernel<CountHits<'static>>,
+    write: Kernel<WriteHits<'static>>,
+    record: Kernel<MaskRecord<'static>>,
+    long_pieces: Kernel<LongPieces<'static>>,
     sum_probes: Scan<u64>,
     sum_hits: Scan<u32>,
     transpose: Transpose,
@@ -106,15 +154,14 @@ impl<'a> Lines<'a> {
 impl Masked {
     fn new(device: &Device, tuning: &Tuning, (a, b): (&Side, &Side)) -> Result<Self> {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
-        let long_pieces = device.rare_kernel(source!("product/esc/gather.cl"), &options, "long_pieces")?;
+        let long_pieces = Kernel::rare(device, &options)?;
         let options = options.define("A_MOVED", u8::from(!a.transposed)).define("B_MOVED", u8::from(b.transposed));
-        let masked = source!("product/masked/masked.cl");
         Ok(Self {
-            probes: device.kernel(masked, &options, "mask_probes")?,
-            bands: device.kernel(masked, &options, "mask_bands")?,
-            count: device.kernel(masked, &options, "count_hits")?,
-            write: device.kernel(masked, &options, "write_hits")?,
-            record: device.kernel(masked, &options, "mask_record")?,
+            probes: Kernel::new(device, &options)?,
+            bands: Kernel::new(device, &options)?,
+            count: Kernel::new(device, &options)?,
+            write: Kernel::new(device, &options)?,
+            record: Kernel::new(device, &options)?,
             long_pieces,
             transpose: Transpose::new(device)?,
             sum_probes: Scan::new(device, tuning.scan)?,
@@ -142,15 +189,21 @@ impl Masked {
         mut take: impl FnMut(PlannedBand<T>) -> Result<()>,
     ) -> Result<Done> {
         let (nnz, group_size) = (mask.nnz(), self.tiles.group_size);
-        let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
-        let (a_ptr, b_ptr) = (&a.pattern().col_ptr, &b.pattern().col_ptr);
-        let args =
-            (a_ptr, b_ptr, &mask.col_ptr, &mask.row_idx, &mut col, &mut probe_ptr, mask.ncols as u32, nnz as u32);
+        let (mut mask_col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
+        let args = MaskProbes {
+            a_t_col_ptr: &a.pattern().col_ptr,
+            b_col_ptr: &b.pattern().col_ptr,
+            mask,
+            mask_col: &mut mask_col,
+            probe_ptr: &mut probe_ptr,
+            cols: mask.ncols as u32,
+            nnz: nnz as u32,
+        };
         self.probes.launch(work, Grid::items(nnz + 1, group_size), args)?;
         self.sum_probes.run(work, &mut probe_ptr)?;
         let mut done = Done::default();
         for band in self.cut(work, &probe_ptr, nnz as u32, most_probes)? {
-            let found = self.band(work, (a, b), (&mask.row_idx, &col, &probe_ptr), band, sums, &mut done)?;
+            let found = self.band(work, (a, b), (&mask.row_idx, &mask_col, &probe_ptr), band, sums, &mut done)?;
             done.bands += 1;
             take(found)?;
         }
@@ -170,11 +223,12 @@ impl Masked {
         // A band has less than a share and the probes of its last place.
         let share = most.div_ceil(2).max(1);
         let bands = probes.div_ceil(share);
-        let mut cuts = work.buffer(2 * bands as usize + 2)?;
+        let mut band = work.buffer(2 * bands as usize + 2)?;
         let grid = Grid::items(bands as usize + 1, self.tiles.group_size);
-        self.bands.launch(work, grid, (probe_ptr, &mut cuts, share, bands as u32, nnz))?;
+        let args = MaskBands { probe_ptr, band: &mut band, share, bands: bands as u32, nnz };
+        self.bands.launch(work, grid, args)?;
         let mut cut = Vec::new();
-        for ends in cuts.download(work)?.windows(4).step_by(2) {
+        for ends in band.download(work)?.windows(4).step_by(2) {
             let places = at_most("place at which a band ends", ends[2], nnz.into())?.checked_sub(ends[0]);
             let (Some(places), Some(probes)) = (places, ends[3].checked_sub(ends[1])) else {
                 return Err(Error::Contradiction(format!("bands of a mask that end before they begin: {ends:?}")));
@@ -195,7 +249,7 @@ impl Masked {
         &self,
         work: &Work,
         (a, b): (&Lines<'_>, &Lines<'_>),
-        (row_idx, col, probe_ptr): (&Buffer<u32>, &Buffer<u32>, &Buffer<u64>),
+        (mask_row_idx, mask_col, probe_ptr): (&Buffer<u32>, &Buffer<u32>, &Buffer<u64>),
         Band { first, places, probes }: Band,
         sums: &BlockSums<T>,
         done: &mut Done,
@@ -203,45 +257,52 @@ impl Masked {
         work.stage("expansion");
         let tiles = self.tiles.count(probes);
         let (items, grid) = (tiles * self.tiles.group_size, Grid::groups(tiles, self.tiles.group_size));
-        let (pa, pb) = (a.pattern(), b.pattern());
         let mut hits = work.buffer(items + 1)?;
-        let (a_ptr, a_idx, b_ptr, b_idx) = (&pa.col_ptr, &pa.row_idx, &pb.col_ptr, &pb.row_idx);
-        let args = (a_ptr, a_idx, b_ptr, b_idx, row_idx, col, probe_ptr, &mut hits, first, places, probes);
+        let args = CountHits {
+            a_t: a.pattern(),
+            b: b.pattern(),
+            mask_row_idx,
+            mask_col,
+            probe_ptr,
+            hits: &mut hits,
+            first_place: first,
+            places,
+            probes,
+        };
         self.count.launch(work, grid, args)?;
         self.sum_hits.run(work, &mut hits)?;
         let products = work.read_count(&hits, items, "products on the mask", probes.into())?;
         let (mut pairs, mut run_end) = (work.buffer(products as usize)?, work.buffer(places as usize)?);
-        let args = (
-            a_ptr,
-            a_idx,
-            a.source(),
-            b_ptr,
-            b_idx,
-            b.source(),
-            row_idx,
-            col,
+        let args = WriteHits {
+            a_t: a.pattern(),
+            a_source: a.source(),
+            b: b.pattern(),
+            b_source: b.source(),
+            mask_row_idx,
+            mask_col,
             probe_ptr,
-            &hits,
-            &mut pairs,
-            &mut run_end,
-            first,
+            hits: &hits,
+            pair: &mut pairs,
+            run_end: &mut run_end,
+            first_place: first,
             places,
             probes,
-        );
+        };
         self.write.launch(work, grid, args)?;
 
         work.stage("compression");
         let grid = Grid::items(places as usize, self.tiles.group_size);
         let mut record = work.buffer(3)?;
         work.fill_zero(&mut record)?;
-        self.record.launch(work, grid, (&run_end, &mut record, places))?;
+        self.record.launch(work, grid, MaskRecord { run_end: &run_end, record: &mut record, places })?;
         let record: Vec<u32> = record.download(work)?;
         let pieces = at_most("pieces of runs", record[1].into(), products)?;
         let mut pieces = work.buffer(pieces as usize)?;
         if pieces.len() > 0 {
-            let mut counts = work.buffer(2)?;
-            work.fill_zero(&mut counts)?;
-            self.long_pieces.launch(work, grid, (&run_end, &mut pieces, &mut counts, places))?;
+            let mut made = work.buffer(2)?;
+            work.fill_zero(&mut made)?;
+            let args = LongPieces { run_end: &run_end, piece: &mut pieces, made: &mut made, nnz: places };
+            self.long_pieces.launch(work, grid, args)?;
         }
         done.products += products;
         done.longest_run = done.longest_run.max(record[0]);

@@ -7,7 +7,7 @@ use crate::{
 };
 
 kernel! {
-    struct WeighEntries<T: Element> = "weigh" in "plan/weigh.cl" {
+    struct WeighEntries<T: Element> = "weigh" in "product/weigh.cl" {
         block_row: In<u32>,
         j_values: In<T>,
         information: In<T>,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 kernel! {
-    struct EntryColumns = "entry_columns" in "plan/weigh.cl" {
+    struct EntryColumns = "entry_columns" in "product/weigh.cl" {
         col_ptr: In<u32>,
         column: Out<u32>,
         ncols: u32,
