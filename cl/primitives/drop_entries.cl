@@ -6,11 +6,12 @@
 //   move_entries   LANES work-items per entry
 //   move_columns   one work-item per column, and one more
 //
-//   in      values[nnz * stride]  row_idx[nnz]  col_ptr[cols + 1]
+//   in      values[nnz * stride]  row_idx[nnz]  col_ptr[ncols + 1]
 //   out     size[nnz]             largest magnitude of each entry's elements, NaN where there is one
-//   in out  norm[2 * cols]        largest size in each column but NaN: upper words (the only ones of 32-bit numbers), then lower words; zero before
+//   in out  norm[2 * ncols]       largest size in each column but NaN: upper words (the only ones of
+//                                 32-bit numbers), then lower words; zero before
 //   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, those before it
-//   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[cols + 1]
+//   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
@@ -45,26 +46,26 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
 }
 
 // Magnitudes order as their bits do, so that their maximum is one of integers.
-KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint cols, uint lower)
+KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);
     if (entry >= nnz || size[entry] != size[entry])
         return;
-    const uint col = column_of(col_ptr, cols, entry);
+    const uint col = column_of(col_ptr, ncols, entry);
 #if WIDE
     const ulong bits = as_ulong(size[entry]);
     const uint upper = (uint)(bits >> 32);
     if (!lower)
         atomic_max(&norm[col], upper);
     else if (norm[col] == upper)
-        atomic_max(&norm[cols + col], (uint)bits);
+        atomic_max(&norm[ncols + col], (uint)bits);
 #else
     atomic_max(&norm[col], as_uint(size[entry]));
 #endif
 }
 
 KERNEL keep_entries(global const ARITHMETIC* size, global const uint* row_idx, global const uint* col_ptr, global const uint* norm,
-                    global uint* place, uint nnz, uint cols, uint first_col, uint relative, uint diagonal, ARITHMETIC tolerance)
+                    global uint* place, uint nnz, uint ncols, uint first_col, uint relative, uint diagonal, ARITHMETIC tolerance)
 {
     const uint entry = get_global_id(0);
     if (entry > nnz)
@@ -73,11 +74,11 @@ KERNEL keep_entries(global const ARITHMETIC* size, global const uint* row_idx, g
         place[entry] = 0; // becomes their number
         return;
     }
-    const uint col = relative || diagonal ? column_of(col_ptr, cols, entry) : 0;
+    const uint col = relative || diagonal ? column_of(col_ptr, ncols, entry) : 0;
     ARITHMETIC limit = tolerance;
     if (relative) {
 #if WIDE
-        const ARITHMETIC largest = as_double((ulong)norm[col] << 32 | norm[cols + col]);
+        const ARITHMETIC largest = as_double((ulong)norm[col] << 32 | norm[ncols + col]);
 #else
         const ARITHMETIC largest = as_float(norm[col]);
 #endif
@@ -101,9 +102,9 @@ KERNEL move_entries(global const ELEMENT* values, global const uint* row_idx, gl
         kept_row_idx[to] = row_idx[entry];
 }
 
-KERNEL move_columns(global const uint* col_ptr, global const uint* place, global uint* kept_col_ptr, uint cols)
+KERNEL move_columns(global const uint* col_ptr, global const uint* place, global uint* kept_col_ptr, uint ncols)
 {
     const uint col = get_global_id(0);
-    if (col <= cols)
+    if (col <= ncols)
         kept_col_ptr[col] = place[col_ptr[col]];
 }

@@ -5,36 +5,36 @@
 //
 //   in   run_end[runs]               last value of each run; a run begins behind the one before
 //   in   piece[pieces]               reduce_long_runs only: the run, the first and the end of each piece; the group of a run's first one adds it up
-//   in   value[values]
-//   out  sum[runs]
+//   in   values[run_end[runs - 1] + 1]
+//   out  sums[runs]
 #ifndef RUN_PIECE
 #error "RUN_PIECE: see src/primitives/segmented_reduce.rs"
 #endif
 #define NOTHING ((ARITHMETIC)-0.0f)
 
-ARITHMETIC sum_piece(global const ARITHMETIC* value, uint begin, uint end)
+ARITHMETIC sum_piece(global const ARITHMETIC* values, uint begin, uint end)
 {
     ARITHMETIC sum = NOTHING;
     IN_ORDER
     for (uint i = begin; i < end; ++i)
-        sum += value[i];
+        sum += values[i];
     return sum;
 }
 
-KERNEL reduce_runs(global const uint* run_end, global const ARITHMETIC* value, global ELEMENT* sum, uint runs)
+KERNEL reduce_runs(global const uint* run_end, global const ARITHMETIC* values, global ELEMENT* sums, uint runs)
 {
     const uint run = get_global_id(0);
     if (run >= runs)
         return;
     const uint begin = run > 0 ? run_end[run - 1] + 1 : 0, last = run_end[run];
     if (last - begin < RUN_PIECE) {
-        const ARITHMETIC total = sum_piece(value, begin, last + 1);
-        STORE(total, sum, run);
+        const ARITHMETIC total = sum_piece(values, begin, last + 1);
+        STORE(total, sums, run);
     }
 }
 
-KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, global const ARITHMETIC* value,
-                        global ELEMENT* sum)
+KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, global const ARITHMETIC* values,
+                        global ELEMENT* sums)
 {
     local ARITHMETIC pieces[GROUP_SIZE];
     const uint run = piece[get_group_id(0)].x;
@@ -45,7 +45,7 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
     for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
         const ulong start = round + (ulong)get_local_id(0) * RUN_PIECE;
         if (start < end)
-            pieces[get_local_id(0)] = sum_piece(value, (uint)start, (uint)min(start + RUN_PIECE, (ulong)end));
+            pieces[get_local_id(0)] = sum_piece(values, (uint)start, (uint)min(start + RUN_PIECE, (ulong)end));
         GROUP_BARRIER;
         if (get_local_id(0) == 0) {
             IN_ORDER
@@ -55,5 +55,5 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
         GROUP_BARRIER; // item 0 has read, before the next round writes
     }
     if (leads && get_local_id(0) == 0)
-        STORE(total, sum, run);
+        STORE(total, sums, run);
 }

@@ -1,11 +1,13 @@
 //! How fast a device streams memory: what the times of kernels are measured by. Kernel: `cl/primitives/copy.cl`.
 use crate::{
     Device, DeviceKind, Result,
-    device::{Grid, In, Kernel, Options, Out, Work, source},
+    device::{Grid, In, Kernel, Options, Out, Work, kernel},
 };
 use std::time::Instant;
 
-type Signature = (In<u64>, Out<u64>, u32);
+kernel! {
+    struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
+}
 
 const GROUP_SIZE: usize = 256;
 /// Bytes of a copy: far above what caches keep, on GPUs and on CPUs, and long enough that its launch does not matter.
@@ -31,13 +33,12 @@ impl Device {
 fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let work = Work::new(device, None);
     let group_size = GROUP_SIZE.min(device.info().max_group_size);
-    let options = Options::group_size(group_size);
-    let kernel: Kernel<Signature> = device.kernel(source!("primitives/copy.cl"), &options, "copy")?;
+    let kernel: Kernel<CopyPairs<'_>> = Kernel::new(device, &Options::group_size(group_size))?;
     let (mut from, mut to) = (work.buffer::<u64>(words)?, work.buffer(words)?);
     work.fill_zero(&mut from)?;
-    let pairs = words / 2;
+    let grid = Grid::items(words / 2, group_size);
     let by_kernel =
-        median(device, || kernel.launch(&work, Grid::items(pairs, group_size), (&from, &mut to, pairs as u32)))?;
+        median(device, || kernel.launch(&work, grid, CopyPairs { from: &from, to: &mut to, n: (words / 2) as u32 }))?;
     let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
     // Buffers this large are not to wait in the pool.
     drop((from, to));
@@ -68,13 +69,13 @@ mod tests {
     fn small_copies_are_whole() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        let kernel: Kernel<Signature> =
-            device.kernel(source!("primitives/copy.cl"), &Options::group_size(16), "copy")?;
+        let kernel: Kernel<CopyPairs<'_>> = Kernel::new(&device, &Options::group_size(16))?;
         // Pairs of words: none, one, around a work-group.
         for pairs in [0usize, 1, 15, 16, 17, 40] {
             let words: Vec<u64> = (0..2 * pairs as u64).map(|word| word << 33 | 5).collect();
             let (from, mut to) = (work.upload(&words)?, work.buffer(words.len())?);
-            kernel.launch(&work, Grid::items(pairs, 16), (&from, &mut to, pairs as u32))?;
+            let args = CopyPairs { from: &from, to: &mut to, n: pairs as u32 };
+            kernel.launch(&work, Grid::items(pairs, 16), args)?;
             assert_eq!(to.download(&work)?, words);
         }
         Ok(())

@@ -3,22 +3,74 @@
 use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, pool_bytes, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, pool_bytes, kernel},
     resident::{DeviceCbc, PatternArrays},
 };
 
-type SizesSignature<T, V> = (In<T>, Out<V>, u32, u32, u32);
-type NormsSignature<V> = (In<V>, In<u32>, InOut<u32>, u32, u32, u32);
-type KeepSignature<V> = (In<V>, In<u32>, In<u32>, In<u32>, Out<u32>, u32, u32, u32, u32, u32, Scalar<V>);
-type EntriesSignature<T> = (In<T>, In<u32>, In<u32>, Out<T>, Out<u32>, u32, u32);
-type ColumnsSignature = (In<u32>, In<u32>, Out<u32>, u32);
+kernel! {
+    struct EntrySizes<T: Element> = "entry_sizes" in "primitives/drop_entries.cl" {
+        values: In<T>,
+        size: Out<T::Arithmetic>,
+        nnz: u32,
+        area: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct ColumnNorms<T: Element> = "column_norms" in "primitives/drop_entries.cl" {
+        size: In<T::Arithmetic>,
+        col_ptr: In<u32>,
+        norm: InOut<u32>,
+        nnz: u32,
+        ncols: u32,
+        lower: u32,
+    }
+}
+
+kernel! {
+    struct KeepEntries<T: Element> = "keep_entries" in "primitives/drop_entries.cl" {
+        size: In<T::Arithmetic>,
+        row_idx: In<u32>,
+        col_ptr: In<u32>,
+        norm: In<u32>,
+        place: Out<u32>,
+        nnz: u32,
+        ncols: u32,
+        first_col: u32,
+        relative: u32,
+        diagonal: u32,
+        tolerance: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct MoveEntries<T: Element> = "move_entries" in "primitives/drop_entries.cl" {
+        values: In<T>,
+        row_idx: In<u32>,
+        place: In<u32>,
+        kept_values: Out<T>,
+        kept_row_idx: Out<u32>,
+        nnz: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct MoveColumns = "move_columns" in "primitives/drop_entries.cl" {
+        col_ptr: In<u32>,
+        place: In<u32>,
+        kept_col_ptr: Out<u32>,
+        ncols: u32,
+    }
+}
 
 pub(crate) struct DropEntries<T: Element> {
-    sizes: Kernel<SizesSignature<T, T::Arithmetic>>,
-    norms: Kernel<NormsSignature<T::Arithmetic>>,
-    keep: Kernel<KeepSignature<T::Arithmetic>>,
-    entries: Kernel<EntriesSignature<T>>,
-    columns: Kernel<ColumnsSignature>,
+    sizes: Kernel<EntrySizes<'static, T>>,
+    norms: Kernel<ColumnNorms<'static, T>>,
+    keep: Kernel<KeepEntries<'static, T>>,
+    entries: Kernel<MoveEntries<'static, T>>,
+    columns: Kernel<MoveColumns<'static>>,
     scan: Scan<u32>,
     threshold: Threshold,
     group_size: usize,
@@ -82,13 +134,12 @@ impl<T: Element> DropEntries<T> {
             .element::<T>()
             .define("LANES", lanes)
             .define("WIDE", u8::from(size_of::<T::Arithmetic>() == 8));
-        let source = source!("primitives/drop_entries.cl");
         Ok(Self {
-            sizes: device.kernel(source, &options, "entry_sizes")?,
-            norms: device.kernel(source, &options, "column_norms")?,
-            keep: device.kernel(source, &options, "keep_entries")?,
-            entries: device.kernel(source, &options, "move_entries")?,
-            columns: device.kernel(source, &options, "move_columns")?,
+            sizes: Kernel::new(device, &options)?,
+            norms: Kernel::new(device, &options)?,
+            keep: Kernel::new(device, &options)?,
+            entries: Kernel::new(device, &options)?,
+            columns: Kernel::new(device, &options)?,
             scan: Scan::new(device, scan_tuning(device.info(), group_size))?,
             threshold,
             group_size,
@@ -105,38 +156,57 @@ impl<T: Element> DropEntries<T> {
         if kept == nnz {
             return Ok(None);
         }
-        let (mut values, mut row_idx) = (work.buffer(kept * matrix.stride)?, work.buffer(kept)?);
-        let mut col_ptr = work.buffer(cols + 1)?;
-        let (n, stride) = (nnz as u32, matrix.stride as u32);
-        let args = (&matrix.values, &matrix.row_idx, &place, &mut values, &mut row_idx, n, stride);
+        let (mut kept_values, mut kept_row_idx) = (work.buffer(kept * matrix.stride)?, work.buffer(kept)?);
+        let mut kept_col_ptr = work.buffer(cols + 1)?;
+        let args = MoveEntries {
+            values: &matrix.values,
+            row_idx: &matrix.row_idx,
+            place: &place,
+            kept_values: &mut kept_values,
+            kept_row_idx: &mut kept_row_idx,
+            nnz: nnz as u32,
+            stride: matrix.stride as u32,
+        };
         self.entries.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
-        let args = (&matrix.col_ptr, &place, &mut col_ptr, cols as u32);
+        let (col_ptr, ncols) = (&matrix.col_ptr, cols as u32);
+        let args = MoveColumns { col_ptr, place: &place, kept_col_ptr: &mut kept_col_ptr, ncols };
         self.columns.launch(work, Grid::items(cols + 1, self.group_size), args)?;
-        let pattern = PatternArrays::new(&matrix.device, matrix.nrows, cols, col_ptr, row_idx);
-        Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values }))
+        let pattern = PatternArrays::new(&matrix.device, matrix.nrows, cols, kept_col_ptr, kept_row_idx);
+        Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values: kept_values }))
     }
 
     /// Where each entry goes: the number of those that stay before it; one more, of all.
     fn places(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Buffer<u32>> {
-        let (nnz, cols, threshold) = (matrix.nnz(), matrix.ncols, self.threshold);
-        let (n, cols32, area, stride) = (nnz as u32, cols as u32, matrix.shape.area() as u32, matrix.stride as u32);
-        let mut size = work.buffer(nnz)?;
-        let args = (&matrix.values, &mut size, n, area, stride);
-        self.sizes.launch(work, Grid::items(nnz * self.lanes, self.group_size), args)?;
-        let mut norm = work.buffer(if threshold.relative { 2 * cols } else { 0 })?;
+        let (entries, threshold, pattern) = (matrix.nnz(), self.threshold, &matrix.pattern);
+        let (nnz, ncols) = (entries as u32, matrix.ncols as u32);
+        let mut size = work.buffer(entries)?;
+        let (area, stride) = (matrix.shape.area() as u32, matrix.stride as u32);
+        let args = EntrySizes { values: &matrix.values, size: &mut size, nnz, area, stride };
+        self.sizes.launch(work, Grid::items(entries * self.lanes, self.group_size), args)?;
+        let mut norm = work.buffer(if threshold.relative { 2 * matrix.ncols } else { 0 })?;
         if threshold.relative {
             work.fill_zero(&mut norm)?;
             for lower in 0..(size_of::<T::Arithmetic>() / 4) as u32 {
-                let args = (&size, &matrix.col_ptr, &mut norm, n, cols32, lower);
-                self.norms.launch(work, Grid::items(nnz, self.group_size), args)?;
+                let col_ptr = &pattern.col_ptr;
+                let args = ColumnNorms { size: &size, col_ptr, norm: &mut norm, nnz, ncols, lower };
+                self.norms.launch(work, Grid::items(entries, self.group_size), args)?;
             }
         }
-        let mut place = work.buffer(nnz + 1)?;
-        let (relative, diagonal) = (u32::from(threshold.relative), u32::from(threshold.diagonal));
-        let (first, tolerance) = (first_col as u32, threshold.tolerance::<T>());
-        let (rows, ptr) = (&matrix.row_idx, &matrix.col_ptr);
-        let args = (&size, rows, ptr, &norm, &mut place, n, cols32, first, relative, diagonal, tolerance);
-        self.keep.launch(work, Grid::items(nnz + 1, self.group_size), args)?;
+        let mut place = work.buffer(entries + 1)?;
+        let args = KeepEntries {
+            size: &size,
+            row_idx: &pattern.row_idx,
+            col_ptr: &pattern.col_ptr,
+            norm: &norm,
+            place: &mut place,
+            nnz,
+            ncols,
+            first_col: first_col as u32,
+            relative: u32::from(threshold.relative),
+            diagonal: u32::from(threshold.diagonal),
+            tolerance: threshold.tolerance::<T>(),
+        };
+        self.keep.launch(work, Grid::items(entries + 1, self.group_size), args)?;
         self.scan.run(work, &mut place)?;
         Ok(place)
     }

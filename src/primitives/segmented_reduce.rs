@@ -5,19 +5,34 @@
 //! sums are added left to right. Work-groups and tiles never enter, so the bits are the same on every device.
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     element::Piece,
 };
 
 /// Values of a run that are added by one work-item.
 pub(crate) const RUN_PIECE: usize = 1024;
 
-type RunsSignature<T, V> = (In<u32>, In<V>, Out<T>, u32);
-type LongRunsSignature<T, V> = (In<u32>, In<Piece>, In<V>, Out<T>);
+kernel! {
+    struct ReduceRuns<T: Element> = "reduce_runs" in "primitives/segmented_reduce.cl" {
+        run_end: In<u32>,
+        values: In<T::Arithmetic>,
+        sums: Out<T>,
+        runs: u32,
+    }
+}
+
+kernel! {
+    struct ReduceLongRuns<T: Element> = "reduce_long_runs" in "primitives/segmented_reduce.cl" {
+        run_end: In<u32>,
+        piece: In<Piece>,
+        values: In<T::Arithmetic>,
+        sums: Out<T>,
+    }
+}
 
 pub(crate) struct SegmentedReduce<T: Element> {
-    runs: Kernel<RunsSignature<T, T::Arithmetic>>,
-    long_runs: Kernel<LongRunsSignature<T, T::Arithmetic>>,
+    runs: Kernel<ReduceRuns<'static, T>>,
+    long_runs: Kernel<ReduceLongRuns<'static, T>>,
     group_size: usize,
 }
 
@@ -32,19 +47,16 @@ pub(crate) struct Runs<'a> {
 impl<T: Element> SegmentedReduce<T> {
     pub fn new(device: &Device, group_size: usize) -> Result<Self> {
         let options = Options::group_size(group_size).element::<T>().define("RUN_PIECE", RUN_PIECE);
-        Ok(Self {
-            runs: device.kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_runs")?,
-            long_runs: device.rare_kernel(source!("primitives/segmented_reduce.cl"), &options, "reduce_long_runs")?,
-            group_size,
-        })
+        Ok(Self { runs: Kernel::new(device, &options)?, long_runs: Kernel::rare(device, &options)?, group_size })
     }
 
     /// Writes the sum of each run.
     pub fn run(&self, work: &Work, runs: Runs<'_>, values: &Buffer<T::Arithmetic>, sums: &mut Buffer<T>) -> Result<()> {
-        let n = runs.end.len();
-        self.runs.launch(work, Grid::items(n, self.group_size), (runs.end, values, sums, n as u32))?;
-        let grid = Grid::groups(runs.pieces.len(), self.group_size);
-        self.long_runs.launch(work, grid, (runs.end, runs.pieces, values, sums))
+        let Runs { end: run_end, pieces: piece } = runs;
+        let args = ReduceRuns { run_end, values, sums, runs: run_end.len() as u32 };
+        self.runs.launch(work, Grid::items(run_end.len(), self.group_size), args)?;
+        let args = ReduceLongRuns { run_end, piece, values, sums };
+        self.long_runs.launch(work, Grid::groups(piece.len(), self.group_size), args)
     }
 }
 

@@ -6,7 +6,7 @@
 //! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
 use crate::{
     DeviceInfo, DeviceKind, Error, Result, Word,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Arguments, Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
 };
 
 /// Numbers the sort is compiled with.
@@ -77,14 +77,47 @@ pub(crate) struct Segments<'a> {
     pub has_short: bool,
 }
 
-type TilesSignature<P> = (In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32, u32);
-type ChunksSignature<P> = (In<u32>, In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32);
-type MergeSignature<P> = (In<u32>, In<u32>, InOut<u32>, InOut<P>, InOut<u32>, InOut<P>, u32, u32);
+kernel! {
+    struct SortTiles<P: Word> = "sort_tiles" in "primitives/segmented_sort.cl" {
+        segment_ptr: In<u32>,
+        row_in: InOut<u32>,
+        payload_in: InOut<P>,
+        row_out: InOut<u32>,
+        payload_out: InOut<P>,
+        segments: u32,
+        n: u32,
+    }
+}
+
+kernel! {
+    struct SortChunks<P: Word> = "sort_chunks" in "primitives/segmented_sort.cl" {
+        segment_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        row_in: InOut<u32>,
+        payload_in: InOut<P>,
+        row_out: InOut<u32>,
+        payload_out: InOut<P>,
+        segments: u32,
+    }
+}
+
+kernel! {
+    struct MergeChunks<P: Word> = "merge_chunks" in "primitives/segmented_sort.cl" {
+        segment_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        row_in: InOut<u32>,
+        payload_in: InOut<P>,
+        row_out: InOut<u32>,
+        payload_out: InOut<P>,
+        segments: u32,
+        pass: u32,
+    }
+}
 
 pub(crate) struct SegmentedSort<P: Word> {
-    tiles: Kernel<TilesSignature<P>>,
-    chunks: Kernel<ChunksSignature<P>>,
-    merge: Kernel<MergeSignature<P>>,
+    tiles: Kernel<SortTiles<'static, P>>,
+    chunks: Kernel<SortChunks<'static, P>>,
+    merge: Kernel<MergeChunks<'static, P>>,
     tuning: SortTuning,
 }
 
@@ -95,14 +128,20 @@ impl<P: Word> SegmentedSort<P> {
             .define("ITEMS", tuning.chunk / tuning.group_size)
             .define("SHORT_MAX", tuning.short_max)
             .define("CHUNK", tuning.chunk);
-        let source = match tuning.serial {
-            true => source!("primitives/segmented_sort_serial.cl"),
-            false => source!("primitives/segmented_sort.cl"),
-        };
+        if tuning.serial {
+            // Another file, the same names and arguments.
+            let source = source!("primitives/segmented_sort_serial.cl");
+            return Ok(Self {
+                tiles: device.kernel(source, &options, SortTiles::<P>::KERNEL)?,
+                chunks: device.rare_kernel(source, &options, SortChunks::<P>::KERNEL)?,
+                merge: device.rare_kernel(source, &options, MergeChunks::<P>::KERNEL)?,
+                tuning,
+            });
+        }
         Ok(Self {
-            tiles: device.kernel(source, &options, "sort_tiles")?,
-            chunks: device.rare_kernel(source, &options, "sort_chunks")?,
-            merge: device.rare_kernel(source, &options, "merge_chunks")?,
+            tiles: Kernel::new(device, &options)?,
+            chunks: Kernel::rare(device, &options)?,
+            merge: Kernel::rare(device, &options)?,
             tuning,
         })
     }
@@ -112,22 +151,36 @@ impl<P: Word> SegmentedSort<P> {
         &self,
         work: &Work,
         segments: Segments<'_>,
-        mut rows: Buffer<u32>,
-        mut payload: Buffer<P>,
+        mut row_in: Buffer<u32>,
+        mut payload_in: Buffer<P>,
     ) -> Result<(Buffer<u32>, Buffer<P>)> {
-        let (count, n) = (segments.ptr.len() as u32 - 1, rows.len());
-        let (mut rows_out, mut payload_out) = (work.buffer(n)?, work.buffer(n)?);
+        let (count, n) = (segments.ptr.len() as u32 - 1, row_in.len());
+        let (mut row_out, mut payload_out) = (work.buffer(n)?, work.buffer(n)?);
         let group_size = self.tuning.group_size;
         if segments.has_short {
-            let args = (segments.ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count, n as u32);
+            let args = SortTiles {
+                segment_ptr: segments.ptr,
+                row_in: &mut row_in,
+                payload_in: &mut payload_in,
+                row_out: &mut row_out,
+                payload_out: &mut payload_out,
+                segments: count,
+                n: n as u32,
+            };
             self.tiles.launch(work, Grid::groups(n.div_ceil(self.tuning.short_max), group_size), args)?;
         }
-        let grid = Grid::groups(segments.chunks as usize, group_size);
-        let (ptr, chunk_ptr) = (segments.ptr, segments.chunk_ptr);
-        let args = (ptr, chunk_ptr, &mut rows, &mut payload, &mut rows_out, &mut payload_out, count);
-        self.chunks.launch(work, grid, args)?;
-        self.merge(work, &segments, [&mut rows, &mut rows_out], [&mut payload, &mut payload_out])?;
-        Ok((rows_out, payload_out))
+        let args = SortChunks {
+            segment_ptr: segments.ptr,
+            chunk_ptr: segments.chunk_ptr,
+            row_in: &mut row_in,
+            payload_in: &mut payload_in,
+            row_out: &mut row_out,
+            payload_out: &mut payload_out,
+            segments: count,
+        };
+        self.chunks.launch(work, Grid::groups(segments.chunks as usize, group_size), args)?;
+        self.merge(work, &segments, [&mut row_in, &mut row_out], [&mut payload_in, &mut payload_out])?;
+        Ok((row_out, payload_out))
     }
 
     /// Merges the sorted chunks of long segments, back and forth between two pairs of arrays; each begins where its number of passes makes
@@ -136,13 +189,21 @@ impl<P: Word> SegmentedSort<P> {
         &self,
         work: &Work,
         segments: &Segments<'_>,
-        [rows, rows_out]: [&mut Buffer<u32>; 2],
-        [payload, payload_out]: [&mut Buffer<P>; 2],
+        [row_in, row_out]: [&mut Buffer<u32>; 2],
+        [payload_in, payload_out]: [&mut Buffer<P>; 2],
     ) -> Result<()> {
         let grid = Grid::groups(segments.chunks as usize, self.tuning.group_size);
-        let (ptr, chunk_ptr, count) = (segments.ptr, segments.chunk_ptr, segments.ptr.len() as u32 - 1);
         for pass in 0..self.tuning.passes(segments.longest) {
-            let args = (ptr, chunk_ptr, &mut *rows, &mut *payload, &mut *rows_out, &mut *payload_out, count, pass);
+            let args = MergeChunks {
+                segment_ptr: segments.ptr,
+                chunk_ptr: segments.chunk_ptr,
+                row_in,
+                payload_in,
+                row_out,
+                payload_out,
+                segments: segments.ptr.len() as u32 - 1,
+                pass,
+            };
             self.merge.launch(work, grid, args)?;
         }
         Ok(())

@@ -2,15 +2,39 @@
 //! Kernels: `cl/primitives/transpose.cl`.
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     resident::PatternArrays,
 };
 use std::sync::Arc;
 
-type StartSignature = (In<u32>, Out<u32>, Out<u32>, u32);
-type RowsSignature = (In<u32>, In<u32>, Out<u32>, u32, u32);
-type ColumnsSignature = (In<u32>, Out<u32>, u32, u32);
+kernel! {
+    struct Start = "transpose_start" in "primitives/transpose.cl" {
+        row_idx: In<u32>,
+        key: Out<u32>,
+        entry: Out<u32>,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Rows = "transpose_rows" in "primitives/transpose.cl" {
+        col_ptr: In<u32>,
+        entry: In<u32>,
+        t_row_idx: Out<u32>,
+        ncols: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Columns = "transpose_columns" in "primitives/transpose.cl" {
+        key: In<u32>,
+        t_col_ptr: Out<u32>,
+        nrows: u32,
+        nnz: u32,
+    }
+}
 
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -24,35 +48,37 @@ pub(crate) struct Transposed {
 
 /// The kernels.
 pub(crate) struct Transpose {
-    start: Kernel<StartSignature>,
-    rows: Kernel<RowsSignature>,
-    columns: Kernel<ColumnsSignature>,
+    start: Kernel<Start<'static>>,
+    rows: Kernel<Rows<'static>>,
+    columns: Kernel<Columns<'static>>,
     sort: SegmentedSort<u32>,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
-        let (source, options) = (source!("primitives/transpose.cl"), Options::group_size(GROUP_SIZE));
+        let options = Options::group_size(GROUP_SIZE);
         Ok(Self {
-            start: device.kernel(source, &options, "transpose_start")?,
-            rows: device.kernel(source, &options, "transpose_rows")?,
-            columns: device.kernel(source, &options, "transpose_columns")?,
+            start: Kernel::new(device, &options)?,
+            rows: Kernel::new(device, &options)?,
+            columns: Kernel::new(device, &options)?,
             sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
         })
     }
 
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
-        let nnz = pattern.nnz();
-        let (n, nrows, ncols) = (nnz as u32, pattern.nrows, pattern.ncols);
-        let (mut key, mut entry) = (work.buffer(nnz)?, work.buffer(nnz)?);
-        self.start.launch(work, Grid::items(nnz, GROUP_SIZE), (&pattern.row_idx, &mut key, &mut entry, n))?;
+        let (entries, rows, cols) = (pattern.nnz(), pattern.nrows, pattern.ncols);
+        let (nnz, nrows, ncols) = (entries as u32, rows as u32, cols as u32);
+        let (mut key, mut entry) = (work.buffer(entries)?, work.buffer(entries)?);
+        let args = Start { row_idx: &pattern.row_idx, key: &mut key, entry: &mut entry, nnz };
+        self.start.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
 
         let (key, entry) = self.sort.run_whole(work, key, entry)?;
-        let (mut col_ptr, mut row_idx) = (work.buffer(nrows + 1)?, work.buffer(nnz)?);
-        let args = (&pattern.col_ptr, &entry, &mut row_idx, ncols as u32, n);
-        self.rows.launch(work, Grid::items(nnz, GROUP_SIZE), args)?;
-        self.columns.launch(work, Grid::items(nrows + 1, GROUP_SIZE), (&key, &mut col_ptr, nrows as u32, n))?;
-        let pattern = PatternArrays::new(&pattern.device, ncols, nrows, col_ptr, row_idx);
+        let (mut t_col_ptr, mut t_row_idx) = (work.buffer(rows + 1)?, work.buffer(entries)?);
+        let args = Rows { col_ptr: &pattern.col_ptr, entry: &entry, t_row_idx: &mut t_row_idx, ncols, nnz };
+        self.rows.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
+        let args = Columns { key: &key, t_col_ptr: &mut t_col_ptr, nrows, nnz };
+        self.columns.launch(work, Grid::items(rows + 1, GROUP_SIZE), args)?;
+        let pattern = PatternArrays::new(&pattern.device, cols, rows, t_col_ptr, t_row_idx);
         Ok(Transposed { pattern, source: entry })
     }
 }
