@@ -4,8 +4,8 @@
 //   add_pieces  one work-group per PIECE sums: their sum; again and again until one is left
 //
 //   in   x[n]  y[n]
-//   in   sum[n]
-//   out  part[(n + PIECE - 1) / PIECE]
+//   in   terms[n]                          sums of the round before
+//   out  sums[(n + PIECE - 1) / PIECE]
 //
 // Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so on; behind the last term stands -0.0, which
 // changes no bit.
@@ -25,7 +25,7 @@ void fold(local ARITHMETIC* sum)
     }
 }
 
-KERNEL dot_pieces(global const ELEMENT* restrict x, global const ELEMENT* restrict y, global ARITHMETIC* restrict part, ulong n)
+KERNEL dot_pieces(global const ELEMENT* restrict x, global const ELEMENT* restrict y, global ARITHMETIC* restrict sums, ulong n)
 {
     local ARITHMETIC sum[HALF];
     const ulong begin = (ulong)get_group_id(0) * PIECE;
@@ -36,18 +36,18 @@ KERNEL dot_pieces(global const ELEMENT* restrict x, global const ELEMENT* restri
     }
     fold(sum);
     if (get_local_id(0) == 0)
-        part[get_group_id(0)] = sum[0];
+        sums[get_group_id(0)] = sum[0];
 }
 
-KERNEL add_pieces(global const ARITHMETIC* restrict sums, global ARITHMETIC* restrict part, ulong n)
+KERNEL add_pieces(global const ARITHMETIC* restrict terms, global ARITHMETIC* restrict sums, ulong n)
 {
     local ARITHMETIC sum[HALF];
     const ulong begin = (ulong)get_group_id(0) * PIECE;
     for (uint i = get_local_id(0); i < HALF; i += GROUP_SIZE) {
         const ulong first = begin + i, second = first + HALF;
-        sum[i] = (first < n ? sums[first] : NOTHING) + (second < n ? sums[second] : NOTHING);
+        sum[i] = (first < n ? terms[first] : NOTHING) + (second < n ? terms[second] : NOTHING);
     }
     fold(sum);
     if (get_local_id(0) == 0)
-        part[get_group_id(0)] = sum[0];
+        sums[get_group_id(0)] = sum[0];
 }

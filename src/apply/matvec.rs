@@ -43,8 +43,7 @@ use std::{
 pub struct MatVec<M: Matrix> {
     a: DevicePattern,
     transposed: bool,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    sums: Mutex<LineSums<M::Element>>,
+    sums: LineSums<M::Element>,
     bytes: u64,
     matrix: PhantomData<fn() -> M>,
 }
@@ -73,7 +72,7 @@ impl<M: Matrix> MatVec<M> {
         let rows = transposed == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products)?;
         let bytes = sums.bytes();
-        Ok(Self { a: a.clone(), transposed, sums: Mutex::new(sums), bytes, matrix: PhantomData })
+        Ok(Self { a: a.clone(), transposed, sums, bytes, matrix: PhantomData })
     }
 
     /// Elements of x: scalar columns of op(A).
@@ -139,8 +138,7 @@ impl<M: Matrix> MatVec<M> {
         check_vector("y", y, self.device(), self.y_len(), why)?;
         let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
         let scaling = Scaling { alpha: number(alpha), beta: number(beta) };
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        sums.run(&Work::new(self.device(), None), &a.cbc, &x.values, scaling, &mut y.values)
+        self.sums.run(&Work::new(self.device(), None), &a.cbc, &x.values, scaling, &mut y.values)
     }
 
     /// The device planned for.

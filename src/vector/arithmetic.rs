@@ -2,14 +2,44 @@
 use super::check_vector;
 use crate::{
     Device, DeviceVector, Element, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Source, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
 };
 use nalgebra::{convert, convert_unchecked};
 
-type DotSignature<T, V> = (In<T>, In<T>, Out<V>, u64);
-type AddSignature<V> = (In<V>, Out<V>, u64);
-type AxpbySignature<T, V> = (In<T>, InOut<T>, u64, Scalar<V>, Scalar<V>);
-type ScaleSignature<T, V> = (InOut<T>, u64, Scalar<V>);
+kernel! {
+    struct DotPieces<T: Element> = "dot_pieces" in "vector/dot.cl" {
+        x: In<T>,
+        y: In<T>,
+        sums: Out<T::Arithmetic>,
+        n: u64,
+    }
+}
+
+kernel! {
+    struct AddPieces<T: Element> = "add_pieces" in "vector/dot.cl" {
+        terms: In<T::Arithmetic>,
+        sums: Out<T::Arithmetic>,
+        n: u64,
+    }
+}
+
+kernel! {
+    struct Axpby<T: Element> = "axpby" in "vector/axpby.cl" {
+        x: In<T>,
+        y: InOut<T>,
+        n: u64,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct Scale<T: Element> = "scale" in "vector/axpby.cl" {
+        y: InOut<T>,
+        n: u64,
+        alpha: Scalar<T::Arithmetic>,
+    }
+}
 
 /// Terms, then sums, that are folded into one.
 pub(crate) const PIECE: usize = 1024;
@@ -34,17 +64,17 @@ impl<T: Element> DeviceVector<T> {
             return Ok(0.0);
         }
         let work = Work::new(&self.device, None);
-        let (source, options) = (source!("vector/dot.cl"), options::<T>(&self.device).define("PIECE", PIECE));
+        let options = options::<T>(&self.device).define("PIECE", PIECE);
         let pieces = |n: usize| Grid::groups(n.div_ceil(PIECE), group_size(&self.device));
-        let dot: Kernel<DotSignature<T, T::Arithmetic>> = self.device.kernel(source, &options, "dot_pieces")?;
+        let dot: Kernel<DotPieces<'_, T>> = Kernel::new(&self.device, &options)?;
         let mut sums: Buffer<T::Arithmetic> = work.buffer(n.div_ceil(PIECE))?;
-        dot.launch(&work, pieces(n), (&self.values, &other.values, &mut sums, n as u64))?;
+        let args = DotPieces { x: &self.values, y: &other.values, sums: &mut sums, n: n as u64 };
+        dot.launch(&work, pieces(n), args)?;
         while sums.len() > 1 {
-            let add: Kernel<AddSignature<T::Arithmetic>> = self.device.kernel(source, &options, "add_pieces")?;
-            let n = sums.len();
-            let mut next = work.buffer(n.div_ceil(PIECE))?;
-            add.launch(&work, pieces(n), (&sums, &mut next, n as u64))?;
-            sums = next;
+            let add: Kernel<AddPieces<'_, T>> = Kernel::new(&self.device, &options)?;
+            let (n, terms) = (sums.len(), sums);
+            sums = work.buffer(n.div_ceil(PIECE))?;
+            add.launch(&work, pieces(n), AddPieces { terms: &terms, sums: &mut sums, n: n as u64 })?;
         }
         Ok(convert_unchecked(sums.download(&work)?[0]))
     }
@@ -82,10 +112,10 @@ impl<T: Element> DeviceVector<T> {
     /// As [`DeviceVector::dot`].
     pub fn axpby(&mut self, alpha: f64, x: &Self, beta: f64) -> Result<()> {
         self.check_other("x", x)?;
-        let kernel: Kernel<AxpbySignature<T, T::Arithmetic>> =
-            self.device.kernel(AXPBY, &options::<T>(&self.device), "axpby")?;
+        let kernel: Kernel<Axpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
         let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        let args = (&x.values, &mut self.values, n, convert(alpha), convert(beta));
+        let (alpha, beta) = (convert(alpha), convert(beta));
+        let args = Axpby { x: &x.values, y: &mut self.values, n, alpha, beta };
         kernel.launch(&Work::new(&self.device, None), grid, args)
     }
 
@@ -94,10 +124,10 @@ impl<T: Element> DeviceVector<T> {
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale(&mut self, alpha: f64) -> Result<()> {
-        let kernel: Kernel<ScaleSignature<T, T::Arithmetic>> =
-            self.device.kernel(AXPBY, &options::<T>(&self.device), "scale")?;
+        let kernel: Kernel<Scale<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
         let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        kernel.launch(&Work::new(&self.device, None), grid, (&mut self.values, n, convert(alpha)))
+        let args = Scale { y: &mut self.values, n, alpha: convert(alpha) };
+        kernel.launch(&Work::new(&self.device, None), grid, args)
     }
 
     /// Becomes a copy of `x`, of the same length. Returns when it is enqueued.
@@ -114,8 +144,6 @@ impl<T: Element> DeviceVector<T> {
         check_vector(name, other, &self.device, self.len(), || "the elements of the other vector".into())
     }
 }
-
-const AXPBY: Source = source!("vector/axpby.cl");
 
 fn group_size(device: &Device) -> usize {
     GROUP_SIZE.min(device.info().max_group_size)

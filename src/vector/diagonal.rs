@@ -2,7 +2,7 @@
 use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
-    device::{Buffer, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::PatternArrays,
 };
 use std::{
@@ -10,9 +10,37 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-type FindSignature = (In<u32>, In<u32>, Out<u32>, Out<u32>, Out<u32>, u32);
-type BlocksSignature<T> = (In<u32>, In<T>, Out<T>, u32, u32, u32);
-type ElementsSignature<T> = (In<u32>, In<T>, Out<T>, u32, u32);
+kernel! {
+    pub(super) struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        entry: Out<u32>,
+        d_col_ptr: Out<u32>,
+        d_row_idx: Out<u32>,
+        n: u32,
+    }
+}
+
+kernel! {
+    struct CopyBlocks<T: Element> = "copy_blocks" in "vector/diagonal.cl" {
+        entry: In<u32>,
+        values: In<T>,
+        d_values: Out<T>,
+        n: u32,
+        stride: u32,
+        d_stride: u32,
+    }
+}
+
+kernel! {
+    struct CopyElements<T: Element> = "copy_elements" in "vector/diagonal.cl" {
+        entry: In<u32>,
+        values: In<T>,
+        diagonal: Out<T>,
+        n: u32,
+        stride: u32,
+    }
+}
 
 /// Elements are independent: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -40,18 +68,13 @@ pub struct Diagonal<M: Matrix> {
     pattern: DevicePattern,
     /// The entry on the diagonal of each column.
     entry: Buffer<u32>,
-    kernels: Mutex<Kernels<M>>,
+    blocks: Kernel<CopyBlocks<'static, M::Element>>,
+    elements: Kernel<CopyElements<'static, M::Element>>,
 }
 
 /// The kernel that finds it.
-pub(super) fn find(device: &Device) -> Result<Kernel<FindSignature>> {
-    device.kernel(source!("vector/diagonal.cl"), &Options::group_size(GROUP_SIZE), "find_diagonal")
-}
-
-struct Kernels<M: Matrix> {
-    blocks: Kernel<BlocksSignature<M::Element>>,
-    elements: Kernel<ElementsSignature<M::Element>>,
-    matrix: PhantomData<fn() -> M>,
+pub(super) fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
+    Kernel::new(device, &Options::group_size(GROUP_SIZE))
 }
 
 impl<M: Matrix> Diagonal<M> {
@@ -70,19 +93,21 @@ impl<M: Matrix> Diagonal<M> {
         device.require::<M::Element>()?;
         let work = Work::new(device, None);
         let options = Options::group_size(GROUP_SIZE).element::<M::Element>().define("SIDE", shape.rows());
-        let source = source!("vector/diagonal.cl");
         super::ask(device)?;
-        let kernels = Kernels {
-            blocks: device.kernel(source, &options, "copy_blocks")?,
-            elements: device.kernel(source, &options, "copy_elements")?,
-            matrix: PhantomData,
+        let (blocks, elements) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        let (mut entry, mut d_col_ptr, mut d_row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
+        let args = FindDiagonal {
+            col_ptr: &a.arrays.col_ptr,
+            row_idx: &a.arrays.row_idx,
+            entry: &mut entry,
+            d_col_ptr: &mut d_col_ptr,
+            d_row_idx: &mut d_row_idx,
+            n: n as u32,
         };
-        let (mut entry, mut col_ptr, mut row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
-        let args = (&a.arrays.col_ptr, &a.arrays.row_idx, &mut entry, &mut col_ptr, &mut row_idx, n as u32);
         find(device)?.launch(&work, Grid::items(n + 1, GROUP_SIZE), args)?;
-        let arrays = PatternArrays::new(device, n, n, col_ptr, row_idx);
+        let arrays = PatternArrays::new(device, n, n, d_col_ptr, d_row_idx);
         let pattern = DevicePattern { arrays, array_shape: shape, row_major: M::ROW_MAJOR };
-        Ok(Self { a: a.clone(), pattern, entry, kernels: Mutex::new(kernels) })
+        Ok(Self { a: a.clone(), pattern, entry, blocks, elements })
     }
 
     /// A block-diagonal matrix of zeros, for [`Diagonal::execute`] to write.
@@ -111,11 +136,17 @@ impl<M: Matrix> Diagonal<M> {
     pub fn execute(&self, a: &DeviceMatrix<M>, diagonal: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.pattern.check("the diagonal", &diagonal.cbc)?;
-        let (n, stride, to) = (self.entry.len(), a.cbc.stride as u32, &mut diagonal.cbc);
+        let (n, to) = (self.entry.len(), &mut diagonal.cbc);
+        let args = CopyBlocks {
+            entry: &self.entry,
+            values: &a.cbc.values,
+            d_values: &mut to.values,
+            n: n as u32,
+            stride: a.cbc.stride as u32,
+            d_stride: to.stride as u32,
+        };
         let grid = Grid::items(n * to.shape.area(), GROUP_SIZE);
-        let args = (&self.entry, &a.cbc.values, &mut to.values, n as u32, stride, to.stride as u32);
-        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels.blocks.launch(&Work::new(self.device(), None), grid, args)
+        self.blocks.launch(&Work::new(self.device(), None), grid, args)
     }
 
     /// Copies the scalars on the diagonal of `a`.
@@ -126,10 +157,14 @@ impl<M: Matrix> Diagonal<M> {
         self.a.check("A", &a.cbc)?;
         check_vector("diagonal", diagonal, self.device(), self.scalars(), || format!("A is {:?}", self.a))?;
         let grid = Grid::items(self.scalars(), GROUP_SIZE);
-        let n = self.entry.len() as u32;
-        let args = (&self.entry, &a.cbc.values, &mut diagonal.values, n, a.cbc.stride as u32);
-        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels.elements.launch(&Work::new(self.device(), None), grid, args)
+        let args = CopyElements {
+            entry: &self.entry,
+            values: &a.cbc.values,
+            diagonal: &mut diagonal.values,
+            n: self.entry.len() as u32,
+            stride: a.cbc.stride as u32,
+        };
+        self.elements.launch(&Work::new(self.device(), None), grid, args)
     }
 
     fn scalars(&self) -> usize {

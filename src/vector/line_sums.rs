@@ -7,18 +7,52 @@
 use super::lines::{Index, LineTuning, Lines};
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
     element::Piece,
     product::Scaling,
     resident::{DeviceCbc, PatternArrays},
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Offsets and tiles of the lines; place across and block of each entry; values, x, y; elements from one block to the next; alpha, beta.
-type TilesSignature<T, V> = (In<u32>, In<u32>, In<u32>, In<u32>, In<T>, In<T>, InOut<T>, u32, Scalar<V>, Scalar<V>);
-/// The same for pieces, whose sums may be parts.
-type PiecesSignature<T, V> = (In<Piece>, In<u32>, In<u32>, In<T>, In<T>, Out<V>, InOut<T>, u32, Scalar<V>, Scalar<V>);
-type PartsSignature<T, V> = (In<Piece>, In<V>, InOut<T>, Scalar<V>, Scalar<V>);
+kernel! {
+    struct SumTiles<T: Element> = "sum_tiles" in "vector/line_sums.cl" {
+        line_ptr: In<u32>,
+        tile_line: In<u32>,
+        other: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumPieces<T: Element> = "sum_pieces" in "vector/line_sums.cl" {
+        piece: In<Piece>,
+        other: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        parts: Out<T::Arithmetic>,
+        y: InOut<T>,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct AddParts<T: Element> = "add_parts" in "vector/line_sums.cl" {
+        cut: In<Piece>,
+        parts: In<T::Arithmetic>,
+        y: InOut<T>,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
 
 /// What is summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +69,11 @@ pub(crate) struct LineSums<T: Element> {
     lines: Lines,
     /// Sums of a line.
     width: usize,
-    tiles: Option<Kernel<TilesSignature<T, T::Arithmetic>>>,
-    pieces: Kernel<PiecesSignature<T, T::Arithmetic>>,
-    add_parts: Kernel<PartsSignature<T, T::Arithmetic>>,
-    /// Room for the sums of the pieces of lines that are cut.
-    parts: Buffer<T::Arithmetic>,
+    tiles: Option<Kernel<SumTiles<'static, T>>>,
+    pieces: Kernel<SumPieces<'static, T>>,
+    add_parts: Kernel<AddParts<'static, T>>,
+    /// Scratch: the sums of the pieces of lines that are cut. Two threads take turns to enqueue.
+    parts: Mutex<Buffer<T::Arithmetic>>,
     group_size: usize,
 }
 
@@ -79,22 +113,21 @@ impl<T: Element> LineSums<T> {
             .define("ACROSS", u8::from(rows))
             .define("NORMS", u8::from(terms != Terms::Products))
             .define("WHOLE_BLOCKS", u8::from(terms == Terms::BlockSquares));
-        let source = source!("vector/line_sums.cl");
-        let tiles = (tuning.tile > 0).then(|| device.kernel(source, &options, "sum_tiles")).transpose()?;
+        let tiles = (tuning.tile > 0).then(|| Kernel::new(device, &options)).transpose()?;
         super::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
         Ok(Self {
             tiles,
             pieces: match lines.pieces.len() {
-                0 => device.rare_kernel(source, &options, "sum_pieces")?,
-                _ => device.kernel(source, &options, "sum_pieces")?,
+                0 => Kernel::rare(device, &options)?,
+                _ => Kernel::new(device, &options)?,
             },
             add_parts: match lines.cuts.len() {
-                0 => device.rare_kernel(source, &options, "add_parts")?,
-                _ => device.kernel(source, &options, "add_parts")?,
+                0 => Kernel::rare(device, &options)?,
+                _ => Kernel::new(device, &options)?,
             },
-            parts: work.buffer(lines.parts * width)?,
+            parts: Mutex::new(work.buffer(lines.parts * width)?),
             group_size: tuning.group_size,
             lines,
             width,
@@ -109,28 +142,36 @@ impl<T: Element> LineSums<T> {
     /// y = alpha·sums + beta·y, or the roots of the sums of squares, where x is not read. A is on the pattern, x and y are as long as its sides:
     /// the caller has looked.
     pub fn run(
-        &mut self,
+        &self,
         work: &Work,
         a: &DeviceCbc<T>,
         x: &Buffer<T>,
         Scaling { alpha, beta }: Scaling<T::Arithmetic>,
         y: &mut Buffer<T>,
     ) -> Result<()> {
-        let Self { lines, tiles, pieces, add_parts, parts, group_size, .. } = self;
-        let (pattern, source, stride) = (lines.index.pattern(), lines.index.source(), a.stride as u32);
-        let (ptr, other) = (&pattern.col_ptr, &pattern.row_idx);
-        if let Some(tiles) = tiles {
-            let args = (ptr, &lines.tile_line, other, source, &a.values, x, &mut *y, stride, alpha, beta);
+        let Self { lines, group_size, .. } = self;
+        let (pattern, source) = (lines.index.pattern(), lines.index.source());
+        let (line_ptr, other, values, stride) = (&pattern.col_ptr, &pattern.row_idx, &a.values, a.stride as u32);
+        let mut parts = self.parts();
+        if let Some(tiles) = &self.tiles {
+            let tile_line = &lines.tile_line;
+            let args = SumTiles { line_ptr, tile_line, other, source, values, x, y, stride, alpha, beta };
             tiles.launch(work, Grid::groups(lines.tiles(), *group_size), args)?;
         }
-        let args = (&lines.pieces, other, source, &a.values, x, &mut *parts, &mut *y, stride, alpha, beta);
-        pieces.launch(work, Grid::groups(lines.pieces.len(), *group_size), args)?;
-        add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), (&lines.cuts, &*parts, y, alpha, beta))
+        let (piece, parts) = (&lines.pieces, &mut *parts);
+        let args = SumPieces { piece, other, source, values, x, parts, y, stride, alpha, beta };
+        self.pieces.launch(work, Grid::groups(piece.len(), *group_size), args)?;
+        let args = AddParts { cut: &lines.cuts, parts, y, alpha, beta };
+        self.add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), args)
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Buffer<T::Arithmetic>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.
     pub fn bytes(&self) -> u64 {
-        self.lines.bytes() + self.parts.bytes()
+        self.lines.bytes() + self.parts().bytes()
     }
 }
 
@@ -169,7 +210,7 @@ mod tests {
                     let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
                     let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
                     let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
-                    let mut sums = LineSums::tuned(&device, &a.pattern, a.shape, rows, Terms::Products, tuning)?;
+                    let sums = LineSums::tuned(&device, &a.pattern, a.shape, rows, Terms::Products, tuning)?;
                     sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
                     match rows {
                         true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,

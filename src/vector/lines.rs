@@ -2,7 +2,7 @@
 //! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
 use crate::{
     BlockShape, DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     element::Piece,
     primitives::{
         segmented_reduce::RUN_PIECE,
@@ -12,9 +12,35 @@ use crate::{
 };
 use std::sync::Arc;
 
-type TilesSignature = (In<u32>, Out<u32>, u32, u32, u32);
-type CountSignature = (In<u32>, InOut<u32>, u32, u32);
-type PlaceSignature = (In<u32>, InOut<u32>, Out<Piece>, Out<Piece>, u32, u32);
+kernel! {
+    struct TileLines = "tile_lines" in "vector/lines.cl" {
+        line_ptr: In<u32>,
+        tile_line: Out<u32>,
+        lines: u32,
+        tile: u32,
+        tiles: u32,
+    }
+}
+
+kernel! {
+    struct CountPieces = "count_pieces" in "vector/lines.cl" {
+        line_ptr: In<u32>,
+        counts: InOut<u32>,
+        lines: u32,
+        tile: u32,
+    }
+}
+
+kernel! {
+    struct PlacePieces = "place_pieces" in "vector/lines.cl" {
+        line_ptr: In<u32>,
+        counts: InOut<u32>,
+        piece: Out<Piece>,
+        cut: Out<Piece>,
+        lines: u32,
+        tile: u32,
+    }
+}
 
 /// One item per tile or line: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -66,19 +92,18 @@ pub(crate) struct Lines {
 
 /// The kernels that share them out, whatever the matrix.
 pub(super) struct Kernels {
-    tile_lines: Kernel<TilesSignature>,
-    count: Kernel<CountSignature>,
-    place: Kernel<PlaceSignature>,
+    tile_lines: Kernel<TileLines<'static>>,
+    count: Kernel<CountPieces<'static>>,
+    place: Kernel<PlacePieces<'static>>,
 }
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let (source, options) =
-            (source!("vector/lines.cl"), Options::group_size(GROUP_SIZE).define("PIECE", RUN_PIECE));
+        let options = Options::group_size(GROUP_SIZE).define("PIECE", RUN_PIECE);
         Ok(Self {
-            tile_lines: device.kernel(source, &options, "tile_lines")?,
-            count: device.kernel(source, &options, "count_pieces")?,
-            place: device.kernel(source, &options, "place_pieces")?,
+            tile_lines: Kernel::new(device, &options)?,
+            count: Kernel::new(device, &options)?,
+            place: Kernel::new(device, &options)?,
         })
     }
 }
@@ -112,33 +137,33 @@ impl Lines {
     /// One small read-back: how many pieces there are.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
-        let (ptr, lines) = (&pattern.col_ptr, pattern.ncols);
-        let (n, grid) = (lines as u32, Grid::items(lines, GROUP_SIZE));
+        let (line_ptr, lines, places) = (&pattern.col_ptr, pattern.ncols as u32, pattern.nnz() + pattern.ncols);
+        let grid = Grid::items(pattern.ncols, GROUP_SIZE);
         let Kernels { tile_lines, count, place } = Kernels::new(work.device())?;
 
-        let tiles = if tuning.tile > 0 { (pattern.nnz() + lines).div_ceil(tuning.tile) } else { 0 };
+        let tiles = if tuning.tile > 0 { places.div_ceil(tuning.tile) } else { 0 };
         let tile = tuning.tile as u32;
 
         let mut tile_line = work.buffer(tiles + 1)?;
         if tiles > 0 {
-            let args = (ptr, &mut tile_line, n, tile, tiles as u32);
+            let args = TileLines { line_ptr, tile_line: &mut tile_line, lines, tile, tiles: tiles as u32 };
             tile_lines.launch(work, Grid::items(tiles + 1, GROUP_SIZE), args)?;
         }
 
         let mut counts = work.buffer(3)?;
         work.fill_zero(&mut counts)?;
-        count.launch(work, grid, (ptr, &mut counts, n, tile))?;
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, tile })?;
         let found = counts.download(work)?;
         // Every piece has an entry, but for one of a line that is empty.
-        let most = (pattern.nnz() + lines) as u64;
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
-            at_most(what, (*count).into(), most)?;
+            at_most(what, (*count).into(), places as u64)?;
         }
         let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
-            place.launch(work, grid, (ptr, &mut counts, &mut pieces, &mut cuts, n, tile))?;
+            let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
+            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, tile })?;
         }
         Ok(Self { index, tile_line, pieces, cuts, parts })
     }

@@ -33,7 +33,7 @@ use std::{
 /// ```
 pub struct Norms<M: Matrix> {
     a: DevicePattern,
-    sums: Mutex<LineSums<M::Element>>,
+    sums: LineSums<M::Element>,
     len: usize,
     bytes: u64,
     matrix: PhantomData<fn() -> M>,
@@ -77,7 +77,7 @@ impl<M: Matrix> Norms<M> {
         let rows_of_arrays = columns == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;
         let (len, bytes) = (sums.len(), sums.bytes());
-        Ok(Self { a: a.clone(), sums: Mutex::new(sums), len, bytes, matrix: PhantomData })
+        Ok(Self { a: a.clone(), sums, len, bytes, matrix: PhantomData })
     }
 
     /// A vector of zeros, as long as there are norms.
@@ -97,9 +97,8 @@ impl<M: Matrix> Norms<M> {
     pub fn execute(&self, a: &DeviceMatrix<M>, norms: &mut DeviceVector<M::Element>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         check_vector("norms", norms, self.device(), self.len, || format!("A is {:?}", self.a))?;
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         // The values stand in for the vector, which is not read.
-        sums.run(&Work::new(self.device(), None), &a.cbc, &a.cbc.values, Scaling::plain(), &mut norms.values)
+        self.sums.run(&Work::new(self.device(), None), &a.cbc, &a.cbc.values, Scaling::plain(), &mut norms.values)
     }
 
     /// The device planned for.

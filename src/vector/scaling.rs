@@ -2,12 +2,30 @@
 use super::check_vector;
 use crate::{
     DeviceMatrix, DeviceVector, Element, Matrix, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     resident::DeviceCbc,
 };
 
-type RowsSignature<T> = (In<u32>, In<T>, InOut<T>, u32, u32);
-type ColumnsSignature<T> = (In<u32>, In<T>, InOut<T>, u32, u32, u32);
+kernel! {
+    struct ScaleRows<T: Element> = "scale_rows" in "vector/scaling.cl" {
+        row_idx: In<u32>,
+        factor: In<T>,
+        values: InOut<T>,
+        nnz: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct ScaleColumns<T: Element> = "scale_columns" in "vector/scaling.cl" {
+        col_ptr: In<u32>,
+        factor: In<T>,
+        values: InOut<T>,
+        nnz: u32,
+        ncols: u32,
+        stride: u32,
+    }
+}
 
 /// Elements are independent: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -39,22 +57,26 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
-fn scale<T: Element>(a: &mut DeviceCbc<T>, d: &Buffer<T>, rows: bool) -> Result<()> {
+fn scale<T: Element>(a: &mut DeviceCbc<T>, factor: &Buffer<T>, rows: bool) -> Result<()> {
     let DeviceCbc { pattern, shape, stride, values } = a;
-    let (device, nnz, stride) = (&pattern.device, pattern.nnz(), *stride as u32);
+    let (device, nnz, stride) = (&pattern.device, pattern.nnz() as u32, *stride as u32);
     let entries = (GROUP_ELEMENTS / shape.area()).max(1);
-    let (work, grid) = (Work::new(device, None), Grid::groups(nnz.div_ceil(entries), GROUP_SIZE));
-    let (source, options) = (source!("vector/scaling.cl"), Options::group_size(GROUP_SIZE).element::<T>());
-    let options = options.define("ROWS", shape.rows()).define("COLS", shape.cols()).define("ENTRIES", entries);
+    let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), GROUP_SIZE));
+    let options = Options::group_size(GROUP_SIZE)
+        .element::<T>()
+        .define("ROWS", shape.rows())
+        .define("COLS", shape.cols())
+        .define("ENTRIES", entries);
     match rows {
         true => {
-            let kernel: Kernel<RowsSignature<T>> = device.kernel(source, &options, "scale_rows")?;
-            kernel.launch(&work, grid, (&pattern.row_idx, d, values, nnz as u32, stride))
+            let kernel: Kernel<ScaleRows<'_, T>> = Kernel::new(device, &options)?;
+            let row_idx = &pattern.row_idx;
+            kernel.launch(&work, grid, ScaleRows { row_idx, factor, values, nnz, stride })
         }
         false => {
-            let kernel: Kernel<ColumnsSignature<T>> = device.kernel(source, &options, "scale_columns")?;
-            let args = (&pattern.col_ptr, d, values, nnz as u32, pattern.ncols as u32, stride);
-            kernel.launch(&work, grid, args)
+            let kernel: Kernel<ScaleColumns<'_, T>> = Kernel::new(device, &options)?;
+            let (col_ptr, ncols) = (&pattern.col_ptr, pattern.ncols as u32);
+            kernel.launch(&work, grid, ScaleColumns { col_ptr, factor, values, nnz, ncols, stride })
         }
     }
 }
