@@ -12,8 +12,8 @@
 //   out     turned[nnz]             whether it was mirrored
 //   out     key[nnz]  entry[nnz]    row and number of each entry, then sorted by row
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
-//   out     c_col[nnz]              column of each entry by_row
-//   in      key[nnz]                ascending columns of the result's entries
+//   out     key[nnz]                of permute_columns: column of each entry by_row; then sorted, so
+//                                   that they are the ascending columns of the result's entries
 //   out     c_col_ptr[ncols + 1]  c_row_idx[nnz]  c_turned[nnz]     of the result
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"
@@ -44,11 +44,11 @@ KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, g
     entry[e] = e;
 }
 
-KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* c_col, uint nnz)
+KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* key, uint nnz)
 {
     const uint k = get_global_id(0);
     if (k < nnz)
-        c_col[k] = col[by_row[k]];
+        key[k] = col[by_row[k]];
 }
 
 KERNEL permute_pattern(global const uint* source, global const uint* row, global const uint* turned, global uint* c_row_idx,

@@ -2,9 +2,8 @@
 use super::{Elementwise, union::Union};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
-    device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, source},
+    device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
 };
-use std::sync::{Mutex, PoisonError};
 
 /// C = alpha·A + beta·B of two matrices whose patterns stay the same, prepared. C has an entry (block) wherever A or B has one.
 ///
@@ -29,24 +28,24 @@ pub struct AddPlan<M: Matrix> {
     b: DevicePattern,
     c: DevicePattern,
     pairs: Buffer<OperandPair>,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    blocks: Mutex<Kernel<BlocksSignature<M::Element>>>,
+    blocks: Kernel<AddBlocks<'static, M::Element>>,
     grid: Grid,
 }
 
-/// Pairs, A, B, C; blocks; elements from one block to the next of each; alpha, beta.
-type BlocksSignature<T> = (
-    In<OperandPair>,
-    In<T>,
-    In<T>,
-    Out<T>,
-    u32,
-    u32,
-    u32,
-    u32,
-    Scalar<<T as Element>::Arithmetic>,
-    Scalar<<T as Element>::Arithmetic>,
-);
+kernel! {
+    struct AddBlocks<T: Element> = "add_blocks" in "structure/add.cl" {
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        c_values: Out<T>,
+        nnz: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
 
 impl<M: Matrix> AddPlan<M> {
     /// For alpha·A + beta·B.
@@ -76,8 +75,7 @@ impl<M: Matrix> AddPlan<M> {
         device.require::<M::Element>()?;
         let work = Work::new(device, None);
         let (arrays, pairs) = Union::new(device)?.run(&work, &a.arrays, &b.arrays)?;
-        let options = grid.options::<M::Element>();
-        let blocks = Mutex::new(device.kernel(source!("structure/add.cl"), &options, "add_blocks")?);
+        let blocks = Kernel::new(device, &grid.options::<M::Element>())?;
         let c = DevicePattern { arrays, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
         let grid = grid.over(pairs.len());
         Ok(Self { device: device.clone(), a: a.clone(), b: b.clone(), c, pairs, blocks, grid })
@@ -111,12 +109,19 @@ impl<M: Matrix> AddPlan<M> {
         self.b.check("B", &b.cbc)?;
         self.c.check("C", &c.cbc)?;
         let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
-        let strides = (a.cbc.stride as u32, b.cbc.stride as u32, c.cbc.stride as u32);
-        let (pairs, n, av, bv, cv) =
-            (&self.pairs, self.pairs.len() as u32, &a.cbc.values, &b.cbc.values, &mut c.cbc.values);
-        let args = (pairs, av, bv, cv, n, strides.0, strides.1, strides.2, number(alpha), number(beta));
-        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.launch(&Work::new(&self.device, None), self.grid, args)
+        let args = AddBlocks {
+            pair: &self.pairs,
+            a_values: &a.cbc.values,
+            b_values: &b.cbc.values,
+            c_values: &mut c.cbc.values,
+            nnz: self.pairs.len() as u32,
+            a_stride: a.cbc.stride as u32,
+            b_stride: b.cbc.stride as u32,
+            c_stride: c.cbc.stride as u32,
+            alpha: number(alpha),
+            beta: number(beta),
+        };
+        self.blocks.launch(&Work::new(&self.device, None), self.grid, args)
     }
 
     /// The pattern of C.

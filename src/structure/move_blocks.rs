@@ -3,14 +3,34 @@
 use super::Elementwise;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, In, Kernel, Out, Work, source},
+    device::{Buffer, Device, In, Kernel, Out, Work, kernel},
     resident::DeviceCbc,
 };
 
-/// Sources, values from and to, blocks, elements from one block to the next.
-type Signature<T> = (In<u32>, In<T>, Out<T>, u32, u32, u32);
-/// The same with what is transposed.
-type FoldSignature<T> = (In<u32>, In<u32>, In<T>, Out<T>, u32, u32, u32);
+kernel! {
+    /// Compiled to transpose no block, or every block.
+    struct MoveAlike<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
+        source: In<u32>,
+        from: In<T>,
+        to: Out<T>,
+        nnz: u32,
+        from_stride: u32,
+        to_stride: u32,
+    }
+}
+
+kernel! {
+    /// Compiled to transpose some blocks.
+    struct MoveTurning<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
+        source: In<u32>,
+        turned: In<u32>,
+        from: In<T>,
+        to: Out<T>,
+        nnz: u32,
+        from_stride: u32,
+        to_stride: u32,
+    }
+}
 
 /// Where each block comes from, and which are transposed on the way.
 pub(crate) struct Moves {
@@ -32,14 +52,13 @@ pub(crate) struct MoveBlocks<T: Element> {
 }
 
 enum Moving<T: Element> {
-    Plain(Kernel<Signature<T>>),
-    Folding(Kernel<FoldSignature<T>>),
+    Alike(Kernel<MoveAlike<'static, T>>),
+    Turning(Kernel<MoveTurning<'static, T>>),
 }
 
 impl<T: Element> MoveBlocks<T> {
     /// For blocks of the shape that `grid` has, before they are moved.
     pub fn new(device: &Device, grid: Elementwise, moves: Moves) -> Result<Self> {
-        let source = source!("structure/move_blocks.cl");
         let turn = match moves.turn {
             Turn::None => 0,
             Turn::All => 1,
@@ -47,23 +66,25 @@ impl<T: Element> MoveBlocks<T> {
         };
         let options = grid.options::<T>().define("TURN", turn);
         let kernel = match moves.turn {
-            Turn::Some(_) => Moving::Folding(device.kernel(source, &options, "move_blocks")?),
-            _ => Moving::Plain(device.kernel(source, &options, "move_blocks")?),
+            Turn::Some(_) => Moving::Turning(Kernel::new(device, &options)?),
+            _ => Moving::Alike(Kernel::new(device, &options)?),
         };
         Ok(Self { kernel, moves, grid })
     }
 
     /// Writes every block of `to`.
     pub fn run(&self, work: &Work, from: &DeviceCbc<T>, to: &mut DeviceCbc<T>) -> Result<()> {
-        let (source, nnz) = (&self.moves.source, self.moves.source.len());
-        let (grid, n) = (self.grid.over(nnz), nnz as u32);
+        let source = &self.moves.source;
+        let (grid, nnz) = (self.grid.over(source.len()), source.len() as u32);
         let (from_stride, to_stride) = (from.stride as u32, to.stride as u32);
+        let (from, to) = (&from.values, &mut to.values);
         match (&self.kernel, &self.moves.turn) {
-            (Moving::Folding(kernel), Turn::Some(turned)) => {
-                kernel.launch(work, grid, (source, turned, &from.values, &mut to.values, n, from_stride, to_stride))
+            (Moving::Turning(kernel), Turn::Some(turned)) => {
+                let args = MoveTurning { source, turned, from, to, nnz, from_stride, to_stride };
+                kernel.launch(work, grid, args)
             }
-            (Moving::Plain(kernel), _) => {
-                kernel.launch(work, grid, (source, &from.values, &mut to.values, n, from_stride, to_stride))
+            (Moving::Alike(kernel), _) => {
+                kernel.launch(work, grid, MoveAlike { source, from, to, nnz, from_stride, to_stride })
             }
             _ => unreachable!("the kernel was chosen by the moves"),
         }

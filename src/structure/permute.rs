@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     resident::PatternArrays,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// P·A·Qᵀ of a matrix whose pattern stays the same, prepared: block rows and block columns in another order, say a fill-reducing one.
 ///
@@ -44,8 +44,7 @@ pub struct PermutePlan<M: Matrix> {
     device: Device,
     a: DevicePattern,
     c: DevicePattern,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    blocks: Mutex<MoveBlocks<M::Element>>,
+    blocks: MoveBlocks<M::Element>,
     bytes: u64,
 }
 
@@ -110,7 +109,7 @@ impl<M: Matrix> PermutePlan<M> {
         let blocks = MoveBlocks::new(device, grid, Moves { source: permuted.source, turn })?;
         let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
         let bytes = blocks.bytes() + c.device_bytes();
-        Ok(Self { device: device.clone(), a: a.clone(), c, blocks: Mutex::new(blocks), bytes })
+        Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
     }
 
     /// A matrix with the pattern of C, its values 0, for executions to write.
@@ -129,8 +128,7 @@ impl<M: Matrix> PermutePlan<M> {
     pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.c.check("C", &c.cbc)?;
-        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
+        self.blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
     }
 
     /// The pattern of C.
@@ -169,19 +167,58 @@ fn inverse(of: &str, order: &[usize], n: usize) -> Result<Vec<u32>> {
     Ok(to)
 }
 
-/// Offsets and rows, where rows and columns go, how many are wrong; row, column, turned, key and entry of each; columns, entries.
-type EntriesSignature =
-    (In<u32>, In<u32>, In<u32>, In<u32>, InOut<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, u32, u32);
-type ColumnsSignature = (In<u32>, In<u32>, Out<u32>, u32);
-type PatternSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32);
-type ColPtrSignature = (In<u32>, Out<u32>, u32, u32);
+kernel! {
+    struct PermuteEntries = "permute_entries" in "structure/permute.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        row_to: In<u32>,
+        col_to: In<u32>,
+        wrong: InOut<u32>,
+        row: Out<u32>,
+        col: Out<u32>,
+        turned: Out<u32>,
+        key: Out<u32>,
+        entry: Out<u32>,
+        ncols: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct PermuteColumns = "permute_columns" in "structure/permute.cl" {
+        by_row: In<u32>,
+        col: In<u32>,
+        key: Out<u32>,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct PermutePattern = "permute_pattern" in "structure/permute.cl" {
+        source: In<u32>,
+        row: In<u32>,
+        turned: In<u32>,
+        c_row_idx: Out<u32>,
+        c_turned: Out<u32>,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct PermuteColPtr = "permute_col_ptr" in "structure/permute.cl" {
+        key: In<u32>,
+        c_col_ptr: Out<u32>,
+        ncols: u32,
+        nnz: u32,
+    }
+}
 
 /// The kernels.
 struct Permute {
-    entries: Kernel<EntriesSignature>,
-    columns: Kernel<ColumnsSignature>,
-    pattern: Kernel<PatternSignature>,
-    col_ptr: Kernel<ColPtrSignature>,
+    entries: Kernel<PermuteEntries<'static>>,
+    columns: Kernel<PermuteColumns<'static>>,
+    pattern: Kernel<PermutePattern<'static>>,
+    col_ptr: Kernel<PermuteColPtr<'static>>,
     sort: SegmentedSort<u32>,
     group_size: usize,
 }
@@ -202,38 +239,57 @@ impl Permute {
             Part::Lower => 1,
             Part::Upper => 2,
         };
-        let (source, group_size) = (source!("structure/permute.cl"), group_size(device.info()));
+        let group_size = group_size(device.info());
         let options = Options::group_size(group_size).define("TRIANGLE", triangle);
         Ok(Self {
-            entries: device.kernel(source, &options, "permute_entries")?,
-            columns: device.kernel(source, &options, "permute_columns")?,
-            pattern: device.kernel(source, &options, "permute_pattern")?,
-            col_ptr: device.kernel(source, &options, "permute_col_ptr")?,
+            entries: Kernel::new(device, &options)?,
+            columns: Kernel::new(device, &options)?,
+            pattern: Kernel::new(device, &options)?,
+            col_ptr: Kernel::new(device, &options)?,
             sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
             group_size,
         })
     }
 
     fn run(&self, work: &Work, a: &PatternArrays, row_to: &Buffer<u32>, col_to: &Buffer<u32>) -> Result<Permuted> {
-        let (nnz, ncols) = (a.nnz(), a.ncols as u32);
-        let (n, grid, words) = (nnz as u32, Grid::items(nnz, self.group_size), || work.buffer::<u32>(nnz));
+        let (nnz, ncols, grid) = (a.nnz() as u32, a.ncols as u32, Grid::items(a.nnz(), self.group_size));
+        let words = || work.buffer::<u32>(a.nnz());
         let mut wrong = work.upload(&[0u32])?;
         let (mut row, mut col, mut turned, mut key, mut entry) = (words()?, words()?, words()?, words()?, words()?);
-        let places = (&mut row, &mut col, &mut turned, &mut key, &mut entry);
-        let args = (
-            &a.col_ptr, &a.row_idx, row_to, col_to, &mut wrong, places.0, places.1, places.2, places.3, places.4,
-            ncols, n,
-        );
+        let args = PermuteEntries {
+            col_ptr: &a.col_ptr,
+            row_idx: &a.row_idx,
+            row_to,
+            col_to,
+            wrong: &mut wrong,
+            row: &mut row,
+            col: &mut col,
+            turned: &mut turned,
+            key: &mut key,
+            entry: &mut entry,
+            ncols,
+            nnz,
+        };
         self.entries.launch(work, grid, args)?;
 
         let (mut key, by_row) = self.sort.run_whole(work, key, entry)?;
-        self.columns.launch(work, grid, (&by_row, &col, &mut key, n))?;
+        let args = PermuteColumns { by_row: &by_row, col: &col, key: &mut key, nnz };
+        self.columns.launch(work, grid, args)?;
         let (key, source) = self.sort.run_whole(work, key, by_row)?;
 
         let (mut c_row_idx, mut c_turned) = (col, words()?);
-        self.pattern.launch(work, grid, (&source, &row, &turned, &mut c_row_idx, &mut c_turned, n))?;
+        let args = PermutePattern {
+            source: &source,
+            row: &row,
+            turned: &turned,
+            c_row_idx: &mut c_row_idx,
+            c_turned: &mut c_turned,
+            nnz,
+        };
+        self.pattern.launch(work, grid, args)?;
         let mut c_col_ptr = work.buffer(a.ncols + 1)?;
-        self.col_ptr.launch(work, Grid::items(a.ncols + 1, self.group_size), (&key, &mut c_col_ptr, ncols, n))?;
+        let args = PermuteColPtr { key: &key, c_col_ptr: &mut c_col_ptr, ncols, nnz };
+        self.col_ptr.launch(work, Grid::items(a.ncols + 1, self.group_size), args)?;
         let wrong = wrong.download(work)?[0];
         let pattern = PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx);
         Ok(Permuted { pattern, source, turned: c_turned, wrong })

@@ -1,13 +1,21 @@
 //! A [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Part, Result,
-    device::{Buffer, Grid, In, Kernel, Out, Work, source},
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Part, Result,
+    device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
 };
-use std::sync::{Mutex, PoisonError};
 
-/// Sources, places, heights; values from and to; blocks; elements from one block to the next.
-type Signature<T> = (In<u32>, In<u64>, In<u32>, In<T>, Out<T>, u32, u32);
+kernel! {
+    struct Scalars<T: Element> = "scalars" in "structure/scalars.cl" {
+        source: In<u32>,
+        first: In<u64>,
+        height: In<u32>,
+        from: In<T>,
+        to: Out<T>,
+        nnz: u32,
+        stride: u32,
+    }
+}
 
 /// Bits of a place beside where it is; 2^61 elements fit nowhere.
 const TURNED: u32 = 63;
@@ -43,8 +51,7 @@ pub struct ScalarPlan<M: Matrix> {
     source: Buffer<u32>,
     first: Buffer<u64>,
     height: Buffer<u32>,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    kernel: Mutex<Kernel<Signature<M::Element>>>,
+    kernel: Kernel<Scalars<'static, M::Element>>,
     grid: Grid,
 }
 
@@ -70,10 +77,10 @@ impl<M: Matrix> ScalarPlan<M> {
         Self::kernel(device, &Elementwise::new(device.info(), shape)).map(drop)
     }
 
-    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<Signature<M::Element>>> {
+    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<Scalars<'static, M::Element>>> {
         let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
         let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
-        device.kernel(source!("structure/scalars.cl"), &options, "scalars")
+        Kernel::new(device, &options)
     }
 
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
@@ -90,7 +97,7 @@ impl<M: Matrix> ScalarPlan<M> {
         let source = work.upload(&places.iter().map(|p| p.source).collect::<Vec<_>>())?;
         let first = work.upload(&places.iter().map(bits).collect::<Vec<_>>())?;
         let height = work.upload(&places.iter().map(|p| p.height).collect::<Vec<_>>())?;
-        let kernel = Mutex::new(Self::kernel(device, &grid)?);
+        let kernel = Self::kernel(device, &grid)?;
         let grid = grid.over(places.len());
         Ok(Self { device: device.clone(), h: h.clone(), map, source, first, height, kernel, grid })
     }
@@ -124,10 +131,16 @@ impl<M: Matrix> ScalarPlan<M> {
             let why = "the scalars of the map".into();
             return Err(Error::Length { array: "values", found: values.len(), expected: self.map.nnz(), why });
         }
-        let (n, stride) = (self.source.len() as u32, h.cbc.stride as u32);
-        let args = (&self.source, &self.first, &self.height, &h.cbc.values, &mut values.values, n, stride);
-        let kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
-        kernel.launch(&Work::new(&self.device, None), self.grid, args)
+        let args = Scalars {
+            source: &self.source,
+            first: &self.first,
+            height: &self.height,
+            from: &h.cbc.values,
+            to: &mut values.values,
+            nnz: self.source.len() as u32,
+            stride: h.cbc.stride as u32,
+        };
+        self.kernel.launch(&Work::new(&self.device, None), self.grid, args)
     }
 
     /// Bytes of device memory the plan holds.

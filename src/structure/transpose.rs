@@ -8,7 +8,6 @@ use crate::{
     device::Work,
     primitives::transpose::{Transpose, Transposed},
 };
-use std::sync::{Mutex, PoisonError};
 
 /// The transpose of a matrix whose pattern stays the same, prepared: the blocks are moved, and transposed inside.
 ///
@@ -31,8 +30,7 @@ pub struct TransposePlan<M: Matrix> {
     device: Device,
     a: DevicePattern,
     c: DevicePattern,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    blocks: Mutex<MoveBlocks<M::Element>>,
+    blocks: MoveBlocks<M::Element>,
     bytes: u64,
 }
 
@@ -56,7 +54,7 @@ impl<M: Matrix> TransposePlan<M> {
         let blocks = MoveBlocks::new(device, grid, Moves { source, turn })?;
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: M::ROW_MAJOR };
         let bytes = blocks.bytes() + c.device_bytes();
-        Ok(Self { device: device.clone(), a: a.clone(), c, blocks: Mutex::new(blocks), bytes })
+        Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
     }
 
     /// A matrix with the pattern of C, its values 0, for executions to write.
@@ -75,8 +73,7 @@ impl<M: Matrix> TransposePlan<M> {
     pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.c.check("C", &c.cbc)?;
-        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
+        self.blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
     }
 
     /// The pattern of C.
