@@ -2,7 +2,7 @@
 //
 //   add_base       one work-item per element of a slot
 //
-//   in      u[entries * stride]  place[slots]  source[slots]  kind[slots]      see structure.cl; blocks C x C, column-major
+//   in      u[u_nnz * stride]  place[slots]  source[slots]  kind[slots]      see structure.cl; blocks C x C, column-major
 //   in out  s[blocks * C * C]    where a slot has no product, what is there is not read
 #if !defined(C)
 #error "C: see src/solver/schur/base.rs"

@@ -6,8 +6,8 @@
 //   reduce_rows      one work-item per element of the cameras
 //   back_substitute  one work-group per POINTS points
 //
-//   in   ptr[lines + 1]  other[nnz]  source[nnz]      lines are rows (BY_ROWS) or columns of Z; the other index and the entry of each term,
-//                                                     the entry of columns being its number
+//   in   line_ptr[lines + 1]       lines are rows (BY_ROWS) or columns of Z
+//   in   other[nnz]  source[nnz]   the other index and the entry of each term, the entry of columns being its number
 //   out  piece_ptr[lines + 1]      pieces of each line longer than LONG; scanned, of the lines before
 //   out  piece[pieces]             line, first term, end, number
 //   in   z[nnz * C * P]  x[...]    blocks C x P, column-major, and what they are multiplied by
@@ -20,22 +20,22 @@
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
-KERNEL count_pieces(global const uint* ptr, global uint* piece_ptr, uint lines)
+KERNEL count_pieces(global const uint* line_ptr, global uint* piece_ptr, uint lines)
 {
     const uint line = get_global_id(0);
     if (line > lines)
         return;
-    const uint terms = line < lines ? ptr[line + 1] - ptr[line] : 0; // the last becomes the number of all
+    const uint terms = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0; // the last becomes the number of all
     piece_ptr[line] = terms > LONG ? (terms - 1) / PIECE + 1 : 0;
 }
 
-KERNEL make_pieces(global const uint* ptr, global const uint* piece_ptr, global uint4* piece, uint lines, uint pieces)
+KERNEL make_pieces(global const uint* line_ptr, global const uint* piece_ptr, global uint4* piece, uint lines, uint pieces)
 {
     const uint number = get_global_id(0);
     if (number >= pieces)
         return;
     const uint line = column_of(piece_ptr, lines, number);
-    const uint begin = ptr[line] + (number - piece_ptr[line]) * PIECE, left = ptr[line + 1] - begin;
+    const uint begin = line_ptr[line] + (number - piece_ptr[line]) * PIECE, left = line_ptr[line + 1] - begin;
     piece[number] = (uint4)(line, begin, begin + min(left, (uint)PIECE), number);
 }
 
@@ -85,10 +85,10 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
 }
 
 // Element out of the sum of a line.
-ARITHMETIC line_sum(global const uint* ptr, global const uint* other, global const uint* source, global const uint* piece_ptr,
+ARITHMETIC line_sum(global const uint* line_ptr, global const uint* other, global const uint* source, global const uint* piece_ptr,
                     global const ELEMENT* parts, global const ELEMENT* z, global const ELEMENT* x, uint line, uint out)
 {
-    const uint begin = ptr[line], end = ptr[line + 1];
+    const uint begin = line_ptr[line], end = line_ptr[line + 1];
     ARITHMETIC sum = NOTHING;
     if (end - begin > LONG) {
         IN_ORDER
@@ -108,20 +108,20 @@ ARITHMETIC line_sum(global const uint* ptr, global const uint* other, global con
 }
 
 #if BY_ROWS
-KERNEL reduce_rows(global const uint* restrict ptr, global const uint* restrict other, global const uint* restrict source,
+KERNEL reduce_rows(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
                    global const uint* restrict piece_ptr, global const ELEMENT* restrict parts, global const ELEMENT* restrict z,
                    global const ELEMENT* restrict x, global const ELEMENT* restrict b, global ELEMENT* restrict r, uint lines)
 {
     const ulong item = get_global_id(0);
     const uint line = (uint)(item / C);
     if (line < lines)
-        r[item] = b[item] - line_sum(ptr, other, source, piece_ptr, parts, z, x, line, (uint)(item % C));
+        r[item] = b[item] - line_sum(line_ptr, other, source, piece_ptr, parts, z, x, line, (uint)(item % C));
 }
 #else
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
-KERNEL back_substitute(global const uint* restrict ptr, global const uint* restrict other, global const uint* restrict piece_ptr,
+KERNEL back_substitute(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict piece_ptr,
                        global const ELEMENT* restrict parts, global const ELEMENT* restrict z, global const ELEMENT* restrict x,
                        global const ELEMENT* restrict y, global const ELEMENT* restrict factor, global ELEMENT* restrict x_p,
                        uint lines)
@@ -130,7 +130,7 @@ KERNEL back_substitute(global const uint* restrict ptr, global const uint* restr
     const uint item = get_local_id(0), first = get_group_id(0) * POINTS, count = min((uint)POINTS, lines - first);
     const ulong place = (ulong)first * P;
     for (uint i = item; i < count * P; i += GROUP_SIZE)
-        tile[i] = y[place + i] - line_sum(ptr, other, other, piece_ptr, parts, z, x, first + i / P, i % P);
+        tile[i] = y[place + i] - line_sum(line_ptr, other, other, piece_ptr, parts, z, x, first + i / P, i % P);
     GROUP_BARRIER;
     for (uint point = item; point < count; point += GROUP_SIZE) {
         global const ELEMENT* l = factor + (ulong)(first + point) * PACKED;

@@ -2,8 +2,8 @@
 //
 //   solve_rows     one work-item per row of a block
 //
-//   in   w[entries * stride]  factor[columns * PACKED]  column[entries]       blocks C x P, column-major; factors as factor.cl has them
-//   out  z[entries * C * P]
+//   in   w[nnz * stride]  factor[columns * PACKED]  column[nnz]       blocks C x P, column-major; factors as factor.cl has them
+//   out  z[nnz * C * P]
 //
 // z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j), subtracted term by term in ascending k.
 #if !defined(C) || !defined(P)
@@ -13,11 +13,11 @@
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
 KERNEL solve_rows(global const ELEMENT* restrict w, global const ELEMENT* restrict factor, global const uint* restrict column,
-                  global ELEMENT* restrict z, uint entries, uint stride)
+                  global ELEMENT* restrict z, uint nnz, uint stride)
 {
     const ulong item = get_global_id(0);
     const uint entry = (uint)(item / C), row = (uint)(item % C);
-    if (entry >= entries)
+    if (entry >= nnz)
         return;
     global const ELEMENT* from = w + (ulong)entry * stride + row;
     global const ELEMENT* l = factor + (ulong)column[entry] * PACKED;

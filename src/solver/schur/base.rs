@@ -4,11 +4,23 @@
 use super::system::Damped;
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     resident::DeviceCbc,
 };
 
-type Signature<T> = (In<T>, In<u32>, In<u32>, In<u32>, InOut<T>, u32, u32, Scalar<T>, Scalar<T>);
+kernel! {
+    struct AddBase<T: Element> = "add_base" in "schur/base.cl" {
+        u: In<T>,
+        place: In<u32>,
+        source: In<u32>,
+        kind: In<u32>,
+        s: InOut<T>,
+        slots: u32,
+        stride: u32,
+        scale: Scalar<T>,
+        shift: Scalar<T>,
+    }
+}
 
 /// One item per element: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -33,7 +45,7 @@ impl Slots {
 }
 
 pub(super) struct Base<T: Element> {
-    kernel: Kernel<Signature<T>>,
+    kernel: Kernel<AddBase<'static, T>>,
     slots: Slots,
 }
 
@@ -48,17 +60,26 @@ impl<T: Element> Base<T> {
         Self::kernel(device, side).map(drop)
     }
 
-    fn kernel(device: &Device, side: usize) -> Result<Kernel<Signature<T>>> {
+    fn kernel(device: &Device, side: usize) -> Result<Kernel<AddBase<'static, T>>> {
         let options = Options::group_size(GROUP_SIZE).element::<T>().define("C", side);
-        device.kernel(source!("solver/schur/base.cl"), &options, "add_base")
+        Kernel::new(device, &options)
     }
 
     pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, s: &mut DeviceCbc<T>) -> Result<()> {
         work.stage("base");
         let Slots { place, source, kind } = &self.slots;
-        let (slots, stride, Damped { scale, shift }) = (place.len(), u.stride as u32, damped);
-        let args = (&u.values, place, source, kind, &mut s.values, slots as u32, stride, scale, shift);
-        self.kernel.launch(work, Grid::items(slots * u.shape.area(), GROUP_SIZE), args)
+        let args = AddBase {
+            u: &u.values,
+            place,
+            source,
+            kind,
+            s: &mut s.values,
+            slots: place.len() as u32,
+            stride: u.stride as u32,
+            scale: damped.scale,
+            shift: damped.shift,
+        };
+        self.kernel.launch(work, Grid::items(place.len() * u.shape.area(), GROUP_SIZE), args)
     }
 
     pub fn bytes(&self) -> u64 {

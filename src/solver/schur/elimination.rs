@@ -24,7 +24,7 @@ pub(super) struct Elimination<T: Element> {
     pub z: DeviceMatrix<Cbc<T>>,
     rows: Rows<T>,
     rhs: DeviceVector<T>,
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
+    /// Holds scratch that a substitution writes, so that two threads take turns to enqueue.
     columns: Mutex<Columns<T>>,
     executed: bool,
     /// The first block of V' that was not positive definite, once somebody has asked.

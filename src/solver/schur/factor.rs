@@ -2,17 +2,43 @@
 use super::system::{Damped, least_pivot, packed};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
     resident::DeviceCbc,
 };
 
-type Signature<T> = (In<T>, In<T>, Out<T>, Out<T>, InOut<u32>, u32, u32, Scalar<T>, Scalar<T>);
+kernel! {
+    struct FactorEach<T: Element> = "factor_each" in "schur/factor.cl" {
+        v: In<T>,
+        b: In<T>,
+        factor: Out<T>,
+        y: Out<T>,
+        status: InOut<u32>,
+        blocks: u32,
+        stride: u32,
+        scale: Scalar<T>,
+        shift: Scalar<T>,
+    }
+}
+
+kernel! {
+    struct FactorGroup<T: Element> = "factor_group" in "schur/factor.cl" {
+        v: In<T>,
+        b: In<T>,
+        factor: Out<T>,
+        y: Out<T>,
+        status: InOut<u32>,
+        blocks: u32,
+        stride: u32,
+        scale: Scalar<T>,
+        shift: Scalar<T>,
+    }
+}
 
 /// The largest blocks that one work-item has in registers: 21 numbers.
 const EACH_MAX: usize = 6;
 
 pub(super) struct Factor<T: Element> {
-    kernel: Kernel<Signature<T>>,
+    kernel: BySide<T>,
     groups: Groups,
     blocks: usize,
     /// L of each block: its columns from the diagonal down, one after another, the diagonal's reciprocals on the diagonal.
@@ -20,6 +46,12 @@ pub(super) struct Factor<T: Element> {
     pub y: Buffer<T>,
     /// 0, or `blocks` less the number of the first block that is not positive definite: largest for the first.
     status: Buffer<u32>,
+}
+
+/// The kernel for blocks up to [`EACH_MAX`], or the one for larger blocks.
+enum BySide<T: Element> {
+    Each(Kernel<FactorEach<'static, T>>),
+    Group(Kernel<FactorGroup<'static, T>>),
 }
 
 /// How blocks are shared out.
@@ -50,15 +82,16 @@ impl<T: Element> Factor<T> {
         Self::kernel(device, side).map(drop)
     }
 
-    fn kernel(device: &Device, side: usize) -> Result<(Kernel<Signature<T>>, Groups)> {
+    fn kernel(device: &Device, side: usize) -> Result<(BySide<T>, Groups)> {
         // The small blocks of a group take 8 to 10 KiB of local memory. A large block has an item
         // for each row.
-        let (name, groups) = match side {
-            ..=EACH_MAX => {
+        let each = side <= EACH_MAX;
+        let groups = match each {
+            true => {
                 let blocks = if side <= 4 { 64 } else { 32 };
-                ("factor_each", Groups { size: device.info().serial_or(blocks), blocks })
+                Groups { size: device.info().serial_or(blocks), blocks }
             }
-            _ => ("factor_group", Groups { size: 32, blocks: 1 }),
+            false => Groups { size: 32, blocks: 1 },
         };
         let options = Options::group_size(groups.size)
             .element::<T>()
@@ -67,17 +100,29 @@ impl<T: Element> Factor<T> {
             .define("TOGETHER", groups.blocks)
             // A power of 2, exact in either type.
             .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot::<T>()))
-            .define("EACH", u8::from(side <= EACH_MAX));
-        Ok((device.kernel(source!("solver/schur/factor.cl"), &options, name)?, groups))
+            .define("EACH", u8::from(each));
+        let kernel = match each {
+            true => BySide::Each(Kernel::new(device, &options)?),
+            false => BySide::Group(Kernel::new(device, &options)?),
+        };
+        Ok((kernel, groups))
     }
 
     pub fn run(&mut self, work: &Work, v: &DeviceCbc<T>, b: &Buffer<T>, damped: Damped<T>) -> Result<()> {
         work.stage("factor");
         work.fill_zero(&mut self.status)?;
         let grid = Grid::groups(self.blocks.div_ceil(self.groups.blocks), self.groups.size);
-        let (blocks, stride, Damped { scale, shift }) = (self.blocks as u32, v.stride as u32, damped);
+        let (v, stride, Damped { scale, shift }) = (&v.values, v.stride as u32, damped);
         let Self { factor, y, status, .. } = self;
-        self.kernel.launch(work, grid, (&v.values, b, factor, y, status, blocks, stride, scale, shift))
+        let blocks = self.blocks as u32;
+        match &self.kernel {
+            BySide::Each(kernel) => {
+                kernel.launch(work, grid, FactorEach { v, b, factor, y, status, blocks, stride, scale, shift })
+            }
+            BySide::Group(kernel) => {
+                kernel.launch(work, grid, FactorGroup { v, b, factor, y, status, blocks, stride, scale, shift })
+            }
+        }
     }
 
     /// The first block that was not positive definite; one small read.

@@ -4,18 +4,71 @@
 use super::{factor::Factor, structure::scan};
 use crate::{
     BlockShape, DeviceKind, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     resident::PatternArrays,
 };
 use std::sync::Arc;
 
-type CountSignature = (In<u32>, Out<u32>, u32);
-type MakeSignature = (In<u32>, In<u32>, Out<Piece>, u32, u32);
-type PiecesSignature<T> = (In<Piece>, In<u32>, In<u32>, In<T>, In<T>, Out<T>);
-type RowsSignature<T> = (In<u32>, In<u32>, In<u32>, In<u32>, In<T>, In<T>, In<T>, In<T>, Out<T>, u32);
-type BackSignature<T> = (In<u32>, In<u32>, In<u32>, In<T>, In<T>, In<T>, In<T>, In<T>, Out<T>, u32);
+kernel! {
+    struct CountPieces = "count_pieces" in "schur/lines.cl" {
+        line_ptr: In<u32>,
+        piece_ptr: Out<u32>,
+        lines: u32,
+    }
+}
+
+kernel! {
+    struct MakePieces = "make_pieces" in "schur/lines.cl" {
+        line_ptr: In<u32>,
+        piece_ptr: In<u32>,
+        piece: Out<Piece>,
+        lines: u32,
+        pieces: u32,
+    }
+}
+
+kernel! {
+    struct SumPieces<T: Element> = "sum_pieces" in "schur/lines.cl" {
+        piece: In<Piece>,
+        other: In<u32>,
+        source: In<u32>,
+        z: In<T>,
+        x: In<T>,
+        parts: Out<T>,
+    }
+}
+
+kernel! {
+    struct ReduceRows<T: Element> = "reduce_rows" in "schur/lines.cl" {
+        line_ptr: In<u32>,
+        other: In<u32>,
+        source: In<u32>,
+        piece_ptr: In<u32>,
+        parts: In<T>,
+        z: In<T>,
+        x: In<T>,
+        b: In<T>,
+        r: Out<T>,
+        lines: u32,
+    }
+}
+
+kernel! {
+    struct BackSubstitute<T: Element> = "back_substitute" in "schur/lines.cl" {
+        line_ptr: In<u32>,
+        other: In<u32>,
+        piece_ptr: In<u32>,
+        parts: In<T>,
+        z: In<T>,
+        x: In<T>,
+        y: In<T>,
+        factor: In<T>,
+        x_p: Out<T>,
+        lines: u32,
+    }
+}
 
 /// Work-items of a group: at least the longest side of a block.
 const GROUP_SIZE: usize = 64;
@@ -31,7 +84,7 @@ struct Lines<T: Element> {
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,
     parts: Buffer<T>,
-    sum_pieces: Kernel<PiecesSignature<T>>,
+    sum_pieces: Kernel<SumPieces<'static, T>>,
 }
 
 /// Points of a work-group.
@@ -57,8 +110,8 @@ fn sums<T: Element>(device: &Device, group_size: usize, shape: BlockShape, by_ro
         .define("POINTS", points(shape.cols()))
 }
 
-fn count_pieces(device: &Device) -> Result<Kernel<CountSignature>> {
-    device.kernel(source!("solver/schur/lines.cl"), &sharing(device, GROUP_SIZE), "count_pieces")
+fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
+    Kernel::new(device, &sharing(device, GROUP_SIZE))
 }
 
 /// Asks for the kernels of [`Rows`] and of [`Columns`].
@@ -71,17 +124,18 @@ pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> 
 
 impl<T: Element> Lines<T> {
     fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>, by_rows: bool) -> Result<Self> {
-        let (device, lines, source) = (work.device(), pattern.ncols, source!("solver/schur/lines.cl"));
+        let (device, cols) = (work.device(), pattern.ncols);
+        let (line_ptr, lines) = (&pattern.col_ptr, cols as u32);
         let count = count_pieces(device)?;
-        let make: Kernel<MakeSignature> = device.rare_kernel(source, &sharing(device, GROUP_SIZE), "make_pieces")?;
-        let sum_pieces = device.rare_kernel(source, &sums::<T>(device, GROUP_SIZE, shape, by_rows), "sum_pieces")?;
-        let mut piece_ptr = work.buffer(lines + 1)?;
-        let args = (&pattern.col_ptr, &mut piece_ptr, lines as u32);
-        count.launch(work, Grid::items(lines + 1, GROUP_SIZE), args)?;
+        let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, GROUP_SIZE))?;
+        let sum_pieces = Kernel::rare(device, &sums::<T>(device, GROUP_SIZE, shape, by_rows))?;
+        let mut piece_ptr = work.buffer(cols + 1)?;
+        let args = CountPieces { line_ptr, piece_ptr: &mut piece_ptr, lines };
+        count.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
         scan(device)?.run(work, &mut piece_ptr)?;
-        let n = work.read_count(&piece_ptr, lines, "pieces of lines", (pattern.nnz() + lines) as u64)? as usize;
+        let n = work.read_count(&piece_ptr, cols, "pieces of lines", (pattern.nnz() + cols) as u64)? as usize;
         let mut pieces = work.buffer(n)?;
-        let args = (&pattern.col_ptr, &piece_ptr, &mut pieces, lines as u32, n as u32);
+        let args = MakePieces { line_ptr, piece_ptr: &piece_ptr, piece: &mut pieces, lines, pieces: n as u32 };
         make.launch(work, Grid::items(n, GROUP_SIZE), args)?;
         let parts = work.buffer(n * if by_rows { shape.rows() } else { shape.cols() })?;
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
@@ -90,7 +144,8 @@ impl<T: Element> Lines<T> {
     /// The sums of the pieces of long lines; `source` is the entry of Z behind each term.
     fn sum_pieces(&mut self, work: &Work, source: Option<&Buffer<u32>>, z: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
         let other = &self.pattern.row_idx;
-        let args = (&self.pieces, other, source.unwrap_or(other), z, x, &mut self.parts);
+        let (piece, source, parts) = (&self.pieces, source.unwrap_or(other), &mut self.parts);
+        let args = SumPieces { piece, other, source, z, x, parts };
         self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), GROUP_SIZE), args)
     }
 
@@ -103,7 +158,7 @@ impl<T: Element> Lines<T> {
 pub(super) struct Rows<T: Element> {
     lines: Lines<T>,
     source: Buffer<u32>,
-    kernel: Kernel<RowsSignature<T>>,
+    kernel: Kernel<ReduceRows<'static, T>>,
     side: usize,
 }
 
@@ -115,8 +170,8 @@ impl<T: Element> Rows<T> {
         Ok(Self { lines, source, kernel, side: shape.rows() })
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<RowsSignature<T>>> {
-        device.kernel(source!("solver/schur/lines.cl"), &sums::<T>(device, GROUP_SIZE, shape, true), "reduce_rows")
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<ReduceRows<'static, T>>> {
+        Kernel::new(device, &sums::<T>(device, GROUP_SIZE, shape, true))
     }
 
     pub fn run(&mut self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
@@ -124,7 +179,18 @@ impl<T: Element> Rows<T> {
         self.lines.sum_pieces(work, Some(&self.source), z, y)?;
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
         let cameras = pattern.ncols;
-        let args = (&pattern.col_ptr, &pattern.row_idx, &self.source, piece_ptr, parts, z, y, b, r, cameras as u32);
+        let args = ReduceRows {
+            line_ptr: &pattern.col_ptr,
+            other: &pattern.row_idx,
+            source: &self.source,
+            piece_ptr,
+            parts,
+            z,
+            x: y,
+            b,
+            r,
+            lines: cameras as u32,
+        };
         self.kernel.launch(work, Grid::items(cameras * self.side, GROUP_SIZE), args)
     }
 
@@ -136,7 +202,7 @@ impl<T: Element> Rows<T> {
 /// x_p = L⁻ᵀ·(y - Zᵀ·x_c).
 pub(super) struct Columns<T: Element> {
     lines: Lines<T>,
-    kernel: Kernel<BackSignature<T>>,
+    kernel: Kernel<BackSubstitute<'static, T>>,
     side: usize,
 }
 
@@ -148,9 +214,8 @@ impl<T: Element> Columns<T> {
         Ok(Self { lines, kernel, side: shape.cols() })
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<BackSignature<T>>> {
-        let options = sums::<T>(device, Self::group_size(device), shape, false);
-        device.kernel(source!("solver/schur/lines.cl"), &options, "back_substitute")
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<BackSubstitute<'static, T>>> {
+        Kernel::new(device, &sums::<T>(device, Self::group_size(device), shape, false))
     }
 
     fn group_size(device: &Device) -> usize {
@@ -168,9 +233,19 @@ impl<T: Element> Columns<T> {
         work.stage("back_substitution");
         self.lines.sum_pieces(work, None, z, x_c)?;
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
-        let (count, Factor { y, factor, .. }) = (pattern.ncols, factor);
-        let args = (&pattern.col_ptr, &pattern.row_idx, piece_ptr, parts, z, x_c, y, factor, x_p, count as u32);
-        let grid = Grid::groups(count.div_ceil(points(self.side)), Self::group_size(work.device()));
+        let args = BackSubstitute {
+            line_ptr: &pattern.col_ptr,
+            other: &pattern.row_idx,
+            piece_ptr,
+            parts,
+            z,
+            x: x_c,
+            y: &factor.y,
+            factor: &factor.factor,
+            x_p,
+            lines: pattern.ncols as u32,
+        };
+        let grid = Grid::groups(pattern.ncols.div_ceil(points(self.side)), Self::group_size(work.device()));
         self.kernel.launch(work, grid, args)
     }
 

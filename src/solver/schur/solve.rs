@@ -2,17 +2,26 @@
 use super::factor::Factor;
 use crate::{
     BlockShape, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::DeviceCbc,
 };
 
-type Signature<T> = (In<T>, In<T>, In<u32>, Out<T>, u32, u32);
+kernel! {
+    struct SolveRows<T: Element> = "solve_rows" in "schur/solve.cl" {
+        w: In<T>,
+        factor: In<T>,
+        column: In<u32>,
+        z: Out<T>,
+        nnz: u32,
+        stride: u32,
+    }
+}
 
 /// One item per row of a block: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
 
 pub(super) struct Solve<T: Element> {
-    kernel: Kernel<Signature<T>>,
+    kernel: Kernel<SolveRows<'static, T>>,
     /// Column of each entry of W.
     column: Buffer<u32>,
 }
@@ -28,17 +37,23 @@ impl<T: Element> Solve<T> {
         Self::kernel(device, shape).map(drop)
     }
 
-    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<Signature<T>>> {
+    fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<SolveRows<'static, T>>> {
         let options =
             Options::group_size(GROUP_SIZE).element::<T>().define("C", shape.rows()).define("P", shape.cols());
-        device.kernel(source!("solver/schur/solve.cl"), &options, "solve_rows")
+        Kernel::new(device, &options)
     }
 
     pub fn run(&self, work: &Work, w: &DeviceCbc<T>, factor: &Factor<T>, z: &mut DeviceCbc<T>) -> Result<()> {
         work.stage("solve");
-        let (entries, stride) = (w.nnz(), w.stride as u32);
-        let args = (&w.values, &factor.factor, &self.column, &mut z.values, entries as u32, stride);
-        self.kernel.launch(work, Grid::items(entries * w.shape.rows(), GROUP_SIZE), args)
+        let args = SolveRows {
+            w: &w.values,
+            factor: &factor.factor,
+            column: &self.column,
+            z: &mut z.values,
+            nnz: w.nnz() as u32,
+            stride: w.stride as u32,
+        };
+        self.kernel.launch(work, Grid::items(w.nnz() * w.shape.rows(), GROUP_SIZE), args)
     }
 
     pub fn bytes(&self) -> u64 {

@@ -3,7 +3,7 @@
 use super::base::Slots;
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
         transpose::Transposed,
@@ -12,11 +12,64 @@ use crate::{
 };
 use std::sync::Arc;
 
-type SlotsSignature = (In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, Out<u32>, u32, u32);
-type PlaceSlotsSignature = (In<u32>, In<u32>, InOut<u32>, Out<u32>, u32);
-type PlaceEntriesSignature = (In<u32>, In<u32>, In<u32>, In<u32>, In<u32>, Out<u32>, Out<u32>, u32, u32);
-type ColumnsSignature = (In<u32>, In<u32>, In<u32>, Out<u32>, u32);
-pub(super) type ScatterSignature = (In<u32>, In<u32>, Out<u32>, u32);
+kernel! {
+    struct MakeSlots = "make_slots" in "schur/structure.cl" {
+        u_col_ptr: In<u32>,
+        u_row_idx: In<u32>,
+        p_col_ptr: In<u32>,
+        p_row_idx: In<u32>,
+        slot_row: Out<u32>,
+        source: Out<u32>,
+        place: Out<u32>,
+        kind: Out<u32>,
+        extra: Out<u32>,
+        n: u32,
+        slots: u32,
+    }
+}
+
+kernel! {
+    struct PlaceSlots = "place_slots" in "schur/structure.cl" {
+        slot_row: In<u32>,
+        extra: In<u32>,
+        place: InOut<u32>,
+        s_row_idx: Out<u32>,
+        slots: u32,
+    }
+}
+
+kernel! {
+    struct PlaceEntries = "place_entries" in "schur/structure.cl" {
+        u_col_ptr: In<u32>,
+        p_col_ptr: In<u32>,
+        p_row_idx: In<u32>,
+        slot_row: In<u32>,
+        extra: In<u32>,
+        p_place: Out<u32>,
+        s_row_idx: Out<u32>,
+        n: u32,
+        p_nnz: u32,
+    }
+}
+
+kernel! {
+    struct SColumns = "s_columns" in "schur/structure.cl" {
+        u_col_ptr: In<u32>,
+        p_col_ptr: In<u32>,
+        extra: In<u32>,
+        s_col_ptr: Out<u32>,
+        n: u32,
+    }
+}
+
+kernel! {
+    pub(super) struct ScatterColumns = "scatter_columns" in "schur/structure.cl" {
+        t_row_idx: In<u32>,
+        t_source: In<u32>,
+        column: Out<u32>,
+        w_nnz: u32,
+    }
+}
 
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
@@ -31,20 +84,20 @@ pub(super) struct Structure {
 
 /// The kernels that find it.
 pub(super) struct Kernels {
-    make_slots: Kernel<SlotsSignature>,
-    place_slots: Kernel<PlaceSlotsSignature>,
-    place_entries: Kernel<PlaceEntriesSignature>,
-    s_columns: Kernel<ColumnsSignature>,
+    make_slots: Kernel<MakeSlots<'static>>,
+    place_slots: Kernel<PlaceSlots<'static>>,
+    place_entries: Kernel<PlaceEntries<'static>>,
+    s_columns: Kernel<SColumns<'static>>,
 }
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let (source, options) = (source!("solver/schur/structure.cl"), Options::group_size(GROUP_SIZE));
+        let options = Options::group_size(GROUP_SIZE);
         Ok(Self {
-            make_slots: device.kernel(source, &options, "make_slots")?,
-            place_slots: device.kernel(source, &options, "place_slots")?,
-            place_entries: device.kernel(source, &options, "place_entries")?,
-            s_columns: device.kernel(source, &options, "s_columns")?,
+            make_slots: Kernel::new(device, &options)?,
+            place_slots: Kernel::new(device, &options)?,
+            place_entries: Kernel::new(device, &options)?,
+            s_columns: Kernel::new(device, &options)?,
         })
     }
 }
@@ -52,65 +105,76 @@ impl Kernels {
 impl Structure {
     /// U is square, the product's pattern as large and without entries above the diagonal.
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
-        let (device, n) = (work.device(), u.ncols);
+        let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
+        let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
         let Kernels { make_slots, place_slots, place_entries, s_columns } = Kernels::new(device)?;
 
-        let slots = u.nnz() + n;
-        if slots as u64 > PatternArrays::MAX_NNZ {
+        let slot_count = u.nnz() + cols;
+        if slot_count as u64 > PatternArrays::MAX_NNZ {
             return Err(Error::TooLarge {
                 what: "number of blocks of U and of its diagonal",
-                value: slots as u64,
+                value: slot_count as u64,
                 limit: PatternArrays::MAX_NNZ,
             });
         }
-        let (mut slot_row, mut of_u, mut place) = (work.buffer(slots)?, work.buffer(slots)?, work.buffer(slots)?);
-        let (mut kind, mut extra) = (work.buffer(slots)?, work.buffer(slots + 1)?);
-        make_slots.launch(
-            work,
-            Grid::items(slots + 1, GROUP_SIZE),
-            (
-                &u.col_ptr,
-                &u.row_idx,
-                &product.col_ptr,
-                &product.row_idx,
-                &mut slot_row,
-                &mut of_u,
-                &mut place,
-                &mut kind,
-                &mut extra,
-                n as u32,
-                slots as u32,
-            ),
-        )?;
+        let slots = slot_count as u32;
+        let words = || work.buffer::<u32>(slot_count);
+        let (mut slot_row, mut source, mut place, mut kind) = (words()?, words()?, words()?, words()?);
+        let mut extra = work.buffer(slot_count + 1)?;
+        let args = MakeSlots {
+            u_col_ptr,
+            u_row_idx: &u.row_idx,
+            p_col_ptr,
+            p_row_idx,
+            slot_row: &mut slot_row,
+            source: &mut source,
+            place: &mut place,
+            kind: &mut kind,
+            extra: &mut extra,
+            n,
+            slots,
+        };
+        make_slots.launch(work, Grid::items(slot_count + 1, GROUP_SIZE), args)?;
         scan(device)?.run(work, &mut extra)?;
-        let extras = work.read_count(&extra, slots, "blocks of U and diagonal blocks alone", slots as u64)? as usize;
-        let (p_nnz, nnz) = (product.nnz(), product.nnz() + extras);
-        PatternArrays::check_nnz(nnz as u64)?;
+        let what = "blocks of U and diagonal blocks alone";
+        let s_nnz = product.nnz() + work.read_count(&extra, slot_count, what, slot_count as u64)? as usize;
+        PatternArrays::check_nnz(s_nnz as u64)?;
 
-        let (mut col_ptr, mut row_idx, mut places) = (work.buffer(n + 1)?, work.buffer(nnz)?, work.buffer(p_nnz)?);
-        let args = (&slot_row, &extra, &mut place, &mut row_idx, slots as u32);
-        place_slots.launch(work, Grid::items(slots, GROUP_SIZE), args)?;
-        let (n32, p32) = (n as u32, p_nnz as u32);
+        let (mut s_col_ptr, mut s_row_idx) = (work.buffer(cols + 1)?, work.buffer(s_nnz)?);
+        let mut places = work.buffer(product.nnz())?;
         let args =
-            (&u.col_ptr, &product.col_ptr, &product.row_idx, &slot_row, &extra, &mut places, &mut row_idx, n32, p32);
-        place_entries.launch(work, Grid::items(p_nnz, GROUP_SIZE), args)?;
-        let args = (&u.col_ptr, &product.col_ptr, &extra, &mut col_ptr, n32);
-        s_columns.launch(work, Grid::items(n + 1, GROUP_SIZE), args)?;
-        let pattern = PatternArrays::new(device, n, n, col_ptr, row_idx);
-        Ok(Self { pattern, places, slots: Slots { place, source: of_u, kind } })
+            PlaceSlots { slot_row: &slot_row, extra: &extra, place: &mut place, s_row_idx: &mut s_row_idx, slots };
+        place_slots.launch(work, Grid::items(slot_count, GROUP_SIZE), args)?;
+        let args = PlaceEntries {
+            u_col_ptr,
+            p_col_ptr,
+            p_row_idx,
+            slot_row: &slot_row,
+            extra: &extra,
+            p_place: &mut places,
+            s_row_idx: &mut s_row_idx,
+            n,
+            p_nnz: product.nnz() as u32,
+        };
+        place_entries.launch(work, Grid::items(product.nnz(), GROUP_SIZE), args)?;
+        let args = SColumns { u_col_ptr, p_col_ptr, extra: &extra, s_col_ptr: &mut s_col_ptr, n };
+        s_columns.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
+        let pattern = PatternArrays::new(device, cols, cols, s_col_ptr, s_row_idx);
+        Ok(Self { pattern, places, slots: Slots { place, source, kind } })
     }
 }
 
 /// The kernel of [`columns`].
-pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterSignature>> {
-    device.kernel(source!("solver/schur/structure.cl"), &Options::group_size(GROUP_SIZE), "scatter_columns")
+pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterColumns<'static>>> {
+    Kernel::new(device, &Options::group_size(GROUP_SIZE))
 }
 
 /// Column of each entry, told by the transpose.
 pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32>> {
     let (nnz, kernel) = (transposed.pattern.nnz(), scatter(work.device())?);
     let mut column = work.buffer(nnz)?;
-    let args = (&transposed.pattern.row_idx, &transposed.source, &mut column, nnz as u32);
+    let (t_row_idx, t_source) = (&transposed.pattern.row_idx, &transposed.source);
+    let args = ScatterColumns { t_row_idx, t_source, column: &mut column, w_nnz: nnz as u32 };
     kernel.launch(work, Grid::items(nnz, GROUP_SIZE), args)?;
     Ok(column)
 }
