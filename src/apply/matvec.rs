@@ -8,10 +8,7 @@ use crate::{
         line_sums::{LineSums, Terms},
     },
 };
-use std::{
-    marker::PhantomData,
-    sync::{Mutex, PoisonError},
-};
+use std::marker::PhantomData;
 
 /// A product of a matrix, or of its transpose, with vectors, prepared for the matrix's pattern.
 ///

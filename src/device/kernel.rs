@@ -1,6 +1,6 @@
 //! The typed launch: a kernel takes the arguments that `kernel!` declared for it.
 use super::{
-    Arguments, Device, Signature, arguments,
+    Arguments, Device, arguments,
     batch::Unit,
     handle,
     program::{Compiled, Program},
@@ -66,45 +66,33 @@ pub(crate) struct Kernel<S> {
     home: Arc<Program>,
     /// Set when the compiled kernel's parameters have been compared with those of `S`.
     checked: OnceLock<()>,
-    signature: PhantomData<fn(S)>,
+    arguments: PhantomData<fn(S)>,
 }
 
 impl<S: Arguments> Kernel<S> {
     /// The kernel compiled with `options`. It is asked for here, and waited for at the first launch.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
-        device.kernel(S::SOURCE, options, S::KERNEL)
+        Self::new_from(S::SOURCE, device, options)
     }
 
     /// The same for a kernel that most products do not launch: asked for when it is launched.
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
-        device.rare_kernel(S::SOURCE, options, S::KERNEL)
+        Self::rare_from(S::SOURCE, device, options)
     }
-}
 
-impl Device {
-    pub(crate) fn kernel<S: Signature>(
-        &self,
-        source: Source,
-        options: &Options,
-        name: &'static str,
-    ) -> Result<Kernel<S>> {
-        let kernel = self.rare_kernel(source, options, name)?;
-        self.inner.compiler.ask(&kernel.home);
+    /// As [`Kernel::new`], from another file that has a kernel of this name and these arguments.
+    pub fn new_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
+        let kernel = Self::rare_from(source, device, options)?;
+        device.inner.compiler.ask(&kernel.home);
         Ok(kernel)
     }
 
-    pub(crate) fn rare_kernel<S: Signature>(
-        &self,
-        source: Source,
-        options: &Options,
-        name: &'static str,
-    ) -> Result<Kernel<S>> {
-        let home = self.inner.programs.get(Unit { source, options: options.clone(), kernel: name });
-        Ok(Kernel { home, checked: OnceLock::new(), signature: PhantomData })
+    /// As [`Kernel::rare`], from another file that has a kernel of this name and these arguments.
+    pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
+        let home = device.inner.programs.get(Unit { source, options: options.clone(), kernel: S::KERNEL });
+        Ok(Self { home, checked: OnceLock::new(), arguments: PhantomData })
     }
-}
 
-impl<S: Signature> Kernel<S> {
     /// The kernel, when it is made and takes what `S` declares.
     fn compiled(&self, work: &Work) -> Result<&Compiled> {
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);

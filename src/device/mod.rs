@@ -32,7 +32,7 @@ pub(crate) use handle::Kernel as RawKernel;
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
-pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, Signature, kernel};
+pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use source::{Options, Source, source};
 pub use work::StageTime;

@@ -106,22 +106,18 @@ macro_rules! scalar_param {
 scalar_param!(u32, u64);
 
 /// The arguments of one kernel: a struct that `kernel!` declares.
-pub(crate) trait Arguments: Signature {
+pub(crate) trait Arguments: 'static {
     /// Where the kernel is.
     const SOURCE: Source;
     /// Its name there.
     const KERNEL: &'static str;
-}
-
-/// An argument list.
-pub(crate) trait Signature: 'static {
-    /// The arguments, with the borrows of one launch.
+    /// The struct, with the borrows of one launch.
     type Passed<'a>;
     fn parameters() -> Vec<Parameter>;
     /// Bytes of memory passed.
     fn bytes(passed: &Self::Passed<'_>) -> u64;
     /// # Safety
-    /// The kernel must take exactly [`Signature::parameters`].
+    /// The kernel must take exactly [`Arguments::parameters`].
     unsafe fn set(kernel: &handle::Kernel, passed: &Self::Passed<'_>) -> Result<()>;
 }
 
@@ -151,8 +147,6 @@ macro_rules! kernel {
         impl $(<$($word: $bound),+>)? $crate::device::Arguments for $name<'static $(, $($word),+)?> {
             const SOURCE: $crate::device::Source = $source;
             const KERNEL: &'static str = $kernel;
-        }
-        impl $(<$($word: $bound),+>)? $crate::device::Signature for $name<'static $(, $($word),+)?> {
             type Passed<'a> = $name<'a $(, $($word),+)?>;
             fn parameters() -> Vec<$crate::device::Parameter> {
                 [$(<$param as $crate::device::Param>::declare(stringify!($field))),+].concat()
@@ -174,38 +168,3 @@ macro_rules! kernel {
     };
 }
 pub(crate) use kernel;
-
-macro_rules! signature {
-    ($($param:ident $index:tt),+) => {
-        impl<$($param: Param + 'static),+> Signature for ($($param,)+) {
-            type Passed<'a> = ($($param::Value<'a>,)+);
-            fn parameters() -> Vec<Parameter> {
-                [$($param::declare("")),+].concat()
-            }
-            fn bytes(values: &Self::Passed<'_>) -> u64 {
-                [$($param::bytes(&values.$index)),+].iter().sum()
-            }
-            unsafe fn set(kernel: &handle::Kernel, values: &Self::Passed<'_>) -> Result<()> {
-                // SAFETY: passed on from the caller, argument by argument.
-                unsafe { $($param::set(kernel, $index, &values.$index)?;)+ }
-                Ok(())
-            }
-        }
-    };
-}
-signature!(A 0, B 1);
-signature!(A 0, B 1, C 2);
-signature!(A 0, B 1, C 2, D 3);
-signature!(A 0, B 1, C 2, D 3, E 4);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15);
-signature!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15, Q 16, R 17, U 18);

@@ -3,7 +3,7 @@
 use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, pool_bytes, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel, pool_bytes},
     resident::{DeviceCbc, PatternArrays},
 };
 

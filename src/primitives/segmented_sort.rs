@@ -6,7 +6,7 @@
 //! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
 use crate::{
     DeviceInfo, DeviceKind, Error, Result, Word,
-    device::{Arguments, Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
 };
 
 /// Numbers the sort is compiled with.
@@ -128,20 +128,15 @@ impl<P: Word> SegmentedSort<P> {
             .define("ITEMS", tuning.chunk / tuning.group_size)
             .define("SHORT_MAX", tuning.short_max)
             .define("CHUNK", tuning.chunk);
-        if tuning.serial {
-            // Another file, the same names and arguments.
-            let source = source!("primitives/segmented_sort_serial.cl");
-            return Ok(Self {
-                tiles: device.kernel(source, &options, SortTiles::<P>::KERNEL)?,
-                chunks: device.rare_kernel(source, &options, SortChunks::<P>::KERNEL)?,
-                merge: device.rare_kernel(source, &options, MergeChunks::<P>::KERNEL)?,
-                tuning,
-            });
-        }
+        // Both files have kernels of the same names and arguments.
+        let source = match tuning.serial {
+            true => source!("primitives/segmented_sort_serial.cl"),
+            false => source!("primitives/segmented_sort.cl"),
+        };
         Ok(Self {
-            tiles: Kernel::new(device, &options)?,
-            chunks: Kernel::rare(device, &options)?,
-            merge: Kernel::rare(device, &options)?,
+            tiles: Kernel::new_from(source, device, &options)?,
+            chunks: Kernel::rare_from(source, device, &options)?,
+            merge: Kernel::rare_from(source, device, &options)?,
             tuning,
         })
     }

@@ -1,15 +1,10 @@
 //! The diagonal of square matrices, in blocks and in scalars. Kernels: `cl/vector/diagonal.cl`.
 use super::check_vector;
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     resident::PatternArrays,
 };
-use std::{
-    marker::PhantomData,
-    sync::{Mutex, PoisonError},
-};
-
 kernel! {
     pub(super) struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
         col_ptr: In<u32>,

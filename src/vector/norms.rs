@@ -4,10 +4,7 @@ use super::{
     line_sums::{LineSums, Terms},
 };
 use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, device::Work, product::Scaling};
-use std::{
-    marker::PhantomData,
-    sync::{Mutex, PoisonError},
-};
+use std::marker::PhantomData;
 
 /// Norms of the columns or rows of a matrix, prepared for its pattern: what variables are scaled by (Jacobi scaling).
 ///

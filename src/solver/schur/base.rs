@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct AddBase<T: Element> = "add_base" in "schur/base.cl" {
+    struct AddBase<T: Element> = "add_base" in "solver/schur/base.cl" {
         u: In<T>,
         place: In<u32>,
         source: In<u32>,

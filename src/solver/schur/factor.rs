@@ -7,7 +7,7 @@ use crate::{
 };
 
 kernel! {
-    struct FactorEach<T: Element> = "factor_each" in "schur/factor.cl" {
+    struct FactorEach<T: Element> = "factor_each" in "solver/schur/factor.cl" {
         v: In<T>,
         b: In<T>,
         factor: Out<T>,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 kernel! {
-    struct FactorGroup<T: Element> = "factor_group" in "schur/factor.cl" {
+    struct FactorGroup<T: Element> = "factor_group" in "solver/schur/factor.cl" {
         v: In<T>,
         b: In<T>,
         factor: Out<T>,

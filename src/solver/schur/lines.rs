@@ -12,7 +12,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountPieces = "count_pieces" in "schur/lines.cl" {
+    struct CountPieces = "count_pieces" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         piece_ptr: Out<u32>,
         lines: u32,
@@ -20,7 +20,7 @@ kernel! {
 }
 
 kernel! {
-    struct MakePieces = "make_pieces" in "schur/lines.cl" {
+    struct MakePieces = "make_pieces" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         piece_ptr: In<u32>,
         piece: Out<Piece>,
@@ -30,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumPieces<T: Element> = "sum_pieces" in "schur/lines.cl" {
+    struct SumPieces<T: Element> = "sum_pieces" in "solver/schur/lines.cl" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -41,7 +41,7 @@ kernel! {
 }
 
 kernel! {
-    struct ReduceRows<T: Element> = "reduce_rows" in "schur/lines.cl" {
+    struct ReduceRows<T: Element> = "reduce_rows" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: In<u32>,
@@ -56,7 +56,7 @@ kernel! {
 }
 
 kernel! {
-    struct BackSubstitute<T: Element> = "back_substitute" in "schur/lines.cl" {
+    struct BackSubstitute<T: Element> = "back_substitute" in "solver/schur/lines.cl" {
         line_ptr: In<u32>,
         other: In<u32>,
         piece_ptr: In<u32>,

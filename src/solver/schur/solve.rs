@@ -7,7 +7,7 @@ use crate::{
 };
 
 kernel! {
-    struct SolveRows<T: Element> = "solve_rows" in "schur/solve.cl" {
+    struct SolveRows<T: Element> = "solve_rows" in "solver/schur/solve.cl" {
         w: In<T>,
         factor: In<T>,
         column: In<u32>,

@@ -13,7 +13,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct MakeSlots = "make_slots" in "schur/structure.cl" {
+    struct MakeSlots = "make_slots" in "solver/schur/structure.cl" {
         u_col_ptr: In<u32>,
         u_row_idx: In<u32>,
         p_col_ptr: In<u32>,
@@ -29,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceSlots = "place_slots" in "schur/structure.cl" {
+    struct PlaceSlots = "place_slots" in "solver/schur/structure.cl" {
         slot_row: In<u32>,
         extra: In<u32>,
         place: InOut<u32>,
@@ -39,7 +39,7 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceEntries = "place_entries" in "schur/structure.cl" {
+    struct PlaceEntries = "place_entries" in "solver/schur/structure.cl" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         p_row_idx: In<u32>,
@@ -53,7 +53,7 @@ kernel! {
 }
 
 kernel! {
-    struct SColumns = "s_columns" in "schur/structure.cl" {
+    struct SColumns = "s_columns" in "solver/schur/structure.cl" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         extra: In<u32>,
@@ -63,7 +63,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct ScatterColumns = "scatter_columns" in "schur/structure.cl" {
+    pub(super) struct ScatterColumns = "scatter_columns" in "solver/schur/structure.cl" {
         t_row_idx: In<u32>,
         t_source: In<u32>,
         column: Out<u32>,
