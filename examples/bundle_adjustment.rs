@@ -1,13 +1,10 @@
 //! Bundle adjustment of a file of BAL: `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz`. The Schur complement is
 //! formed and factored, or with `conjugate-gradients` behind the file never formed.
-#[allow(dead_code)] // each example uses its part
-mod least_squares;
-
 use blockmul::{
     Device,
+    solver::least_squares::{Limits, Linear, Options, minimize, report},
     solver::problem::{BundleProblem, LeastSquares, Loss, bal},
 };
-use least_squares::{Options, conjugate::Limits, linear::Linear, minimize, report};
 
 fn main() -> blockmul::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

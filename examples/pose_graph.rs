@@ -1,13 +1,10 @@
 //! A graph of poses and landmarks of g2o: `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz`, by Levenberg-Marquardt or,
 //! with `gauss-newton` behind the file, by Gauss-Newton.
-#[allow(dead_code)] // each example uses its part
-mod least_squares;
-
 use blockmul::{
     Device,
+    solver::least_squares::{Method, Options, minimize, report, start},
     solver::problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
 };
-use least_squares::{Method, Options, minimize, report, start};
 
 fn main() -> blockmul::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -64,7 +64,8 @@
 //! [`ImplicitSchur`] the same without forming it, [`Triple`] RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
 //! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
 //!
-//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices; the solvers in `examples/` take it from there.
+//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
+//! `solver::least_squares` (feature `faer`) solves them.
 //!
 //! # Threads and memory
 //!
@@ -84,7 +85,7 @@
 //!
 //! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
 //! OpenGL (links libGL too). Without these two OpenCL is loaded at run time, and a program starts without it. `faer` and `nalgebra-sparse`:
-//! the pattern of a [`ScalarMap`] for the sparse factorizations of these crates.
+//! the pattern of a [`ScalarMap`] for the sparse factorizations of these crates; with the former the solvers of least-squares problems.
 #![warn(missing_docs)]
 
 pub mod analysis;

@@ -1,4 +1,6 @@
-//! Solvers of least-squares problems: the problems themselves, from files, and the Schur complement that reduces them.
+//! Solvers of least-squares problems: the problems themselves, from files, the Schur complement that reduces them, and the iteration on top.
+#[cfg(feature = "faer")]
+pub mod least_squares;
 pub mod problem;
 pub(crate) mod schur;
 

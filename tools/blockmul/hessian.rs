@@ -1,11 +1,13 @@
 //! `blockmul hessian`: a least-squares problem linearised, and the matrices of its normal equations.
 use crate::failure::Failure;
-use crate::least_squares::{clock::Clock, normal::Normal};
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, matrices::Wanted, with_subject};
-use blockmul::solver::problem::{LeastSquares, Linearization};
+use blockmul::solver::{
+    least_squares::{Clock, Normal},
+    problem::{LeastSquares, Linearization},
+};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem where it starts, and form H = JᵀWJ.
@@ -96,16 +98,16 @@ impl Linearized {
         let cells = (0..j.row_groups().len()).flat_map(|row| (0..j.col_groups().len()).map(move |col| (row, col)));
         let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(matrices::told).collect();
         lines.push(format!("  J  {rows} x {cols}, {}", cells.join(", ")));
-        match j.col_groups().len() {
-            2 => {
-                for (name, part) in ["U", "W", "V"].into_iter().zip(crate::least_squares::linear::parts(normal)) {
+        match normal.parts() {
+            Some(parts) => {
+                for (name, part) in ["U", "W", "V"].into_iter().zip(parts) {
                     let shape = part.shape();
                     let (rows, cols) = (part.nrows() * shape.rows(), part.ncols() * shape.cols());
                     let half = if name == "U" && part.nnz() > part.ncols() { ", its lower triangle" } else { "" };
                     lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::told(part)));
                 }
             }
-            _ => {
+            None => {
                 let h = normal.h().get(0, 0).expect("one group of unknowns");
                 lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", matrices::told(h)));
             }

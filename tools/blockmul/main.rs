@@ -12,8 +12,6 @@ mod hessian;
 mod info;
 mod input;
 mod interrupt;
-#[path = "../../examples/least_squares/mod.rs"]
-mod least_squares;
 mod logging;
 mod manual;
 mod mask;

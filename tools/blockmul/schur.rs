@@ -2,13 +2,12 @@
 use crate::failure::Failure;
 use crate::hessian::Linearized;
 use crate::input::Shaped;
-use crate::least_squares::{clock::Clock, linear};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
-use blockmul::{Damping, Schur};
+use blockmul::{Damping, Schur, solver::least_squares::Clock};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem where it starts, and form S = U - W·V⁻¹·Wᵀ, points or landmarks eliminated.
@@ -47,10 +46,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
     let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
-    if normal.b().len() < 2 {
+    let Some([u, w, v]) = normal.parts() else {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
-    }
-    let [u, w, v] = linear::parts(&normal);
+    };
     let clock = Clock::start(&device);
     let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
     let execute = |schur: &mut Schur<f64>| -> blockmul::Result<f64> {

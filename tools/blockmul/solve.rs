@@ -1,8 +1,5 @@
-//! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of `examples/least_squares`.
+//! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of the library.
 use crate::failure::Failure;
-use crate::least_squares::{
-    self, Method, Options, Solution, Stop, conjugate::Limits, linear::Linear, report, start::Start,
-};
 use crate::messages::Messages;
 use crate::numbers::from_zero;
 use crate::output;
@@ -14,6 +11,7 @@ use crate::problem::{
 };
 use crate::scene;
 use blockmul::Device;
+use blockmul::solver::least_squares::{self, Limits, Linear, Method, Options, Solution, Stop, report, start::Start};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@
 //!
 //! [`read`] tells these files apart by their contents. A [`LeastSquares`] problem is evaluated on all threads of the host, straight into the arrays of J
 //! and W·e on a device ([`Linearization`]); derivatives are analytic ([`Camera`], [`Manifold`]), losses robust where one is asked for ([`Loss`]).
-//! The solvers in `examples/` make H = JᵀWJ, Schur complements and steps of them.
+//! `solver::least_squares` (feature `faer`) makes H = JᵀWJ, Schur complements and steps of them.
 //!
 //! [`bal`] and [`g2o`] are written too, and [`generate::problem`](crate::generate::problem) makes problems of any size.
 //!

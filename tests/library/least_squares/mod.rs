@@ -1,31 +1,23 @@
-//! The solvers of `examples/least_squares` on problems whose truth is known. `tools/problems`
+//! The solvers of least-squares problems on problems whose truth is known. `tools/problems`
 //! checks them on problems in use.
 mod convergence;
 mod gradients;
 mod graphs;
-#[allow(dead_code)] // what the command uses beside
-#[path = "../../../examples/least_squares/mod.rs"]
-mod solver;
 mod traps;
 
 use crate::common::device;
 use blockmul::{
     Error,
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
+    solver::least_squares::{
+        Limits, Linear, Method, Normal, Options, Solution, Stop, minimize,
+        start::{Start, cheaper, chordal},
+    },
     solver::problem::{
         BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph, Space,
     },
 };
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
-
-use solver::{
-    Method, Options, Solution, Stop,
-    conjugate::Limits,
-    linear::Linear,
-    minimize,
-    normal::Normal,
-    start::{Start, cheaper, chordal},
-};
 
 fn solve<P: LeastSquares>(problem: &P, options: &Options) -> Solution<P::State> {
     minimize(problem, problem.start(), &device(), options, |_| {}).unwrap()

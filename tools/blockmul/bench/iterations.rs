@@ -1,9 +1,9 @@
 //! The products of one iteration of a least-squares solver, by plans made once: verified, then timed.
 use super::measure::{Bench, Place};
 use super::record::{Execution, Record, Sizes};
-use crate::least_squares::{linear::parts, ms, normal::Normal, start};
 use crate::messages::Unit;
 use crate::report::Size;
+use blockmul::solver::least_squares::{Normal, start};
 use blockmul::solver::problem::{
     self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
@@ -105,7 +105,7 @@ impl Iteration<'_> {
     /// Z, S, and all that an iteration multiplies: H, its gradient, S and its right-hand side.
     fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
         normal.enqueue(self.linearization)?;
-        let [u, w, v] = parts(normal);
+        let [u, w, v] = normal.parts().expect("two groups of unknowns");
         let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
         let damping = Damping::Marquardt(LAMBDA);
         let (b_c, b_p) = (&normal.b()[0], &normal.b()[1]);
@@ -133,7 +133,7 @@ impl Iteration<'_> {
         let progress = self.bench.messages.measured(format!("{} S", self.name), Unit::Runs);
         if right {
             self.bench.patience.rounds(&progress, || {
-                let [u, w, v] = parts(normal);
+                let [u, w, v] = normal.parts().expect("two groups of unknowns");
                 let stages = schur.execute_with_stages([u, w, v], [&normal.b()[0], &normal.b()[1]], damping)?;
                 let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
                 of_z.extend(z.0);
@@ -152,7 +152,7 @@ impl Iteration<'_> {
         let subtract = Execution { products, flops: 2 * products * c * p * c, launches: launches[1], ..factor };
         let (together, launches) = self.time("all", right, || {
             normal.enqueue(self.linearization)?;
-            let [u, w, v] = parts(normal);
+            let [u, w, v] = normal.parts().expect("two groups of unknowns");
             schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], damping)
         })?;
         let all = Execution {
@@ -200,7 +200,7 @@ impl Iteration<'_> {
             let clock = Instant::now();
             run()?;
             device.finish()?;
-            Ok(ms(clock))
+            Ok(clock.elapsed().as_secs_f64() * 1e3)
         })?;
         Ok((runs, launches as u32))
     }

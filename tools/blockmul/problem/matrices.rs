@@ -1,9 +1,8 @@
 //! The matrices of a linearised problem by name, on the host: for files and pictures.
 use crate::failure::Failure;
 use crate::input::Shaped;
-use crate::least_squares::{linear, normal::Normal};
 use crate::messages::Messages;
-use blockmul::solver::problem::Linearization;
+use blockmul::solver::{least_squares::Normal, problem::Linearization};
 use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, Weights};
 use std::path::PathBuf;
 
@@ -92,7 +91,7 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
             _ => unreachable!("information matrices"),
         },
         ("U" | "W" | "V", _) => {
-            let [u, w, v] = linear::parts(normal);
+            let [u, w, v] = normal.parts().expect("two groups of unknowns");
             match name {
                 "U" => Ok(Shaped::Blocks(mirrored(&u.download()?)?)),
                 "W" => Ok(Shaped::Blocks(w.download()?)),
@@ -104,12 +103,10 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
 }
 
 fn hessian(normal: &Normal) -> Result<Shaped<f64>> {
-    let h = normal.h();
-    if h.col_groups().len() == 1 {
-        let stored = h.get(0, 0).expect("one group of unknowns").as_transpose().download()?;
+    let Some([u, w, v]) = normal.parts() else {
+        let stored = normal.h().get(0, 0).expect("one group of unknowns").as_transpose().download()?;
         return Ok(Shaped::Blocks(mirrored(&stored)?));
-    }
-    let [u, w, v] = linear::parts(normal);
+    };
     let (u, w, v) = (mirrored(&u.download()?)?, w.download()?, v.download()?);
     let at = u.scalar_rows();
     let mut all = Scalars::new(at + v.scalar_rows(), at + v.scalar_rows());

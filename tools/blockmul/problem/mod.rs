@@ -3,12 +3,12 @@ pub mod matrices;
 pub mod subject;
 
 use crate::failure::Failure;
-use crate::least_squares::{
-    clock::Clock,
-    start::{self, Chosen, Start},
-};
 use crate::messages::Messages;
 use crate::target::{joined, select};
+use blockmul::solver::least_squares::{
+    Clock,
+    start::{self, Chosen, Start},
+};
 use blockmul::solver::problem::{
     self, BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Plane, PoseGraph,
     Problem, Space,

@@ -14,7 +14,9 @@ pub struct Iteration {
     pub gradient: f64,
     /// Length of the step.
     pub step: f64,
+    /// Damping of the step.
     pub lambda: f64,
+    /// Whether the step was taken.
     pub taken: bool,
     /// Residuals and Jacobians on the host.
     pub residuals_ms: f64,

@@ -1,13 +1,13 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
-use blockmul::{
-    Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, GroupsPlan, MatVec, Part,
+use crate::{
+    Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, GroupsPlan, MatVec, Part,
     Result, WeightedGroupsGram, solver::problem::Linearization,
 };
 
 /// Plans for a J of one pattern, and what they write.
 ///
 /// With two groups of unknowns H = [U W; Wᵀ V]; of U and V what is on and above the diagonal is made, and Wᵀ. J is row-major, so that the same
-/// arrays by columns are U's lower triangle, W, and V: what [`blockmul::Schur`] takes.
+/// arrays by columns are U's lower triangle, W, and V: what [`crate::Schur`] takes.
 pub struct Normal {
     product: Product,
     h: DeviceGroups<Bsr<f64>>,
@@ -25,6 +25,10 @@ enum Product {
 }
 
 impl Normal {
+    /// Prepares for linearizations of this pattern.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when nothing is unknown; [`Error::Memory`], [`Error::TooLarge`], [`Error::Unsupported`].
     pub fn new(linearization: &Linearization) -> Result<Self> {
         let j = linearization.jacobian();
         let product = match linearization.weights() {
@@ -53,7 +57,10 @@ impl Normal {
         Ok(Self { product, h, gradients, b, diagonals, host })
     }
 
-    /// H, b and the diagonal of H at a linearization.
+    /// Makes H, b and the diagonal of H at a linearization; waits, and copies the last two to the host.
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`] or [`Error::Argument`] for a linearization of another problem, [`Error::OpenCl`].
     pub fn form(&mut self, linearization: &Linearization) -> Result<()> {
         self.enqueue(linearization)?;
         for (((_, scalars), b), [b_host, d_host]) in self.diagonals.iter().zip(&self.b).zip(&mut self.host) {
@@ -64,6 +71,9 @@ impl Normal {
     }
 
     /// H alone, without waiting.
+    ///
+    /// # Errors
+    /// As [`Normal::form`].
     pub fn multiply(&mut self, linearization: &Linearization) -> Result<()> {
         let j = linearization.jacobian();
         match (&self.product, linearization.weights()) {
@@ -74,6 +84,9 @@ impl Normal {
     }
 
     /// As [`Normal::form`], without waiting: nothing is copied to the host.
+    ///
+    /// # Errors
+    /// As [`Normal::form`].
     pub fn enqueue(&mut self, linearization: &Linearization) -> Result<()> {
         self.multiply(linearization)?;
         let j = linearization.jacobian();
@@ -96,6 +109,12 @@ impl Normal {
     /// H, its diagonal groups on and above the diagonal.
     pub fn h(&self) -> &DeviceGroups<Bsr<f64>> {
         &self.h
+    }
+
+    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::Schur) takes them; `None` with one group of unknowns.
+    pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
+        let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
+        Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
     }
 
     /// b of each group of unknowns.

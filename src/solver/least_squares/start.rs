@@ -6,8 +6,8 @@
 //! rotation's; the nearest rotations are taken of what comes out. Then translations, t_j - t_i = R_i·t_ij, linear too. Landmarks last, each at
 //! the mean of where it was seen. Both are least-squares problems of 3x3 blocks with three right-hand sides: two more uses of the products.
 use super::linear::Cholesky;
-use blockmul::{
-    BlockShape, Bsr, Device, Error, MatVec, Part, Result, ScalarPlan, WeightedGram, Weights,
+use crate::{
+    BlockShape, Bsr, Device, DeviceMatrix, Error, MatVec, Part, Result, ScalarPlan, WeightedGram, Weights,
     solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
 };
 use nalgebra::{Matrix3, Vector3};
@@ -15,6 +15,7 @@ use nalgebra::{Matrix3, Vector3};
 /// Information matrices that reward errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewarding {
+    /// How many there are.
     pub count: usize,
     /// The ends of the first edge that has one.
     pub first: (u64, u64),
@@ -50,7 +51,9 @@ pub enum Start {
 
 /// The start of a graph, and the costs it was chosen by.
 pub struct Chosen<P: Manifold> {
+    /// The poses and landmarks to start from.
     pub state: GraphState<P>,
+    /// Which of the two starts this is.
     pub start: Start,
     /// Of the file's guess.
     pub file_cost: f64,
@@ -63,6 +66,9 @@ pub struct Chosen<P: Manifold> {
 /// A guess by dead reckoning drifts with its path; a solver that begins there can end in a wrong minimum, which looks no different from the right one. The
 /// chordal start uses every measurement at once: on six public graphs and on six traps of `tools/minima` its cost was 1.04 to 1.6 times that of the best
 /// minimum known, and led there, where that of dead reckoning was 12 to a million times as large.
+///
+/// # Errors
+/// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
 pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Result<Chosen<P>> {
     let graph = problem.graph();
     let state = problem.start();
@@ -84,6 +90,9 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
 }
 
 /// Poses by chordal relaxation. What a solver holds stays where it is, and what no step was measured of.
+///
+/// # Errors
+/// [`Error::Argument`] when steps do not tie every pose to one that is held; [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`].
 pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
     let n = graph.poses.len();
     let steps: Vec<Edge> = graph
@@ -145,7 +154,7 @@ struct System<'a> {
     edges: &'a [Edge],
     blocks: Vec<[Matrix3<f64>; 2]>,
     weights: Vec<f64>,
-    j: blockmul::DeviceMatrix<Bsr<f64>>,
+    j: DeviceMatrix<Bsr<f64>>,
     cholesky: Cholesky,
     values: Vec<f64>,
 }

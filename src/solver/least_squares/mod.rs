@@ -1,14 +1,15 @@
-//! Nonlinear least squares with blockmul's products: Gauss-Newton and Levenberg-Marquardt for bundle adjustments and graphs of poses and landmarks.
+//! Nonlinear least squares with the products of this library: Gauss-Newton and Levenberg-Marquardt for bundle adjustments and graphs of poses and
+//! landmarks (feature `faer`).
 //!
 //! | file | does |
 //! |---|---|
 //! | `mod.rs` | the iteration: when a step is taken, how damping follows, when it ends |
-//! | [`damping`] | λ from what came of the steps before |
-//! | [`normal`] | H = JᵀWJ and the gradient, by plans made once |
-//! | [`linear`] | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
-//! | [`conjugate`] | or by conjugate gradients on the device, the Schur complement never formed |
+//! | `damping.rs` | λ from what came of the steps before |
+//! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
+//! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
+//! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
 //! | [`start`] | information matrices and a first guess for graphs whose files have none worth solving with |
-//! | [`clock`] | wall-clock time without the loading of kernels |
+//! | `clock.rs` | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
 //! # Convergence
@@ -24,36 +25,60 @@
 //! Converged means a stationary point to these tolerances, in practice a local minimum. Which one depends on the start: see [`start::cheaper`].
 //! Every other end is not convergence: the limit of iterations, or no step that lowers the cost however it is damped.
 //!
-//! To have it in a solver of your own, copy the folder and put your residuals in the place of [`LeastSquares`].
-pub mod clock;
-pub mod conjugate;
-pub mod damping;
-pub mod linear;
-pub mod normal;
+//! Residuals of your own are a problem that implements [`LeastSquares`].
+//!
+//! ```
+//! # fn main() -> blockmul::Result<()> {
+//! use blockmul::{
+//!     Device,
+//!     generate::problem::{Scene, bundle_adjustment},
+//!     solver::least_squares::{Options, Stop, minimize},
+//!     solver::problem::{BundleProblem, LeastSquares, Loss},
+//! };
+//! let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
+//! let problem = BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?;
+//! let solution = minimize(&problem, problem.start(), &Device::auto()?, &Options::default(), |_| {})?;
+//! assert_eq!(solution.stop, Stop::Converged);
+//! assert!(solution.cost < 0.1 * solution.initial_cost);
+//! # Ok(())
+//! # }
+//! ```
+mod clock;
+mod conjugate;
+mod damping;
+mod linear;
+mod normal;
 pub mod report;
 pub mod start;
 
-use blockmul::{Device, Result, solver::problem::LeastSquares};
-use clock::Clock;
+pub use clock::Clock;
+pub use conjugate::Limits;
+pub use linear::Linear;
+pub use normal::Normal;
+pub use report::Iteration;
+
+use super::problem::LeastSquares;
+use crate::{Device, Result, events::ms};
 use damping::Damped;
-use linear::{Linear, Solver};
-use normal::Normal;
-use report::Iteration;
+use linear::Solver;
 use std::time::Instant;
 
 /// How to iterate.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
+    /// How steps are made.
     pub method: Method,
+    /// How the linear system of a step is solved.
     pub linear: Linear,
     /// Most steps tried.
     pub iterations: u32,
     /// An iteration that lowers the cost by less than this share of it is the last, unless damping made it short.
     pub tolerance: f64,
-    /// Damping of the first step.
+    /// Damping of the first step, as a share of the diagonal of H.
     pub lambda: f64,
 }
 
+/// How steps are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Every step is taken.
@@ -90,10 +115,15 @@ pub enum Stop {
 
 /// What came of it.
 pub struct Solution<S> {
+    /// The unknowns as the last step taken left them.
     pub state: S,
+    /// The cost of the start.
     pub initial_cost: f64,
+    /// The cost of `state`.
     pub cost: f64,
+    /// The steps tried, in order.
     pub iterations: Vec<Iteration>,
+    /// Why the last iteration was the last.
     pub stop: Stop,
     /// Of a failure: the first of the eliminated unknowns, points or landmarks, whose own block of H is
     /// not positive definite however it is damped.
@@ -115,12 +145,11 @@ const STILL: f64 = 1e-12;
 /// A cost that is nothing beside the one at the start: residuals are rounding.
 const NOTHING: f64 = 1e-24;
 
-/// Milliseconds since `start`.
-pub fn ms(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
-}
-
-/// Lowers the cost of `problem` from `start` on; `each` is told of every iteration.
+/// Lowers the cost of `problem` from `start` on; `each` is called after every iteration.
+///
+/// # Errors
+/// Those of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for conjugate gradients on a problem with one group of
+/// unknowns. That no step can be made is no error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
     start: P::State,

@@ -1,10 +1,9 @@
 //! A step from the normal equations: (H + λ·diag H)·x = b.
 use super::{
     conjugate::{Conjugate, Limits},
-    ms,
     normal::Normal,
 };
-use blockmul::{Bsr, Cbc, Damping, DeviceVector, Error, Result, ScalarMap, ScalarPlan, Schur};
+use crate::{Bsr, Cbc, Damping, DeviceMatrix, DeviceVector, Error, Result, ScalarMap, ScalarPlan, Schur, events::ms};
 use faer::{
     Side,
     linalg::solvers::Solve,
@@ -182,7 +181,7 @@ impl Reduced {
     }
 }
 
-/// U, its lower triangle, W and V.
-pub fn parts(normal: &Normal) -> [&blockmul::DeviceMatrix<Cbc<f64>>; 3] {
-    [(0, 0), (1, 0), (1, 1)].map(|(row, col)| normal.h().get(row, col).expect("two groups of unknowns").as_transpose())
+/// [`Normal::parts`] of two groups of unknowns.
+pub(super) fn parts(normal: &Normal) -> [&DeviceMatrix<Cbc<f64>>; 3] {
+    normal.parts().expect("two groups of unknowns")
 }

@@ -1,5 +1,5 @@
 //! Wall-clock time, of which waiting for kernels is kept apart: they are compiled in the first run on a machine and loaded in later ones.
-use blockmul::Device;
+use crate::Device;
 use std::time::Instant;
 
 /// A clock that runs since it was started.

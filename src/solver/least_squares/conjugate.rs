@@ -2,19 +2,19 @@
 //! the Large*, 2010). Preconditioned by its diagonal blocks, inverted on the host; all else stays on the device, two numbers a step are read.
 use super::{
     linear::{Step, parts},
-    ms,
     normal::Normal,
 };
-use blockmul::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Result};
+use crate::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Result, events::ms};
 use nalgebra::DMatrixView;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// When the steps end.
+/// When the steps of conjugate gradients end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// A residual this share of the right-hand side is small enough: steps of Levenberg-Marquardt need not be exact.
     pub tolerance: f64,
+    /// Most steps for one system.
     pub steps: u32,
 }
 
@@ -44,7 +44,7 @@ impl Conjugate {
         let (device, n, side) = (normal.device(), u.nrows(), u.shape().rows());
         let schur = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
         let zeros = vec![0.0; n * side * side];
-        let diagonal = blockmul::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
+        let diagonal = crate::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
         let preconditioner = device.upload(&Cbc::new(diagonal, u.shape(), zeros)?)?;
         let room = || device.zero_vector(n * side);
         Ok(Self {
