@@ -83,7 +83,7 @@ where
     /// empty array becomes a buffer of one element.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] when `ocl` refuses.
+    /// [`Error::OpenCl`](crate::Error::OpenCl) when `ocl` refuses.
     #[allow(clippy::type_complexity)]
     pub fn copy_to_ocl(
         &self,

@@ -28,7 +28,7 @@ pub struct Iteration {
     pub conjugate_steps: Option<u32>,
 }
 
-/// The heads of [`line`]'s columns.
+/// The heads of [`line()`]'s columns.
 pub const HEAD: &str = "  it         cost     gradient       step     lambda   residuals ms  products ms  linear ms";
 
 /// An iteration as a line of a table; a step that was not taken is in brackets.

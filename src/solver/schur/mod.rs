@@ -85,8 +85,11 @@ impl<T: Real> Schur<T> {
     /// Prepares for matrices of these patterns.
     ///
     /// # Errors
-    /// [`Error::Argument`] when sizes do not meet, V's pattern is not the diagonal or a pattern is row-major; [`Error::DeviceMismatch`];
-    /// [`Error::Unsupported`]; [`Error::Memory`] when Z, S or the pairs of blocks to multiply do not fit the device; [`Error::TooLarge`].
+    /// [`Error::Argument`](crate::Error::Argument) when sizes do not meet, V's pattern is not the
+    /// diagonal or a pattern is row-major; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
+    /// [`Error::Unsupported`](crate::Error::Unsupported); [`Error::Memory`](crate::Error::Memory)
+    /// when Z, S or the pairs of blocks to multiply do not fit the device;
+    /// [`Error::TooLarge`](crate::Error::TooLarge).
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let (start, work) = (Instant::now(), &Work::new(u.device(), None));
         elimination::check_patterns::<T>(work, [u, w, v])?;
@@ -121,9 +124,11 @@ impl<T: Real> Schur<T> {
     /// definite, [`Schur::check`] tells; after an error S, r and the rest are undefined.
     ///
     /// # Errors
-    /// [`Error::PlanPattern`] for a matrix of another pattern or block shape, [`Error::Argument`]
-    /// for a λ that is negative or not finite; [`Error::Length`] for a vector of another length;
-    /// [`Error::DeviceMismatch`]; [`Error::OpenCl`].
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
+    /// shape, [`Error::Argument`](crate::Error::Argument) for a λ that is negative or not finite;
+    /// [`Error::Length`](crate::Error::Length) for a vector of another length;
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn execute(
         &mut self,
         u: &DeviceMatrix<Cbc<T>>,
@@ -173,8 +178,9 @@ impl<T: Real> Schur<T> {
     /// of them waits.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V, [`Error::Argument`] when nothing was executed,
-    /// [`Error::OpenCl`].
+    /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) with the smallest number
+    /// of such a block of V, [`Error::Argument`](crate::Error::Argument) when nothing was executed,
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn check(&self) -> Result<()> {
         self.elimination.check()
     }
@@ -200,7 +206,8 @@ impl<T: Real> Schur<T> {
     /// Returns when it is enqueued; allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::DeviceMismatch`]; as [`Schur::check`].
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); as [`Schur::check`].
     pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
         self.elimination.back_substitute(x_c, x_p)
     }
