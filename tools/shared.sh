@@ -17,27 +17,21 @@ choose_features() {
 }
 
 # Seconds on two cores, with nothing installed, compiled or cached before. A step above its own is marked; a program above its
-# total fails where CI is set. docs/testing.md says what is aimed at, and what was measured.
+# total fails where CI is set. docs/testing.md says what is aimed at, and what was measured. The jobs of a pool have no budgets.
 budgets='
 tools/test: total             1500
   setup                        180
   build                        500
-  units and library            500
-  command, products, documentation 260
-  faults                       180
-  kernels under Oclgrind       200
+  tests                        800
 tools/test quick: total        120
   quick build                   30
-  quick units and products     120
+  quick tests                  120
 .ci/run: total                2400
   formatting                    10
   licences                      20
-  lints                        420
-  rustdoc                      180
-  demo                         720
+  demo and lints               900
   installation                 120
-  problems in use              150
-  examples                     240
+  uses                         240
 '
 
 # The seconds of a line above.
@@ -68,11 +62,50 @@ step() {
     running=
 }
 
+# pool JOB...: runs these functions, in this order, as many at a time as there are cores, and two at least. What a job prints is
+# shown when it has ended. When all have ended it fails if one of them did. Needs the folder `work` and the file `steps`.
+pool() {
+    local cores workers=() failed=0 worker
+    cores=$(getconf _NPROCESSORS_ONLN)
+    for ((worker = 0; worker < cores || worker < 2; worker++)); do
+        # What runs in the background would not hear an interrupt.
+        (trap - INT; take_jobs "$@") &
+        workers+=($!)
+    done
+    for worker in "${workers[@]}"; do
+        wait "$worker" || failed=1
+    done
+    return "$failed"
+}
+
+# Runs those jobs that no other worker has taken, one by one.
+take_jobs() {
+    local job name began status failed=0
+    for job; do
+        mkdir "$work/taken_$job" 2>/dev/null || continue
+        name=${job//_/ } began=$SECONDS
+        # In an || list the job's own commands could fail unseen.
+        set +e
+        (set -e && "$job") >"$work/taken_$job/output" 2>&1
+        status=$?
+        set -e
+        [ "$status" = 0 ] || failed=1 name+=', failed'
+        # One job is shown at a time.
+        until mkdir "$work/showing" 2>/dev/null; do sleep 0.1; done
+        printf '  %s\t%d\n' "$name" $((SECONDS - began)) >>"$steps"
+        echo "== $name"
+        cat "$work/taken_$job/output"
+        rmdir "$work/showing"
+    done
+    return "$failed"
+}
+
 report() {
     local status=$? total=$SECONDS name seconds mark of_step of_all
     [ -z "$running" ] || printf '%s, failed\t%d\n' "$running" $((total - since)) >>"$steps"
     printf '\n%-36s %7s %7s\n' step seconds budget
     while IFS=$'\t' read -r name seconds; do
+        case $name in '  '*) printf '%-36s %7d\n' "$name" "$seconds" && continue ;; esac
         of_step=$(budget "${name%, failed}")
         mark=
         [ "$seconds" -le "$of_step" ] || mark=' over'
