@@ -120,7 +120,7 @@ pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
 pub use product::plan::{Plan, Triple, WeightedGram, Weights};
-pub use product::{Estimate, Method, Part, Report, Spgemm, multiply};
+pub use product::{Bin, Estimate, Method, Part, Report, Spgemm, multiply};
 #[cfg(feature = "ocl")]
 pub use resident::OclMatrix;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};

@@ -1,10 +1,10 @@
 //! Cutting a product into bands of columns, so that each fits the device: the paper's own remedy ("Results": "how many columns of the B
 //! matrix should be processed at a time"). Pure; the sizes come from the scanned product counts.
 use super::{
-    esc::setup::Sizes,
     limits::{Limits, segment_bytes},
+    problem::Sizes,
 };
-use crate::{Error, Result, primitives::segmented_sort::SortTuning};
+use crate::{Error, Result};
 use std::ops::Range;
 
 /// Columns of B whose product is computed at once.
@@ -140,18 +140,6 @@ impl Band {
     }
 }
 
-impl Sizes {
-    /// With a further column of so many products.
-    pub fn add(&mut self, products: u64, sort: &SortTuning) {
-        let (short_max, chunk) = (sort.short_max as u64, sort.chunk as u64);
-        self.products += products;
-        self.longest = self.longest.max(products);
-        self.chunks += if products > short_max { products.div_ceil(chunk) } else { 0 };
-        self.shorts += u64::from(products > 0 && products <= short_max);
-        self.in_chunks += if products > chunk { products } else { 0 };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,7 +150,7 @@ mod tests {
     };
 
     const ENTRIES: EntryMemory =
-        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None };
+        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None, lists: None };
 
     fn tuning() -> Tuning {
         Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR)

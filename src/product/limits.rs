@@ -2,7 +2,8 @@
 //! here repeats the allocations of a stage, size classes included, so that a limit close to the
 //! true need is kept and not refused.
 use super::{
-    esc::setup::Sizes,
+    method::Method,
+    problem::{Payload, Sizes},
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
@@ -36,6 +37,8 @@ pub(crate) struct EntryMemory {
     pub rows: u64,
     /// The consumer of a band allocates so much while it holds that band.
     pub consumer: Option<DropMemory>,
+    /// If columns are shared out among methods: the bytes of their lists.
+    pub lists: Option<u64>,
 }
 
 /// Most bytes allocated at once, and the largest buffer.
@@ -54,7 +57,15 @@ impl EntryMemory {
             part_bytes: (area * size_of::<T::Arithmetic>()) as u64,
             rows: rows as u64,
             consumer: None,
+            lists: None,
         }
+    }
+
+    /// The same if columns are shared out among so many methods: B, with `nnz` entries, is gathered.
+    pub fn shared_out<T: Element, P: Payload<T>>(self, nnz: usize, methods: usize) -> Self {
+        let entry = 4 + size_of::<P::Operand>() + 8;
+        let small = methods as u64 * 16 * pool_bytes(1 << 10);
+        Self { lists: Some(2 * pool_bytes((entry * nnz) as u64) + small), ..self }
     }
 }
 
@@ -81,6 +92,20 @@ impl<'a> Limits<'a> {
     /// What a band takes if C has `nnz` entries in it, which are not known before round trip 2:
     /// with no entries the least, with [`Limits::most_entries`] of every column the most.
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
+        let alone = self.need_of_one_method(columns, sizes, nnz);
+        // The columns of each method, those of the next one on their way, and all of them together.
+        let shared = |lists: u64| 3 * alone.bytes + lists + self.class_bytes(columns);
+        Need { bytes: self.entries.lists.map_or(alone.bytes, shared), ..alone }
+    }
+
+    /// Flags, scanned, and lists of so many columns.
+    fn class_bytes(&self, columns: u64) -> u64 {
+        let flags = 8 * 4 * (columns + 1);
+        2 * pool_bytes(flags) + self.tuning.scan.scratch_bytes(4, flags / 4)
+    }
+
+    /// The same if one method takes all columns.
+    fn need_of_one_method(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
         let mut largest = Largest(0);
         let ptr = largest.array(4 * (columns + 1));
@@ -96,7 +121,7 @@ impl<'a> Limits<'a> {
         let expansion = largest.array(4 * products) + payload;
         // Merging goes back and forth between two expansions; without chunks of long segments a GPU
         // does not merge.
-        let merges = tuning.sort.serial || sizes.chunks > 0;
+        let merges = tuning.esc == Method::Esc || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
         let expanded = segments + pool_bytes(4 * (tiles + 1)) + expansion;
@@ -180,9 +205,10 @@ mod tests {
     use crate::{
         BlockShape, Result,
         device::test_device,
-        product::esc::{
-            Esc, Kind,
-            tests::{tunings, with_segments},
+        product::{
+            engine::OneShot,
+            esc::tests::{tunings, with_segments},
+            problem::Spec,
         },
     };
 
@@ -203,7 +229,8 @@ mod tests {
         ] {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
-                let esc = Esc::<f64>::tuned(&device, scalar, scalar, tuning.clone(), Kind::default())?;
+                let spec = Spec::new(scalar, scalar, rows);
+                let esc = OneShot::<f64>::tuned(&device, &spec, tuning.clone(), Method::Auto)?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let done = esc.multiply(&work, &case.operands(), |c| {
                     nnz = c.nnz() as u64;

@@ -47,7 +47,7 @@ impl Spgemm {
     ) -> Result<(DeviceMatrix<M>, Report)> {
         let work = Work::new(&a.cbc.device, self.memory_limit);
         let (c, clock, done) = self.on_mask(&work, (a, b), mask)?;
-        let report = self.report(&work, &clock, done, (c.nnz() as u64, 0))?;
+        let report = self.report(&work, &clock, &done, (c.nnz() as u64, 0))?;
         Ok((c, report))
     }
 

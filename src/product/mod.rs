@@ -1,7 +1,13 @@
 //! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+mod analysis;
 mod bands;
 mod blocks;
+mod choose;
+mod column_lists;
+mod combine;
+mod compression;
 mod drop;
+mod engine;
 mod esc;
 mod estimate;
 mod floors;
@@ -10,18 +16,23 @@ mod join;
 mod limits;
 mod mask;
 mod masked;
+mod method;
 mod onto;
 pub(crate) mod plan;
 mod planned;
+mod problem;
+mod runs;
+#[cfg(test)]
+mod serial;
 mod tuning;
 
-pub(crate) use blocks::Scaling;
-pub use esc::Part;
-pub(crate) use esc::{Done, Operands, STAGES};
 pub use estimate::Estimate;
 pub(crate) use floors::Extent;
 pub(crate) use join::join_patterns;
-pub(crate) use planned::{PlannedProduct, Room, Side};
+pub use method::Method;
+pub(crate) use planned::PlannedProduct;
+pub use problem::{Bin, Part};
+pub(crate) use problem::{Done, Operands, Room, STAGES, Scaling, Side};
 
 use crate::{
     Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
@@ -30,7 +41,7 @@ use crate::{
     reference,
     resident::DeviceCbc,
 };
-use esc::Esc;
+use engine::OneShot;
 use host_columns::Columns;
 use std::time::{Duration, Instant};
 
@@ -56,48 +67,14 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<D
     Spgemm::new().multiply(a, b)
 }
 
-/// How a product is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Method {
-    /// Whichever is fastest.
-    #[default]
-    Auto,
-    /// Blockwise expand, sort, compress (Polok 2015).
-    Esc,
-}
-
-impl Method {
-    /// Every method, without the choice between them.
-    pub const ALL: &[Self] = &[Self::Esc];
-
-    /// The name the command and the report use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Esc => "esc",
-        }
-    }
-}
-
-impl std::str::FromStr for Method {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        known.clone().find(|m| m.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no method \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
-
 /// What a product took.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The method used.
+    /// The method asked for.
     pub method: Method,
+    /// What ran: each method, with the columns of C and the products that it had.
+    pub bins: Vec<Bin>,
     /// Products of entries (blocks): the expansion size.
     pub products: u64,
     /// Entries (blocks) of C.
@@ -128,7 +105,7 @@ pub struct Report {
 
 impl Report {
     /// Declares for each stage of A·B what it has to move and to compute.
-    fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, done: Done) -> Self {
+    fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, done: &Done) -> Self {
         let floors = Extent::new(operands, self.products, done.merged, self.c_nnz + self.dropped).floors();
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
@@ -209,8 +186,8 @@ impl Spgemm {
         let work = Work::new(&a.cbc.device, self.memory_limit);
         let (c, clock, done, dropped) = self.on_device(&work, a, b)?;
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        let report = self.report(&work, &clock, done, (c.nnz() as u64, dropped))?;
-        let report = report.with_floors(&self.operands(x, y)?, done);
+        let report = self.report(&work, &clock, &done, (c.nnz() as u64, dropped))?;
+        let report = report.with_floors(&self.operands(x, y)?, &done);
         Ok((c, report))
     }
 
@@ -225,7 +202,7 @@ impl Spgemm {
         let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
         let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) = (Esc::new(device, &operands)?, self.thinning(device, &operands)?);
+        let (esc, mut thinning) = (OneShot::new(device, &operands, self.method)?, self.thinning(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let clock = work.clock();
@@ -243,9 +220,9 @@ impl Spgemm {
             Ok(())
         })?;
         let c = columns.finish()?;
-        let mut report = self.report(&work, &clock, done, (c.nnz() as u64, thinning.dropped))?;
+        let mut report = self.report(&work, &clock, &done, (c.nnz() as u64, thinning.dropped))?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((M::from_cbc(c)?, report.with_floors(&operands, done)))
+        Ok((M::from_cbc(c)?, report.with_floors(&operands, &done)))
     }
 
     /// C, the clock that was started when the kernels were there (the device idle or busy with what was asked before), what was done, entries
@@ -258,7 +235,8 @@ impl Spgemm {
     ) -> Result<(DeviceMatrix<M>, Clock<'w>, Done, u64)> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) = (Esc::new(work.device(), &operands)?, self.thinning(work.device(), &operands)?);
+        let (esc, mut thinning) =
+            (OneShot::new(work.device(), &operands, self.method)?, self.thinning(work.device(), &operands)?);
         count_operands(work, x, y);
         let clock = work.clock();
         let mut bands = Vec::new();
@@ -281,7 +259,7 @@ impl Spgemm {
         Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
     }
 
-    fn report(&self, work: &Work, clock: &Clock<'_>, done: Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
+    fn report(&self, work: &Work, clock: &Clock<'_>, done: &Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
         work.wait()?;
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
         let mut stages = work.stage_times(&STAGES)?;
@@ -289,7 +267,8 @@ impl Spgemm {
             stages.extend(work.stage_times(&["drop"])?);
         }
         Ok(Report {
-            method: Method::Esc,
+            method: self.method,
+            bins: done.bins.clone(),
             products: done.products,
             c_nnz,
             dropped,

@@ -1,40 +1,24 @@
-//! A product whose structure is kept: the operand pairs of its runs, and the pattern of C. What is left for every further product of the
-//! same patterns is stage 5's sums.
+//! A product whose structure is kept: the operand pairs of its runs, and the pattern of C. What is left
+//! for every further product of the same patterns is stage 5's sums.
 use super::{
-    Part,
-    blocks::{BlockSums, Places, Scaling, Transposed},
-    esc::{
-        Esc, Kind,
-        expansion::{Factors, Payload},
-        gather::Gathered,
-        row_bits,
-    },
+    blocks::{BlockSums, Places},
+    engine::Engine,
     join::join_patterns,
     limits::EntryMemory,
+    method::Method,
     onto::Onto,
+    problem::{Bin, Factors, Pairs, Part, Room, Scaling, Side, Spec},
+    runs::{CPattern, FoundRuns},
     tuning::Tuning,
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, Work},
     element::Piece,
-    error::Dimensions,
-    primitives::{
-        segmented_reduce::Runs,
-        transpose::{self, Transpose},
-    },
+    primitives::{segmented_reduce::Runs, transpose::Transpose},
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
-
-/// An operand to plan for.
-#[derive(Clone)]
-pub(crate) struct Side {
-    pub pattern: Arc<PatternArrays>,
-    pub shape: BlockShape,
-    /// Whether its transpose is multiplied.
-    pub transposed: bool,
-}
 
 /// op(A)·op(B), sorted out.
 pub(crate) struct PlannedProduct<T: Element> {
@@ -44,6 +28,8 @@ pub(crate) struct PlannedProduct<T: Element> {
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: u32,
+    /// What each method made.
+    pub bins: Vec<Bin>,
 }
 
 /// The runs of some columns of C, or of some places of its mask.
@@ -57,61 +43,17 @@ pub(super) struct PlannedBand<T: Element> {
     pub first: u32,
 }
 
-/// Where a product is written.
-pub(crate) struct Room<'a, T> {
-    pub values: &'a mut Buffer<T>,
-    /// Elements from one block to the next.
-    pub stride: usize,
-    /// Block that the first entry of C becomes.
-    pub first: usize,
-}
-
-/// The blocks of a matrix on the pattern of C.
-impl<'a, T> From<&'a mut DeviceCbc<T>> for Room<'a, T> {
-    fn from(c: &'a mut DeviceCbc<T>) -> Self {
-        Self { values: &mut c.values, stride: c.stride, first: 0 }
-    }
-}
-
-impl Side {
-    /// Whether the inner sizes of a product with `right` agree.
-    pub fn meets(&self, right: &Self) -> bool {
-        let (left, right) = (self.dimensions(), right.dimensions());
-        (left.ncols, left.block_cols) == (right.nrows, right.block_rows)
-    }
-
-    /// Grid and blocks as they are multiplied.
-    pub fn dimensions(&self) -> Dimensions {
-        let (shape, (nrows, ncols)) = (self.op_shape(), (self.pattern.nrows, self.pattern.ncols));
-        let (nrows, ncols) = if self.transposed { (ncols, nrows) } else { (nrows, ncols) };
-        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
-    }
-
-    /// Shape of the blocks that are multiplied.
-    pub fn op_shape(&self) -> BlockShape {
-        if self.transposed { self.shape.transpose() } else { self.shape }
-    }
-
-    /// The transpose, where it is wanted.
-    fn transpose(&self, work: &Work) -> Result<Option<transpose::Transposed>> {
-        match self.transposed {
-            true => Ok(Some(Transpose::new(work.device())?.run(work, &self.pattern)?)),
-            false => Ok(None),
-        }
-    }
-}
-
 impl<T: Element> PlannedProduct<T> {
     /// The inner sizes agree and both live on `work`'s device: the caller has looked.
     pub fn new(work: &Work, a: &Side, b: &Side, part: Part) -> Result<Self> {
-        let (tuning, kind) = Self::numbers(work.device(), a, b, part);
-        Self::tuned(work.device(), work, (a, b), tuning, kind)
+        let (tuning, spec) = Self::numbers(work.device(), a, b, part);
+        Self::tuned(work, (a, b), tuning, &spec, Method::Auto)
     }
 
     /// Asks for the kernels that [`PlannedProduct::new`] will launch, so that those of several plans are made together.
     pub fn ask(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
-        let (tuning, kind) = Self::numbers(device, a, b, part);
-        Self::kernels(device, (a, b), tuning, kind)?;
+        let (tuning, spec) = Self::numbers(device, a, b, part);
+        Self::kernels(device, tuning, &spec, Method::Auto)?;
         if a.transposed || b.transposed {
             Transpose::new(device)?;
         }
@@ -120,62 +62,68 @@ impl<T: Element> PlannedProduct<T> {
 
     /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::onto`] launches.
     pub fn ask_onto(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
-        let (tuning, kind) = Self::numbers(device, a, b, part);
-        Self::kernels(device, (a, b), tuning, kind)?.0.with_empty_runs(device)?;
+        let (tuning, spec) = Self::numbers(device, a, b, part);
+        let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
+        sums.with_empty_runs(device)?;
         Onto::new(device).map(drop)
     }
 
-    fn numbers(device: &Device, a: &Side, b: &Side, part: Part) -> (Tuning, Kind) {
+    fn numbers(device: &Device, a: &Side, b: &Side, part: Part) -> (Tuning, Spec) {
         let tuning = Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs();
-        let transposed = Transposed { a: a.transposed, b: b.transposed };
-        (tuning, Kind { part, transposed, row_bits: row_bits(a.dimensions().nrows) })
+        (tuning, Spec::of_sides(a, b, part))
     }
 
-    fn kernels(device: &Device, (a, b): (&Side, &Side), tuning: Tuning, kind: Kind) -> Result<(BlockSums<T>, Esc<T>)> {
-        let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
-        let sums = BlockSums::new(device, &tuning, a_shape, b_shape, kind.transposed)?;
-        Ok((sums, Esc::<T>::tuned(device, a_shape, b_shape, tuning, kind)?))
+    fn kernels(
+        device: &Device,
+        tuning: Tuning,
+        spec: &Spec,
+        method: Method,
+    ) -> Result<(BlockSums<T>, Engine<T, Pairs>)> {
+        let sums = BlockSums::new(device, &tuning, spec.a, spec.b, spec.transposed)?;
+        Ok((sums, Engine::new(device, spec, tuning, method)?))
     }
 
-    fn tuned(device: &Device, work: &Work, (a, b): (&Side, &Side), tuning: Tuning, kind: Kind) -> Result<Self> {
-        let (a_shape, b_shape) = (a.op_shape(), b.op_shape());
-        let (sums, esc) = Self::kernels(device, (a, b), tuning, kind)?;
+    pub(super) fn tuned(
+        work: &Work,
+        (a, b): (&Side, &Side),
+        tuning: Tuning,
+        spec: &Spec,
+        method: Method,
+    ) -> Result<Self> {
+        let (sums, engine) = Self::kernels(work.device(), tuning, spec, method)?;
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
-        let factors = Factors {
-            a: at.as_ref().map_or(&a.pattern, |at| &at.pattern),
-            b: bt.as_ref().map_or(&b.pattern, |bt| &bt.pattern),
-            a_source: at.as_ref().map(|at| &at.source),
-            b_source: bt.as_ref().map(|bt| &bt.source),
-            values: None,
-        };
+        let factors = Factors::of_pairs(
+            at.as_ref().map_or((&a.pattern, None), |at| (&at.pattern, Some(&at.source))),
+            bt.as_ref().map_or((&b.pattern, None), |bt| (&bt.pattern, Some(&bt.source))),
+        );
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // An entry of C costs where its run ends, beside its row.
-        let area = a_shape.product(b_shape).area();
-        let entries = EntryMemory::new::<T>(&esc.tuning, factors.a.nrows, size_of::<u32>(), area);
-        let done = esc.in_bands(work, factors, entries, |counted, band| {
-            if band.sizes.products == 0 {
+        let area = spec.a.product(spec.b).area();
+        let entries = EntryMemory::new::<T>(&engine.tuning, factors.a.nrows, size_of::<u32>(), area);
+        let done = engine.in_bands(work, factors, entries, |found, band| {
+            let Some(found) = found else {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;
                 patterns.push((col_ptr, work.buffer(0)?));
-                return Ok(0);
-            }
-            let (payload, gathered, longest) = esc.find_runs(work, factors, counted, band)?;
-            let Payload::Pairs(pairs) = payload else { unreachable!("a plan keeps pairs") };
-            let Gathered { col_ptr, row_idx, run_end, pieces, parts } = gathered;
+                return Ok(());
+            };
+            let FoundRuns { pattern: CPattern { col_ptr, row_idx }, run_end, pieces, parts, payload: pairs, .. } =
+                found;
             let parts = sums.parts(work, parts)?;
             patterns.push((col_ptr, row_idx));
             let nnz = run_end.len() as u32;
             bands.push(PlannedBand { pairs, run_end, pieces, parts, first });
             first += nnz;
-            Ok(longest)
+            Ok(())
         })?;
         Ok(Self {
             sums,
             bands,
             c: join_patterns(work, factors.a.nrows, patterns)?,
-            shape: a_shape.product(b_shape),
+            shape: spec.a.product(spec.b),
             products: done.products,
             longest_run: done.longest_run,
+            bins: done.bins,
         })
     }
 
@@ -227,7 +175,10 @@ mod tests {
         Cbc, Matrix, Pattern,
         device::test_device,
         generate::{self, Values, uniform},
-        product::tuning::{BlockKernel, BlockTuning},
+        product::{
+            problem::Transposed,
+            tuning::{BlockKernel, BlockTuning},
+        },
         reference,
     };
 
@@ -270,9 +221,9 @@ mod tests {
                 let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                     let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-                    let kind = Kind { part: Part::Full, transposed, row_bits: 32 };
+                    let spec = Spec { row_bits: 32, ..Spec::of_sides(&left, &right, Part::Full) };
                     let tuning = Tuning { blocks, ..tuning };
-                    let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&left, &right), tuning, kind)?;
+                    let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                     let stride = plan.shape.area();
                     let values = work.buffer(plan.c.nnz() * stride)?;
                     let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
@@ -295,7 +246,8 @@ mod tests {
         let shape = BlockShape::new(2, 3)?;
         let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
         let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
-        let kind = Kind { part: Part::Lower, transposed: Transposed { a: false, b: true }, row_bits: 32 };
+        let (left, right) = (side(false), side(true));
+        let spec = Spec { row_bits: 32, ..Spec::of_sides(&left, &right, Part::Lower) };
         // The larger pattern: all of the lower triangle.
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
@@ -309,7 +261,7 @@ mod tests {
         ] {
             let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
-            let mut plan = PlannedProduct::<f64>::tuned(&device, &work, (&side(false), &side(true)), tuning, kind)?;
+            let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
             let executed = |plan: &mut PlannedProduct<f64>| -> Result<Vec<f64>> {
                 let values = work.upload(&vec![7.5; plan.c.nnz() * 4])?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: 4, values };

@@ -1,5 +1,6 @@
 //! Every number a kernel of the pipeline is compiled or launched with: a pure function of device limits, block shapes and element type,
 //! never of a matrix's contents.
+use super::method::Method;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
     device::Options,
@@ -19,6 +20,8 @@ pub(crate) struct Tuning {
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
+    /// Which ESC: [`Method::Esc`] or [`Method::EscLocal`].
+    pub esc: Method,
 }
 
 /// What travels with the row of a product through the sort.
@@ -151,12 +154,14 @@ impl Tuning {
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
         let cpu = info.kind == DeviceKind::Cpu;
+        let sort = SortTuning::for_expansion(info);
         Self {
             // 256 items fill a multiprocessor with some groups and leave registers; on a CPU a group is a loop, 64 is long enough.
             group_size: wide(if cpu { 64 } else { 256 }),
             record_groups: 256,
             scan: ScanTuning::new(info),
-            sort: SortTuning::for_expansion(info),
+            sort,
+            esc: if sort.serial { Method::Esc } else { Method::EscLocal },
             windows: WindowTuning { group_size: wide(128), items: 9 },
             // One item per tile on a CPU: no barriers, a cursor that only walks forward. Its tile is long enough to hide a group's start.
             tiles: if cpu {
@@ -180,6 +185,18 @@ impl Tuning {
     /// The same for operands and a result whose blocks are so many elements apart.
     pub fn with_strides(self, strides: [usize; 3]) -> Self {
         if PayloadKind::of(strides) == self.payload { self } else { self.keeping_pairs() }
+    }
+
+    /// The same for the ESC that is wanted, if the device has groups for it.
+    pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
+        match wanted {
+            Method::Esc => Self { esc: wanted, sort: SortTuning::new(info), ..self },
+            Method::EscLocal if info.max_group_size >= 8 => {
+                let sort = if self.sort.serial { SortTuning::parallel(self.windows.group_size) } else { self.sort };
+                Self { esc: wanted, sort, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// The same for a product that is planned: operand pairs are kept, of scalars too.

@@ -3,10 +3,9 @@
 //   one work-group per TILE products, whatever columns they belong to: the load is balanced by construction
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   a_values[a_nnz]  b_values[b_nnz]        expand_values only
-//   in   a_source[a_nnz]  b_source[b_nnz]        expand_pairs only: the stored entry behind each, read where it is transposed
+//   in   a_operand[a_nnz]  b_operand[b_nnz]      see cl/product/payload.cl
 //   in   b_prods[b_nnz + 1]
-//   out  row[products]  value[products] or pair[products]
+//   out  row[products]  payload[products]
 //   out  tile_segment[tiles + 1]        segment of the first product of each tile, at the end that of the last product
 #if !defined(TILE) || !defined(FROM_END)
 #error "TILE: products of a work-group, see src/product/tuning.rs; FROM_END: see src/product/esc/expansion.rs"
@@ -75,44 +74,21 @@ uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product
     return entry_of(b_prods, entry + 1, end, product);
 }
 
-#define EXPAND(PLACE)                                                                                                 \
-    local uint bounds[2];                                                                                             \
-    const uint start = get_group_id(0) * TILE;                                                                        \
-    const uint count = min((uint)TILE, products - start);                                                             \
-    tile_entries(b_prods, b_col_ptr, tile_segment, bounds, first_product, start, count, first_col, cols);             \
-    uint b_entry = bounds[0];                                                                                         \
-    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {                                                      \
-        const ulong product = first_product + start + i;                                                              \
-        b_entry = next_entry(b_prods, b_entry, bounds[1], product);                                                   \
-        const uint a_entry = A_ENTRY(b_row_idx[b_entry], b_entry, product);                                           \
-        row[start + i] = a_row_idx[a_entry];                                                                          \
-        PLACE;                                                                                                        \
+KERNEL expand(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
+              global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
+              global const ulong* b_prods, global uint* row, global PAYLOAD* payload, global uint* tile_segment,
+              ulong first_product, uint products, uint first_col, uint cols)
+{
+    local uint bounds[2];
+    const uint start = get_group_id(0) * TILE;
+    const uint count = min((uint)TILE, products - start);
+    tile_entries(b_prods, b_col_ptr, tile_segment, bounds, first_product, start, count, first_col, cols);
+    uint b_entry = bounds[0];
+    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
+        const ulong product = first_product + start + i;
+        b_entry = next_entry(b_prods, b_entry, bounds[1], product);
+        const uint a_entry = A_ENTRY(b_row_idx[b_entry], b_entry, product);
+        row[start + i] = a_row_idx[a_entry];
+        payload[start + i] = MAKE(a_entry, b_entry);
     }
-
-#ifdef ELEMENT
-KERNEL expand_values(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
-                     global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                     global const ulong* b_prods, global uint* row, global ARITHMETIC* value,
-                     global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols)
-{
-    EXPAND(value[start + i] = LOAD(a_values, a_entry) * LOAD(b_values, b_entry))
 }
-#else
-#if A_TRANSPOSED
-#define A_SOURCE(entry) a_source[entry]
-#else
-#define A_SOURCE(entry) (entry)
-#endif
-#if B_TRANSPOSED
-#define B_SOURCE(entry) b_source[entry]
-#else
-#define B_SOURCE(entry) (entry)
-#endif
-KERNEL expand_pairs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* a_source,
-                    global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
-                    global const ulong* b_prods, global uint* row, global uint2* pair, global uint* tile_segment,
-                    ulong first_product, uint products, uint first_col, uint cols)
-{
-    EXPAND(pair[start + i] = (uint2)(A_SOURCE(a_entry), B_SOURCE(b_entry)))
-}
-#endif

@@ -5,7 +5,7 @@
 //   with CHUNKS one per ROOM products of each long segment: its sorted chunks are left to merge
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   a_operand[a_nnz]  b_operand[b_nnz]    values; for pairs the stored entry behind each, read if transposed
+//   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  row[products]  payload[products]                sorted by row inside each segment, stably; of long ones chunks, those of
 //   out  row_between[products]  payload_between[products]   segments that take an odd number of merge passes here
@@ -42,24 +42,6 @@
 #endif
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
-
-#ifdef ELEMENT
-#define OPERAND ELEMENT
-#define MAKE(a_entry, b_entry) (LOAD(a_operand, a_entry) * LOAD(b_operand, b_entry))
-#else
-#define OPERAND uint
-#if A_TRANSPOSED
-#define A_SOURCE(entry) a_operand[entry]
-#else
-#define A_SOURCE(entry) (entry)
-#endif
-#if B_TRANSPOSED
-#define B_SOURCE(entry) b_operand[entry]
-#else
-#define B_SOURCE(entry) (entry)
-#endif
-#define MAKE(a_entry, b_entry) ((uint2)(A_SOURCE(a_entry), B_SOURCE(b_entry)))
-#endif
 
 // Where the ascending numbers[begin..end) stop being below `one`, and where below `other`: half of the work-group looks for each, so
 // that 2^32 numbers take five rounds for 256 items and not 32 loads one after another.

@@ -1,7 +1,10 @@
 //! The sums of blocks, a part of stage 5: operand pairs are multiplied here, and each sum is placed straight in C, so that no array ever
 //! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`,
 //! `cl/product/blocks/tiles.cl`, `cl/product/blocks/staged.cl`.
-use super::tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning};
+use super::{
+    problem::{Scaling, Transposed},
+    tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
+};
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
@@ -166,32 +169,6 @@ pub(crate) struct Places<'a> {
     pub first: u32,
     /// Elements from one block of C to the next.
     pub stride: usize,
-}
-
-/// C becomes alpha·A·B + beta·C; where beta is 0, C is not read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scaling<V> {
-    pub alpha: V,
-    pub beta: V,
-}
-
-impl<V: nalgebra::RealField> Scaling<V> {
-    /// Numbers of the caller's, rounded to the arithmetic type.
-    pub fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha: nalgebra::convert(alpha), beta: nalgebra::convert(beta) }
-    }
-
-    /// C becomes A·B.
-    pub fn plain() -> Self {
-        Self::new(1.0, 0.0)
-    }
-}
-
-/// Whether the stored blocks of A and of B are the transposes of those to multiply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Transposed {
-    pub a: bool,
-    pub b: bool,
 }
 
 impl<T: Element> BlockSums<T> {

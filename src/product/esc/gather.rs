@@ -1,13 +1,19 @@
-//! Stage 6 of 6, gather (Polok 2015, Algorithm 3, lines 50-67 and 70-74): where each run ends and in which row, where each column of C
-//! begins, and how long runs are cut. It comes before the sums, which need the ends, and they place what they add up in C: the fusion the paper suggests at the end
-//! of "Implementation". Kernels: `cl/product/esc/gather.cl`.
-use super::{setup::BandSegments, tail_counts::Tails};
+//! Stage 6 of 6, gather (Polok 2015, Algorithm 3, lines 50-67 and 70-74): where each run ends and in
+//! which row, where each column of C begins, and how long runs are cut. It comes before the sums, which
+//! need the ends of runs and then place what they add up in C: the fusion that the paper suggests at
+//! the end of "Implementation". Kernels: `cl/product/esc/gather.cl`.
+use super::tail_counts::Tails;
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     element::Piece,
-    primitives::segmented_reduce::{RUN_PIECE, Runs},
-    product::tuning::{TileTuning, Tuning},
+    primitives::segmented_reduce::RUN_PIECE,
+    product::{
+        analysis::BandSegments,
+        method::Tally,
+        runs::CPattern,
+        tuning::{TileTuning, Tuning},
+    },
 };
 
 kernel! {
@@ -34,33 +40,10 @@ kernel! {
     }
 }
 
-pub(crate) struct Gather {
+pub(super) struct Gather {
     runs: Kernel<GatherRuns<'static>>,
     ends: Kernel<GatherEnds<'static>>,
     tiles: TileTuning,
-}
-
-/// Where the runs of a sorted expansion are, and with them the pattern of C.
-pub(crate) struct Gathered {
-    pub col_ptr: Buffer<u32>,
-    pub row_idx: Buffer<u32>,
-    /// The last product of each run.
-    pub run_end: Buffer<u32>,
-    /// The pieces of runs longer than [`Tuning::long_run`].
-    pub pieces: Buffer<Piece>,
-    /// How many of them are parts of a run that is cut.
-    pub parts: usize,
-}
-
-impl Gathered {
-    pub fn runs(&self) -> Runs<'_> {
-        Runs { end: &self.run_end, pieces: &self.pieces }
-    }
-
-    /// Columns and rows of C; the rest is given back.
-    pub fn into_pattern(self) -> (Buffer<u32>, Buffer<u32>) {
-        (self.col_ptr, self.row_idx)
-    }
 }
 
 impl Gather {
@@ -69,10 +52,18 @@ impl Gather {
         Ok(Self { runs: Kernel::new(device, &options)?, ends: Kernel::new(device, &options)?, tiles: tuning.tiles })
     }
 
-    /// Finds the runs, and where the columns of C begin. `rows` are those of the sorted expansion.
-    pub fn run(&self, work: &Work, rows: &Buffer<u32>, segments: &BandSegments, tails: Tails) -> Result<Gathered> {
+    /// Finds the pattern of C, the ends of runs, and the pieces of long runs. `rows` are those of the
+    /// sorted expansion.
+    pub fn run(
+        &self,
+        work: &Work,
+        rows: &Buffer<u32>,
+        segments: &BandSegments,
+        tails: Tails,
+        &Tally { nnz, pieces, .. }: &Tally,
+    ) -> Result<(CPattern, Buffer<u32>, Buffer<Piece>)> {
         work.stage("gather");
-        let Tails { tail_flags, mut tail_ptr, nnz, pieces, parts, .. } = tails;
+        let Tails { tail_flags, mut tail_ptr } = tails;
         let (products, cols) = (rows.len() as u32, segments.ptr.len() - 1);
         let (mut run_end, mut row_idx, mut col_ptr) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(cols + 1)?);
         let grid = Grid::groups(self.tiles.count(products), self.tiles.group_size);
@@ -99,6 +90,6 @@ impl Gather {
             long_runs: long_runs as u32,
         };
         self.ends.launch(work, grid, args)?;
-        Ok(Gathered { col_ptr, row_idx, run_end, pieces: piece, parts })
+        Ok((CPattern { col_ptr, row_idx }, run_end, piece))
     }
 }

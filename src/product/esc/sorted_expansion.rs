@@ -1,34 +1,33 @@
-//! Stages 2 and 3 for devices with fast local memory: products are sorted before they are written for the first time, those of short
-//! segments whole, those of long ones by chunks, which stage 3 merges. Kernel: `cl/product/esc/sorted_expansion.cl`.
-use super::{
-    Kind,
-    expansion::{Expanded, Factors, Payload},
-    setup::{BEntries, BandSegments},
-};
+//! Stages 2 and 3 for devices with fast local memory: products are sorted before they are written for
+//! the first time. Short segments are sorted whole, long ones by chunks, which stage 3 merges. Kernel:
+//! `cl/product/esc/sorted_expansion.cl`.
+use super::{Front, Products};
 use crate::{
-    Element, OperandPair, Result, Word,
+    Element, Result, Word,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
-    primitives::segmented_sort::SortTuning,
+    primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
-        bands::Band,
-        tuning::{PayloadKind, TileTuning, Tuning, WindowTuning},
+        analysis::BandSegments,
+        method::{Method, Task},
+        problem::{Part, Payload, Sizes, Spec},
+        tuning::{TileTuning, Tuning, WindowTuning},
     },
     resident::InPattern,
 };
 
 kernel! {
-    struct SortExpansion<V: Word, P: Word> = "sorted_expansion" in "product/esc/sorted_expansion.cl" {
+    struct SortExpansion<O: Word, W: Word> = "sorted_expansion" in "product/payload.cl", "product/esc/sorted_expansion.cl" {
         a: InPattern,
-        a_operand: In<V>,
+        a_operand: In<O>,
         b: InPattern,
-        b_operand: In<V>,
+        b_operand: In<O>,
         b_prods: In<u64>,
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         row_between: Out<u32>,
-        payload_between: Out<P>,
+        payload_between: Out<W>,
         row: Out<u32>,
-        payload: Out<P>,
+        payload: Out<W>,
         tile_segment: Out<u32>,
         first_product: u64,
         products: u32,
@@ -38,79 +37,58 @@ kernel! {
     }
 }
 
-pub(crate) struct SortedExpansion<T: Element> {
-    kernels: Kernels<T>,
+/// Stages 2 and 3 in local memory.
+pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
+    of_windows: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
+    of_chunks: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
+    merge: SegmentedSort<P::Word>,
     windows: WindowTuning,
     sort: SortTuning,
     tiles: TileTuning,
 }
 
-/// For short segments, and for chunks of long ones.
-enum Kernels<T: Element> {
-    Values([Kernel<SortExpansion<'static, T, T::Arithmetic>>; 2]),
-    Pairs([Kernel<SortExpansion<'static, u32, OperandPair>>; 2]),
+/// Sorted short segments and chunks of long ones.
+pub(crate) struct SortedChunks<W> {
+    pub(super) products: Products<W>,
+    /// Rows and payloads of the chunks that take an odd number of merge passes.
+    between: (Buffer<u32>, Buffer<W>),
 }
 
-impl<T: Element> SortedExpansion<T> {
-    pub fn new(device: &Device, tuning: &Tuning, kind: Kind) -> Result<Self> {
+impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
+    const METHOD: Method = Method::EscLocal;
+    type Expanded = SortedChunks<P::Word>;
+
+    fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let (windows, sort) = (tuning.windows, tuning.sort);
         let options = |group_size: usize, items: usize, chunks: u8| {
             let position_bits = (group_size * items).next_power_of_two().ilog2();
-            kind.defined(Options::group_size(group_size))
+            P::define(Options::group_size(group_size), spec)
+                .define("FROM_END", u8::from(spec.part == Part::Lower))
                 .define("ITEMS", items)
                 .define("CHUNKS", chunks)
-                .define("PACKED", u8::from(kind.row_bits + position_bits <= 32))
+                .define("PACKED", u8::from(spec.row_bits + position_bits <= 32))
                 .define("POSITION_BITS", position_bits)
                 .define("SHORT_MAX", sort.short_max)
                 .define("TILE", tuning.tiles.products)
         };
-        let of_windows = options(windows.group_size, windows.items, 0);
-        let of_chunks = options(sort.group_size, sort.chunk / sort.group_size, 1);
-        let kernels = match tuning.payload {
-            PayloadKind::Values => {
-                let of = |options: Options| kernel::<_, T::Arithmetic>(device, options.element::<T>());
-                Kernels::Values([of(of_windows)?, of(of_chunks)?])
-            }
-            PayloadKind::Pairs => Kernels::Pairs([kernel(device, of_windows)?, kernel(device, of_chunks)?]),
-        };
-        Ok(Self { kernels, windows, sort, tiles: tuning.tiles })
+        Ok(Self {
+            of_windows: Kernel::new(device, &options(windows.group_size, windows.items, 0))?,
+            of_chunks: Kernel::new(device, &options(sort.group_size, sort.chunk / sort.group_size, 1))?,
+            merge: SegmentedSort::new(device, sort)?,
+            windows,
+            sort,
+            tiles: tuning.tiles,
+        })
     }
 
-    /// Expands a band of at least one product; of the result only chunks are left to merge.
-    pub fn run(
+    fn expand(
         &self,
         work: &Work,
-        factors: Factors<'_, T>,
-        entries: &BEntries,
+        task: &Task<'_, P::Operand>,
         segments: &BandSegments,
-        band: &Band,
-    ) -> Result<Expanded<T>> {
-        let (a, b) = (factors.a, factors.b);
-        match (&self.kernels, factors.values) {
-            (Kernels::Values(kernels), Some((a_values, b_values))) => {
-                let operands = [a_values, b_values];
-                self.launch(work, kernels, (factors, operands), entries, segments, band, Payload::Values)
-            }
-            (Kernels::Pairs(kernels), _) => {
-                let operands = [factors.a_source.unwrap_or(&a.row_idx), factors.b_source.unwrap_or(&b.row_idx)];
-                self.launch(work, kernels, (factors, operands), entries, segments, band, Payload::Pairs)
-            }
-            (Kernels::Values(_), None) => unreachable!("a plan keeps pairs"),
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one launch for both kinds of payload")]
-    fn launch<V: Word, P: Word>(
-        &self,
-        work: &Work,
-        [of_windows, of_chunks]: &[Kernel<SortExpansion<'static, V, P>>; 2],
-        (factors, [a_operand, b_operand]): (Factors<'_, T>, [&Buffer<V>; 2]),
-        entries: &BEntries,
-        segments: &BandSegments,
-        band: &Band,
-        kind: impl Fn(Buffer<P>) -> Payload<T>,
-    ) -> Result<Expanded<T>> {
+    ) -> Result<SortedChunks<P::Word>> {
         work.stage("expansion");
+        let (factors, band) = (task.factors, task.band);
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
         let between = if sizes.chunks > 0 { products } else { 0 };
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
@@ -121,13 +99,13 @@ impl<T: Element> SortedExpansion<T> {
         let windows = if sizes.has_short { products.div_ceil(window) } else { 0 };
         let grids =
             [Grid::groups(windows, self.windows.group_size), Grid::groups(sizes.chunks as usize, self.sort.group_size)];
-        for (kernel, grid) in [of_windows, of_chunks].into_iter().zip(grids) {
+        for (kernel, grid) in [&self.of_windows, &self.of_chunks].into_iter().zip(grids) {
             let args = SortExpansion {
                 a: factors.a,
-                a_operand,
+                a_operand: factors.a_operand,
                 b: factors.b,
-                b_operand,
-                b_prods: &entries.prods,
+                b_operand: factors.b_operand,
+                b_prods: &task.analysis.prods,
                 segment_ptr: sizes.ptr,
                 chunk_ptr: sizes.chunk_ptr,
                 row_between: &mut rows_between,
@@ -143,12 +121,19 @@ impl<T: Element> SortedExpansion<T> {
             };
             kernel.launch(work, grid, args)?;
         }
-        let between = Some((rows_between, kind(payload_between)));
-        Ok(Expanded { rows, payload: kind(payload), tile_segment, between })
+        let products = Products { rows, payload, tile_segment };
+        Ok(SortedChunks { products, between: (rows_between, payload_between) })
     }
-}
 
-fn kernel<V: Word, P: Word>(device: &Device, options: Options) -> Result<Kernel<SortExpansion<'static, V, P>>> {
-    let options = options.word::<P>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<P>() == 8));
-    Kernel::new(device, &options)
+    fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedChunks<P::Word>) -> Result<Products<P::Word>> {
+        work.stage("segmented_sort");
+        let SortedChunks { mut products, between: (mut rows, mut payload) } = expanded;
+        let (rows, payload) = ([&mut rows, &mut products.rows], [&mut payload, &mut products.payload]);
+        self.merge.merge(work, &segments.for_sort(), rows, payload)?;
+        Ok(products)
+    }
+
+    fn merged(sizes: &Sizes) -> u64 {
+        sizes.in_chunks
+    }
 }

@@ -7,12 +7,17 @@ use crate::{
     matrix::Matrix,
     primitives::segmented_sort::SortTuning,
     product::{
+        analysis::{Analyser, Analysis},
+        bands::Band,
+        compression::Compression,
+        engine::OneShot,
         join::join,
+        problem::{Operands, Part},
         tuning::{self, TileTuning, WindowTuning},
     },
     reference,
+    resident::DeviceCbc,
 };
-use setup::Sizes;
 
 /// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
 pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
@@ -25,11 +30,13 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         sort: SortTuning::parallel(8),
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
+        esc: Method::EscLocal,
         ..base.clone()
     };
     let serial = Tuning {
         sort: SortTuning { group_size: 1, short_max: 20, chunk: 40, serial: true },
         tiles: TileTuning { group_size: 1, products: 16 },
+        esc: Method::Esc,
         ..parallel.clone()
     };
     [parallel, serial]
@@ -81,6 +88,82 @@ impl Case {
     }
 }
 
+/// The products of a case, sorted or not, and its segments; their numbers begin at `before`, as if there
+/// were bands before. Rows have so many bits.
+pub(crate) fn products<P: Compression<f64>>(
+    case: &Case,
+    tuning: &Tuning,
+    (before, row_bits): (u64, u32),
+    sort: bool,
+) -> Result<(Products<P::Word>, BandSegments)> {
+    let (device, work, operands) = (test_device(), &case.work, case.operands());
+    let analyser = Analyser::new(&device, tuning, Part::Full)?;
+    let analysis = analyser.run(work, &case.a, &case.b)?;
+    let prods: Vec<u64> = analysis.prods.download(work)?.into_iter().map(|p| p + before).collect();
+    let band = Band { first_product: before, ..case.band(analysis.sizes) };
+    let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
+    let spec = Spec { row_bits, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
+    let mut task = Task { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
+    let segments = task.segments(work)?;
+    let found = match tuning.esc {
+        Method::EscLocal => by_front::<P, InLocalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort),
+        _ => by_front::<P, InGlobalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort),
+    }?;
+    Ok((found, segments))
+}
+
+/// A front whose expansion can be looked at.
+pub(crate) trait Expanding<P: Payload<f64>>: Front<f64, P> {
+    fn expanded(expanded: Self::Expanded) -> Products<P::Word>;
+}
+
+impl<P: Payload<f64>> Expanding<P> for InGlobalMemory<f64, P> {
+    fn expanded(expanded: Self::Expanded) -> Products<P::Word> {
+        expanded
+    }
+}
+
+impl<P: Payload<f64>> Expanding<P> for InLocalMemory<f64, P> {
+    fn expanded(expanded: Self::Expanded) -> Products<P::Word> {
+        expanded.products
+    }
+}
+
+fn by_front<P: Payload<f64>, F: Expanding<P>>(
+    device: &Device,
+    work: &Work,
+    spec: &Spec,
+    tuning: &Tuning,
+    task: &Task<'_, P::Operand>,
+    segments: &BandSegments,
+    sort: bool,
+) -> Result<Products<P::Word>> {
+    let front = F::new(device, spec, tuning)?;
+    let expanded = front.expand(work, task, segments)?;
+    if sort { front.sort(work, segments, expanded) } else { Ok(F::expanded(expanded)) }
+}
+
+/// Sorted products of a case, their runs counted, and the record read.
+pub(in crate::product::esc) fn counted<P: Compression<f64>>(
+    case: &Case,
+    tuning: &Tuning,
+) -> Result<(Products<P::Word>, BandSegments, Tails, Tally)> {
+    let (sorted, segments) = products::<P>(case, tuning, (0, 20), true)?;
+    let tails = TailCounts::new(&test_device(), tuning)?.run(&case.work, &sorted, &segments)?;
+    let record = case.work.read(tails.record().words, tails.record().start, Tally::WORDS)?;
+    let tally = Tally::checked(&record, case.products.len() as u64)?;
+    Ok((sorted, segments, tails, tally))
+}
+
+/// The runs of a case.
+pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundRuns<P::Word>> {
+    let (sorted, segments, tails, tally) = counted::<P>(case, tuning)?;
+    let gather = Gather::new(&test_device(), tuning)?;
+    let (pattern, run_end, pieces) = gather.run(&case.work, &sorted.rows, &segments, tails, &tally)?;
+    let Tally { parts, longest, .. } = tally;
+    Ok(FoundRuns { pattern, run_end, pieces, parts, payload: sorted.payload, longest })
+}
+
 /// Fills memory that the pool gives out next with ones: whoever reads what nobody wrote is found out.
 fn poison(work: &Work) -> Result<()> {
     let dirty: Result<Vec<_>> = (0..48).map(|_| work.upload(&[u32::MAX; 1024])).collect();
@@ -129,7 +212,8 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let want = reference::multiply(a, b)?;
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
-    let esc = Esc::tuned(&device, da.shape, db.shape, tuning, Kind::default())?;
+    let spec = Spec::new(da.shape, db.shape, da.nrows);
+    let esc = OneShot::tuned(&device, &spec, tuning, Method::Auto)?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();

@@ -3,8 +3,8 @@ mod spgemm;
 
 use super::{
     bands::Bands,
-    esc::setup::Sizes,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
+    problem::Sizes,
     tuning::Tuning,
 };
 use crate::{

@@ -8,9 +8,10 @@
 mod once;
 
 use super::{
-    Done, Side,
-    blocks::{BlockSums, Transposed},
+    blocks::BlockSums,
+    method::Method,
     planned::{PlannedBand, PlannedProduct},
+    problem::{Done, Side, Transposed},
     tuning::{TileTuning, Tuning},
 };
 use crate::{
@@ -207,6 +208,7 @@ impl Masked {
             done.bands += 1;
             take(found)?;
         }
+        done.add(Method::Masked, mask.ncols as u64, done.products);
         Ok(done)
     }
 
@@ -343,8 +345,8 @@ impl<T: Element> PlannedProduct<T> {
             Ok(())
         })?;
         let shape = a.op_shape().product(b.op_shape());
-        let (products, longest_run) = (done.products, done.longest_run);
-        Ok(Self { sums, bands, c: mask.clone(), shape, products, longest_run })
+        let Done { products, longest_run, bins, .. } = done;
+        Ok(Self { sums, bands, c: mask.clone(), shape, products, longest_run, bins })
     }
 }
 

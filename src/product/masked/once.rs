@@ -4,7 +4,7 @@ use crate::{
     Element, Result,
     device::{Clock, Work},
     primitives::segmented_reduce::Runs,
-    product::blocks::{Places, Scaling},
+    product::{blocks::Places, problem::Scaling},
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;

@@ -1,14 +1,12 @@
 //! The pairs on each place, with the tunings of other devices, in any number of bands.
 use super::*;
+use crate::product::Scaling;
 use crate::{
     BlockShape, Csc, Pattern,
     device::test_device,
     generate,
     matrix::Matrix,
-    product::{
-        blocks::Scaling,
-        esc::tests::{Case, edge_cases, few_cases, tunings},
-    },
+    product::esc::tests::{Case, edge_cases, few_cases, tunings},
     resident::DeviceCbc,
 };
 

@@ -11,7 +11,7 @@ pub use triple::Triple;
 pub(crate) use weigh::{Weigh, block_diagonal};
 pub use weighted::{WeightedGram, Weights};
 
-use super::{Method, Part, PlannedProduct, Room, STAGES, Scaling, Side};
+use super::{Bin, Method, Part, PlannedProduct, Room, STAGES, Scaling, Side};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result, device::Work, events::ms,
     resident::DeviceCbc,
@@ -56,6 +56,7 @@ pub struct Plan<M: Matrix> {
     product: Mutex<PlannedProduct<M::Element>>,
     products: u64,
     longest_run: u32,
+    bins: Vec<Bin>,
     bytes: u64,
 }
 
@@ -170,6 +171,7 @@ impl<M: Matrix> Plan<M> {
             transposed: (a_transposed, b_transposed),
             products: product.products,
             longest_run: product.longest_run,
+            bins: product.bins.clone(),
             bytes: product.bytes(),
             product: Mutex::new(product),
         })
@@ -229,7 +231,8 @@ impl<M: Matrix> Plan<M> {
         work.wait()?;
         let used = self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes();
         Ok(Report {
-            method: Method::Esc,
+            method: Method::Auto,
+            bins: self.bins.clone(),
             products: self.products,
             c_nnz: c.nnz() as u64,
             dropped: 0,

@@ -1,11 +1,10 @@
 use super::*;
 use crate::{
-    BlockShape, Csc, Part,
-    device::test_device,
-    product::esc::{
-        segmented_sort::SortStage,
-        setup::{Setup, Sizes},
-        tests::{Case, edge_cases, few_cases, tunings, with_segments},
+    BlockShape, Csc, OperandPair,
+    product::{
+        esc::tests::{Case, edge_cases, few_cases, products, tunings, with_segments},
+        problem::{Pairs, Values},
+        tuning::PayloadKind,
     },
 };
 
@@ -14,39 +13,30 @@ fn values(case: &Case, products: &[(u32, u32, OperandPair)]) -> Vec<f64> {
     products.iter().map(|&(.., pair)| a.values()[pair.a as usize] * b.values()[pair.b as usize]).collect()
 }
 
-/// The expansion of a case, as if `before` products were expanded in bands before.
-fn expand(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<Expanded<f64>> {
-    let (device, work) = (test_device(), &case.work);
-    let setup = Setup::new(&device, tuning, Part::Full)?;
-    let mut counted = setup.run(work, &case.a, &case.b)?;
-    let sizes = Sizes { products: case.products.len() as u64, ..counted.sizes };
-    let segments = setup.segments(work, &case.b, &mut counted, &case.band(sizes))?;
-    let prods: Vec<u64> = counted.entries.prods.download(work)?.into_iter().map(|p| p + before).collect();
-    let entries = BEntries { prods: work.upload(&prods)? };
-    let band = Band { first_product: before, ..case.band(sizes) };
+/// The expansion of a case, as if `before` products were expanded in bands before, is `want`.
+fn check(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<()> {
+    let want = if sort { &case.sorted } else { &case.products };
     // Tunings that keep pairs try the wide words.
-    let row_bits = if tuning.payload == PayloadKind::Pairs { 32 } else { 20 };
-    let kind = Kind { row_bits, ..Kind::default() };
-    let stage = Expansion::new(&device, tuning, kind)?;
-    let expanded = stage.run(work, case.operands().factors(), &entries, &segments, &band)?;
-    match sort {
-        true => SortStage::new(&device, tuning)?.run(work, &segments, expanded),
-        false => Ok(expanded),
+    match tuning.payload {
+        PayloadKind::Values => {
+            let (found, _) = products::<Values>(case, tuning, (before, 20), sort)?;
+            assert_eq!(found.payload.download(&case.work)?, values(case, want));
+            check_rows(case, &found, want)
+        }
+        PayloadKind::Pairs => {
+            let (found, _) = products::<Pairs>(case, tuning, (before, 32), sort)?;
+            let pairs: Vec<_> = want.iter().map(|&(.., pair)| pair).collect();
+            assert_eq!(found.payload.download(&case.work)?, pairs);
+            check_rows(case, &found, want)
+        }
     }
 }
 
-fn assert_is(case: &Case, expanded: Expanded<f64>, products: &[(u32, u32, OperandPair)]) -> Result<()> {
-    let rows: Vec<u32> = products.iter().map(|&(_, row, _)| row).collect();
-    assert_eq!(expanded.rows.download(&case.work)?, rows);
-    match expanded.payload {
-        Payload::Values(got) => assert_eq!(got.download(&case.work)?, values(case, products)),
-        Payload::Pairs(got) => {
-            let pairs: Vec<_> = products.iter().map(|&(.., pair)| pair).collect();
-            assert_eq!(got.download(&case.work)?, pairs);
-        }
-    }
-    let segments: Vec<u32> = products.iter().step_by(16).chain(products.last()).map(|&(segment, ..)| segment).collect();
-    assert_eq!(expanded.tile_segment.download(&case.work)?, segments);
+fn check_rows<W>(case: &Case, found: &Products<W>, want: &[(u32, u32, OperandPair)]) -> Result<()> {
+    let rows: Vec<u32> = want.iter().map(|&(_, row, _)| row).collect();
+    assert_eq!(found.rows.download(&case.work)?, rows);
+    let segments: Vec<u32> = want.iter().step_by(16).chain(want.last()).map(|&(segment, ..)| segment).collect();
+    assert_eq!(found.tile_segment.download(&case.work)?, segments);
     Ok(())
 }
 
@@ -71,7 +61,7 @@ fn agrees(cases: Vec<Case>) -> Result<()> {
     let [_, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
     for case in cases {
         for tuning in [serial.clone(), serial.clone().keeping_pairs()] {
-            assert_is(&case, expand(&case, &tuning, 0, false)?, &case.products)?;
+            check(&case, &tuning, 0, false)?;
         }
     }
     Ok(())
@@ -103,7 +93,7 @@ fn sorted_agrees(cases: Vec<Case>) -> Result<()> {
     for case in cases {
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
             for tuning in [tuning.clone(), tuning.keeping_pairs()] {
-                assert_is(&case, expand(&case, &tuning, 0, true)?, &case.sorted)?;
+                check(&case, &tuning, 0, true)?;
             }
         }
     }
@@ -116,7 +106,7 @@ fn small_products_are_counted_beyond_32_bits() -> Result<()> {
     for lengths in [[3, 0, 20, 9], [3, 100, 0, 40]] {
         let case = with_segments(&lengths, 4)?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            assert_is(&case, expand(&case, &tuning, 1 << 33, true)?, &case.sorted)?;
+            check(&case, &tuning, 1 << 33, true)?;
         }
     }
     Ok(())
@@ -135,7 +125,7 @@ fn entries_of_very_different_weight_are_found() -> Result<()> {
     let b = Csc::from_triplets(n, 1, (0..n).map(|k| (k, 0, 1.0)))?;
     let case = Case::new(a, b)?;
     for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-        assert_is(&case, expand(&case, &tuning, 0, true)?, &case.sorted)?;
+        check(&case, &tuning, 0, true)?;
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
-//! Stage 1 of 6, setup (Polok 2015, Algorithm 1): the products of each entry of B, the segments of the expansion and, by round trip 1,
-//! their sizes. Kernels: `cl/product/esc/setup.cl`.
+//! Stage 1 of 6, setup (Polok 2015, Algorithm 1), with which every method begins: the products of each
+//! entry of B, the segments of the expansion and, by round trip 1, their sizes. Kernels:
+//! `cl/product/analysis.cl`.
 //!
-//! The paper also writes the column of each entry (its line 10 marks each column's last one, which empty columns break). Whoever needs
-//! it looks it up among the columns it has at hand, by bisection: no array, and four launches fewer.
+//! The paper also writes the column of each entry (its line 10 marks each column's last one, which
+//! empty columns break). Kernels that need the column look it up among those at hand, by bisection:
+//! no array, and four launches fewer.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -10,13 +12,17 @@ use crate::{
         scan::{Scan, ScanTuning},
         segmented_sort::Segments,
     },
-    product::{Part, bands::Band, tuning::Tuning},
+    product::{
+        bands::Band,
+        problem::{Part, Sizes},
+        tuning::Tuning,
+    },
     resident::{InPattern, PatternArrays},
 };
 use std::ops::Range;
 
 kernel! {
-    struct SetupEntries = "setup_entries" in "product/esc/setup.cl" {
+    struct SetupEntries = "setup_entries" in "product/analysis.cl" {
         a: InPattern,
         b: InPattern,
         b_prods: Out<u64>,
@@ -27,7 +33,7 @@ kernel! {
 }
 
 kernel! {
-    struct SetupSegments = "setup_segments" in "product/esc/setup.cl" {
+    struct SetupSegments = "setup_segments" in "product/analysis.cl" {
         b_col_ptr: In<u32>,
         b_prods: In<u64>,
         segment_ptr: Out<u32>,
@@ -39,7 +45,8 @@ kernel! {
     }
 }
 
-pub(crate) struct Setup {
+/// The kernels of the analysis.
+pub(crate) struct Analyser {
     entries: Kernel<SetupEntries<'static>>,
     segments: Kernel<SetupSegments<'static>>,
     sum: Scan<u64>,
@@ -48,41 +55,28 @@ pub(crate) struct Setup {
     record_groups: usize,
 }
 
-/// What setup knows of each entry of B.
-pub(crate) struct BEntries {
-    /// Products of all entries before; one more, the expansion size.
-    pub prods: Buffer<u64>,
-}
-
-/// The sizes that decide what is allocated and launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Sizes {
-    /// Expansion size.
-    pub products: u64,
-    /// Products of the longest segment.
-    pub longest: u64,
-    /// Chunks the sort cuts long segments into.
-    pub chunks: u64,
-    /// Non-empty segments that the sort takes whole.
-    pub shorts: u64,
-    /// Products of segments of more than one chunk.
-    pub in_chunks: u64,
-}
-
 /// The segments of a band's expansion, as the sort takes them.
 pub(crate) struct BandSegments {
     pub ptr: Buffer<u32>,
-    /// Chunks of each segment; their offsets once [`Setup::segments`] has scanned them.
+    /// Chunks of each segment; their offsets once [`Analyser::segments`] has scanned them.
     chunk_ptr: Buffer<u32>,
     sizes: Sizes,
 }
 
-/// What setup leaves to the other stages.
-pub(crate) struct Counted {
-    pub entries: BEntries,
+/// The products of each entry of B.
+pub(crate) struct Analysis {
+    /// Products of all entries before each; one more, the expansion size.
+    pub prods: Buffer<u64>,
     pub sizes: Sizes,
-    /// The segments of the whole expansion, until somebody takes them.
+    /// The segments of the whole expansion, until they are taken.
     whole: Option<BandSegments>,
+}
+
+impl Analysis {
+    /// Of a B whose sizes are known.
+    pub fn new(prods: Buffer<u64>, sizes: Sizes) -> Self {
+        Self { prods, sizes, whole: None }
+    }
 }
 
 impl BandSegments {
@@ -97,7 +91,7 @@ impl BandSegments {
     }
 }
 
-impl Setup {
+impl Analyser {
     pub fn new(device: &Device, tuning: &Tuning, part: Part) -> Result<Self> {
         let options = Options::group_size(tuning.scan.group_size)
             .define("ITEMS", tuning.scan.items)
@@ -116,7 +110,7 @@ impl Setup {
     }
 
     /// Counts the products of each entry of B, and reads the sizes of the whole expansion (round trip 1).
-    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Counted> {
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Analysis> {
         work.stage("setup");
         let (nnz, cols) = (b.nnz(), b.ncols);
         let tiles = (nnz + 1).div_ceil(self.scan.tile());
@@ -132,8 +126,7 @@ impl Setup {
         self.entries.launch(work, Grid::groups(tiles, self.scan.group_size), args)?;
         self.sum.finish(work, &mut prods, nnz + 1, tile_prods)?;
 
-        let entries = BEntries { prods };
-        let (segments, record) = self.launch(work, b, &entries, 0, 0..cols)?;
+        let (segments, record) = self.launch(work, b, &prods, 0, 0..cols)?;
         let sizes = record.download(work)?.chunks_exact(5).fold(Sizes::default(), |sizes, of_group| Sizes {
             products: sizes.products.max(of_group[3]),
             longest: sizes.longest.max(of_group[0]),
@@ -150,31 +143,37 @@ impl Setup {
             at_most(what, count, products)?;
         }
         at_most("columns of C", shorts, cols as u64)?;
-        Ok(Counted { entries, sizes, whole: Some(BandSegments { sizes, ..segments }) })
+        Ok(Analysis { prods, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
     /// Products of each column of C; one read, for when one band does not do. Only for columns below 2^32 products.
-    pub fn column_products(&self, work: &Work, counted: &mut Counted) -> Result<Vec<u32>> {
+    pub fn column_products(&self, work: &Work, analysis: &mut Analysis) -> Result<Vec<u32>> {
         // The offsets are modulo 2^32, their differences are not, and the bands make their own.
-        let offsets = counted.whole.take().map(|whole| whole.ptr.download(work)).transpose()?.unwrap_or_default();
+        let offsets = analysis.whole.take().map(|whole| whole.ptr.download(work)).transpose()?.unwrap_or_default();
         let columns: Vec<u32> = offsets.windows(2).map(|ends| ends[1].wrapping_sub(ends[0])).collect();
         match columns.iter().map(|&products| u64::from(products)).sum::<u64>() {
-            sum if sum == counted.sizes.products => Ok(columns),
+            sum if sum == analysis.sizes.products => Ok(columns),
             sum => Err(Error::Contradiction(format!(
                 "the columns have {sum} products, all of them {}",
-                counted.sizes.products
+                analysis.sizes.products
             ))),
         }
     }
 
     /// The segments of one band, ready for the sort.
-    pub fn segments(&self, work: &Work, b: &PatternArrays, counted: &mut Counted, band: &Band) -> Result<BandSegments> {
+    pub fn segments(
+        &self,
+        work: &Work,
+        b: &PatternArrays,
+        analysis: &mut Analysis,
+        band: &Band,
+    ) -> Result<BandSegments> {
         work.stage("setup");
-        let mut segments = match counted.whole.take() {
+        let mut segments = match analysis.whole.take() {
             Some(whole) => whole,
             None => {
                 let columns = band.columns.start as usize..band.columns.end as usize;
-                let (segments, _) = self.launch(work, b, &counted.entries, band.first_product, columns)?;
+                let (segments, _) = self.launch(work, b, &analysis.prods, band.first_product, columns)?;
                 BandSegments { sizes: band.sizes, ..segments }
             }
         };
@@ -188,7 +187,7 @@ impl Setup {
         &self,
         work: &Work,
         b: &PatternArrays,
-        entries: &BEntries,
+        prods: &Buffer<u64>,
         first_product: u64,
         columns: Range<usize>,
     ) -> Result<(BandSegments, Buffer<u64>)> {
@@ -198,7 +197,7 @@ impl Setup {
         let mut record = work.buffer(5 * groups)?;
         let args = SetupSegments {
             b_col_ptr: &b.col_ptr,
-            b_prods: &entries.prods,
+            b_prods: prods,
             segment_ptr: &mut ptr,
             chunk_ptr: &mut chunk_ptr,
             record: &mut record,
@@ -239,10 +238,10 @@ mod tests {
     fn agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
             for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-                let setup = Setup::new(&test_device(), &tuning, Part::Full)?;
-                let mut counted = setup.run(&case.work, &case.a, &case.b)?;
+                let analyser = Analyser::new(&test_device(), &tuning, Part::Full)?;
+                let mut analysis = analyser.run(&case.work, &case.a, &case.b)?;
                 let (prods, segment_ptr) = model(&case.host.0, &case.host.1);
-                assert_eq!(counted.entries.prods.download(&case.work)?, prods);
+                assert_eq!(analysis.prods.download(&case.work)?, prods);
                 let lengths: Vec<u64> = segment_ptr.windows(2).map(|s| u64::from(s[1] - s[0])).collect();
                 let short = |&&length: &&u64| length > 0 && length <= tuning.sort.short_max as u64;
                 let long = lengths.iter().filter(|&&length| length > tuning.sort.short_max as u64);
@@ -253,8 +252,8 @@ mod tests {
                     shorts: lengths.iter().filter(short).count() as u64,
                     in_chunks: lengths.iter().filter(|&&length| length > tuning.sort.chunk as u64).sum(),
                 };
-                assert_eq!(counted.sizes, sizes);
-                let segments = setup.segments(&case.work, &case.b, &mut counted, &case.band(sizes))?;
+                assert_eq!(analysis.sizes, sizes);
+                let segments = analyser.segments(&case.work, &case.b, &mut analysis, &case.band(sizes))?;
                 assert_eq!(segments.ptr.download(&case.work)?, segment_ptr);
             }
         }

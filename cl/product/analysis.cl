@@ -1,4 +1,4 @@
-// setup: the work of the entries of B, and the segments of the expansion.                       host: src/product/esc/setup.rs
+// analysis: the work of the entries of B, and the segments of the expansion.                       host: src/product/analysis.rs
 //
 //   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, and one entry more, as the scan has them
 //   setup_segments  items in a stride over the columns of a band, and one more; one partial record per work-group
@@ -11,7 +11,7 @@
 //   out  record[groups * 5]           of a group's columns: the longest, the sum of chunks, the short segments, of the last the expansion size, the
 //                                     products of segments of more than one chunk
 #if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
-#error "see src/product/esc/setup.rs"
+#error "see src/product/analysis.rs"
 #endif
 
 #define LARGER(x, y) max(x, y)

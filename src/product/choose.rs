@@ -1,0 +1,46 @@
+//! Which method computes which columns. Pure: sizes, numbers and the caller's wish go in, rules come
+//! out; nothing here asks a device.
+use super::{method::Method, tuning::Tuning};
+use std::ops::Range;
+
+/// Columns with so many products belong to a method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub method: Method,
+    pub products: Range<u64>,
+}
+
+/// The rules of a product, by ascending number of products; together they cover every number once.
+///
+/// A forced method takes every column it can, ESC the rest.
+pub(super) fn choose(tuning: &Tuning, wanted: Method) -> Vec<Rule> {
+    let rule = |method, products| Rule { method, products };
+    match wanted {
+        Method::Auto | Method::Masked => vec![rule(tuning.esc, 0..u64::MAX)],
+        Method::Esc | Method::EscLocal => vec![rule(wanted, 0..u64::MAX)],
+        #[cfg(test)]
+        Method::Serial => {
+            let most = super::serial::MOST_PRODUCTS;
+            vec![rule(wanted, 0..most), rule(tuning.esc, most..u64::MAX)]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockShape, device::test_device};
+
+    #[test]
+    fn rules_cover_every_column_once() {
+        let tuning = Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR);
+        for &wanted in [Method::Auto].iter().chain(Method::ALL) {
+            let rules = choose(&tuning, wanted);
+            let ends: Vec<u64> = rules.iter().map(|rule| rule.products.end).collect();
+            let begins: Vec<u64> = rules.iter().map(|rule| rule.products.start).collect();
+            assert_eq!((begins[0], ends[ends.len() - 1]), (0, u64::MAX), "{wanted}");
+            assert_eq!(begins[1..], ends[..ends.len() - 1], "{wanted}");
+            assert!(rules.iter().all(|rule| !rule.products.is_empty()), "{wanted}");
+        }
+    }
+}

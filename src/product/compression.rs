@@ -1,0 +1,137 @@
+//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69), which all methods share: the sum of
+//! each run, placed straight in C. Kernels: the sums of blocks `cl/product/blocks/`, those of scalars
+//! `cl/primitives/segmented_reduce.cl`.
+use super::{
+    blocks::{BlockSums, Places},
+    problem::{Factors, Operands, Pairs, Payload, Scaling, Spec, Values},
+    runs::FoundRuns,
+    tuning::Tuning,
+};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Work},
+    primitives::segmented_reduce::SegmentedReduce,
+};
+
+/// How products of one kind of payload are summed.
+pub(super) trait Compression<T: Element>: Payload<T> {
+    /// The kernels of the sums.
+    type Kernels;
+    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels>;
+    /// What the operands give to an expansion.
+    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, Self::Operand>;
+    /// The values of C: the sum of each run.
+    fn sums(
+        kernels: &Self::Kernels,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        found: &FoundRuns<Self::Word>,
+    ) -> Result<Buffer<T>>;
+}
+
+impl<T: Element> Compression<T> for Values {
+    type Kernels = SegmentedReduce<T>;
+
+    fn kernels(device: &Device, _: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
+        SegmentedReduce::new(device, tuning.group_size)
+    }
+
+    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, T> {
+        Factors::of_values(operands.a, operands.b)
+    }
+
+    fn sums(
+        reduce: &Self::Kernels,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        found: &FoundRuns<T::Arithmetic>,
+    ) -> Result<Buffer<T>> {
+        work.stage("compression");
+        let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
+        reduce.run(work, found.runs(), &found.payload, &mut values)?;
+        Ok(values)
+    }
+}
+
+impl<T: Element> Compression<T> for Pairs {
+    type Kernels = BlockSums<T>;
+
+    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
+        BlockSums::new(device, tuning, spec.a, spec.b, spec.transposed)
+    }
+
+    fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, u32> {
+        Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None))
+    }
+
+    fn sums(
+        blocks: &Self::Kernels,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        found: &FoundRuns<Self::Word>,
+    ) -> Result<Buffer<T>> {
+        work.stage("compression");
+        let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
+        let places = Places { runs: found.runs(), pairs: &found.payload, first: 0, stride: operands.c_stride };
+        if places.stride > operands.a.shape.product(operands.b.shape).area() {
+            work.fill_zero(&mut values)?; // the padding between blocks
+        }
+        let mut parts = blocks.parts(work, found.parts)?;
+        blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(), &mut parts, &mut values)?;
+        Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape,
+        device::test_device,
+        primitives::segmented_reduce::RUN_PIECE,
+        product::esc::tests::{Case, edge_cases, found, tunings},
+    };
+
+    /// Where each column of C begins, the last product of each run, the sum of each run in pieces of 1024, its row.
+    fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
+        let tails = case.tails();
+        let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();
+        let begins: Vec<usize> = std::iter::once(0).chain(ends.iter().map(|end| end + 1)).collect();
+        let (a, b) = &case.host;
+        let value = |p: usize| a.values()[case.sorted[p].2.a as usize] * b.values()[case.sorted[p].2.b as usize];
+        let add = |x: f64, y: f64| x + y;
+        let sum = |(&begin, &end): (&usize, &usize)| {
+            let products: Vec<f64> = (begin..=end).map(value).collect();
+            products.chunks(RUN_PIECE).filter_map(|piece| piece.iter().copied().reduce(add)).reduce(add).unwrap()
+        };
+        let col_ptr =
+            (0..=b.ncols() as u32).map(|col| ends.iter().filter(|&&end| case.sorted[end].0 < col).count() as u32);
+        let rows = ends.iter().map(|&end| case.sorted[end].1).collect();
+        (
+            col_ptr.collect(),
+            ends.iter().map(|&end| end as u32).collect(),
+            begins.iter().zip(&ends).map(sum).collect(),
+            rows,
+        )
+    }
+
+    #[test]
+    fn agrees_with_its_model_and_so_does_gather() -> Result<()> {
+        let (device, scalar) = (test_device(), BlockShape::SCALAR);
+        for case in edge_cases()? {
+            for tuning in tunings(scalar, scalar) {
+                let work = &case.work;
+                let found = found::<Values>(&case, &tuning)?;
+                let spec = Spec::new(scalar, scalar, case.a.nrows);
+                let kernels = <Values as Compression<f64>>::kernels(&device, &spec, &tuning)?;
+                let values = <Values as Compression<f64>>::sums(&kernels, work, &case.operands(), &found)?;
+                let (col_ptr, run_end, sums, rows) = model(&case);
+                assert_eq!(found.pattern.col_ptr.download(work)?, col_ptr);
+                assert_eq!(found.run_end.download(work)?, run_end);
+                assert_eq!(values.download(work)?, sums);
+                assert_eq!(found.pattern.row_idx.download(work)?, rows);
+            }
+        }
+        Ok(())
+    }
+}

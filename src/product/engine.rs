@@ -1,0 +1,197 @@
+//! A product, compiled: bands of columns are analysed, shared out among methods, and summed.
+use super::{
+    analysis::{Analyser, Analysis},
+    bands::{Band, Bands},
+    choose::{Rule, choose},
+    column_lists::ColumnLists,
+    combine::{Combine, MadeColumns},
+    compression::Compression,
+    limits::{EntryMemory, Limits},
+    method::{AnyMethod, Method, Tally, Task, compile},
+    problem::{Done, Factors, Operands, Pairs, Payload, Spec, Values},
+    runs::FoundRuns,
+    tuning::{PayloadKind, Tuning},
+};
+use crate::{
+    Element, Result,
+    device::{Device, Work},
+    resident::DeviceCbc,
+};
+
+/// The kernels of one product, for one kind of payload.
+pub(super) struct Engine<T: Element, P: Compression<T>> {
+    pub tuning: Tuning,
+    analyser: Analyser,
+    rules: Vec<Rule>,
+    /// One for each rule.
+    methods: Vec<Box<dyn AnyMethod<T, P>>>,
+    /// Only if there are several rules.
+    sharing: Option<Sharing<T, P>>,
+    sums: P::Kernels,
+}
+
+/// What shares columns out among methods, and puts what they make together.
+struct Sharing<T: Element, P: Payload<T>> {
+    lists: ColumnLists<P::Operand>,
+    combine: Combine<P::Word>,
+}
+
+impl<T: Element, P: Compression<T>> Engine<T, P> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method) -> Result<Self> {
+        debug_assert_eq!(tuning.payload, P::KIND);
+        let rules = choose(&tuning, wanted);
+        let shared = rules.len() > 1;
+        let of_method = if shared { spec.of_listed_columns() } else { *spec };
+        let method = |rule: &Rule| compile(rule.method, device, &of_method, &tuning);
+        let sharing = || -> Result<Sharing<T, P>> {
+            let lists = ColumnLists::new::<T, P>(device, spec, &tuning)?;
+            Ok(Sharing { lists, combine: Combine::new(device, tuning.group_size, tuning.scan)? })
+        };
+        Ok(Self {
+            analyser: Analyser::new(device, &tuning, spec.part)?,
+            methods: rules.iter().map(method).collect::<Result<_>>()?,
+            sharing: shared.then(sharing).transpose()?,
+            sums: P::kernels(device, spec, &tuning)?,
+            rules,
+            tuning,
+        })
+    }
+
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    fn multiply(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Done> {
+        let area = operands.a.shape.product(operands.b.shape).area();
+        let entry_bytes = operands.c_stride * size_of::<T>();
+        let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
+        let entries = EntryMemory { consumer: operands.consumer, ..entries };
+        let factors = P::factors(operands);
+        self.in_bands(work, factors, entries, |found, band| {
+            let Some(found) = found else {
+                return place(operands.empty_product(work, band.columns.len())?);
+            };
+            let values = P::sums(&self.sums, work, operands, &found)?;
+            let pattern = found.into_pattern();
+            place(operands.product(pattern.col_ptr, pattern.row_idx, values))
+        })
+    }
+
+    /// The runs of each band for `take`; none if the band has no products.
+    pub fn in_bands(
+        &self,
+        work: &Work,
+        factors: Factors<'_, P::Operand>,
+        entries: EntryMemory,
+        mut take: impl FnMut(Option<FoundRuns<P::Word>>, &Band) -> Result<()>,
+    ) -> Result<Done> {
+        let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
+        let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
+        let entries = match self.sharing {
+            Some(_) => entries.shared_out::<T, P>(factors.b.nnz(), self.rules.len()),
+            None => entries,
+        };
+        let limits = || Limits::now(work, &self.tuning, entries);
+        let mut done = Done { products: analysis.sizes.products, ..Done::default() };
+        while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {
+            let (number, columns, products) = (done.bands, band.columns.len(), band.sizes.products);
+            let free_bytes = work.limit().saturating_sub(work.used_bytes());
+            tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
+            let found = match products {
+                0 => Ok(None),
+                _ => self.find_runs(work, factors, &mut analysis, &band, &mut done).map(Some),
+            };
+            let longest = found.as_ref().map_or(0, |found| found.as_ref().map_or(0, |found| found.longest));
+            found.and_then(|found| take(found, &band)).map_err(|error| band.explain(error))?;
+            done.longest_run = done.longest_run.max(longest);
+            done.bands += 1;
+        }
+        let Done { products, bands, longest_run, .. } = done;
+        tracing::debug!(target: "blockmul::esc", products, bands, longest_run, peak_bytes = work.peak_bytes(), "product");
+        Ok(done)
+    }
+
+    /// The runs of a band of at least one product, found by the methods of its columns.
+    fn find_runs(
+        &self,
+        work: &Work,
+        factors: Factors<'_, P::Operand>,
+        analysis: &mut Analysis,
+        band: &Band,
+        done: &mut Done,
+    ) -> Result<FoundRuns<P::Word>> {
+        let analyser = &self.analyser;
+        let Some(Sharing { lists, combine }) = &self.sharing else {
+            let method = &self.methods[0];
+            done.add(method.method(), band.columns.len() as u64, band.sizes.products);
+            done.merged += method.merged(&band.sizes);
+            let mut task = Task { factors, analyser, analysis, band };
+            let counted = method.count(work, &mut task)?;
+            let record = counted.record();
+            let record = work.read(record.words, record.start, Tally::WORDS)?; // round trip 2
+            let (found, _) = counted.place(work, &task, Tally::checked(&record, band.sizes.products)?)?;
+            return Ok(found);
+        };
+        let lists = lists.run(work, factors, analysis, band, &self.rules)?;
+        let mut records = work.buffer(Tally::WORDS * lists.len())?;
+        let mut counted = Vec::new();
+        for (method, mut list) in self.methods.iter().zip(lists).filter_map(|(method, list)| Some((method, list?))) {
+            let sizes = list.band.sizes;
+            done.add(method.method(), list.columns.len() as u64, sizes.products);
+            if sizes.products == 0 {
+                continue; // columns of C without entries
+            }
+            done.merged += method.merged(&sizes);
+            let by_method = method.count(work, &mut list.task(factors, analyser))?;
+            let record = by_method.record();
+            work.copy(record.words, record.start, &mut records, Tally::WORDS * counted.len(), Tally::WORDS)?;
+            counted.push((by_method, list));
+        }
+        let records = work.read(&records, 0, Tally::WORDS * counted.len())?; // round trip 2
+        let mut made = Vec::new();
+        for ((by_method, mut list), record) in counted.into_iter().zip(records.chunks_exact(Tally::WORDS)) {
+            let tally = Tally::checked(record, list.band.sizes.products)?;
+            let (found, segments) = by_method.place(work, &list.task(factors, analyser), tally)?;
+            made.push(MadeColumns { columns: list.columns, found, segments });
+        }
+        let segments = analyser.segments(work, factors.b, analysis, band)?;
+        combine.run(work, &segments, made)
+    }
+}
+
+/// A·B in one shot, compiled for its kind of payload.
+pub(super) enum OneShot<T: Element> {
+    Values(Engine<T, Values>),
+    Pairs(Engine<T, Pairs>),
+}
+
+impl<T: Element> OneShot<T> {
+    /// For operands of the shapes, strides and number of rows of these.
+    pub fn new(device: &Device, operands: &Operands<'_, T>, method: Method) -> Result<Self> {
+        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
+        let tuning = Tuning::new(device.info(), spec.a, spec.b);
+        Self::tuned(device, &spec, tuning.with_strides(operands.strides()).with_method(device.info(), method), method)
+    }
+
+    pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
+        Ok(match tuning.payload {
+            PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
+            PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),
+        })
+    }
+
+    /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
+    pub fn multiply(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Done> {
+        match self {
+            Self::Values(engine) => engine.multiply(work, operands, place),
+            Self::Pairs(engine) => engine.multiply(work, operands, place),
+        }
+    }
+}

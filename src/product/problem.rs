@@ -1,0 +1,321 @@
+//! The words of a product: what is multiplied, which part of C is made, how large it is.
+use super::{method::Method, tuning::PayloadKind};
+use crate::{
+    BlockShape, Element, OperandPair, Result, Word,
+    device::{Buffer, Options, Work},
+    error::Dimensions,
+    primitives::{
+        drop_entries::DropMemory,
+        segmented_sort::SortTuning,
+        transpose::{self, Transpose},
+    },
+    resident::{DeviceCbc, PatternArrays},
+};
+use std::sync::Arc;
+
+/// Which entries of C are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Part {
+    /// All of them.
+    #[default]
+    Full,
+    /// Entries on and below the diagonal.
+    Lower,
+    /// Entries on and above the diagonal.
+    Upper,
+}
+
+/// An operand to plan for.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub pattern: Arc<PatternArrays>,
+    pub shape: BlockShape,
+    /// Whether its transpose is multiplied.
+    pub transposed: bool,
+}
+
+impl Side {
+    /// Whether the inner sizes of a product with `right` agree.
+    pub fn meets(&self, right: &Self) -> bool {
+        let (left, right) = (self.dimensions(), right.dimensions());
+        (left.ncols, left.block_cols) == (right.nrows, right.block_rows)
+    }
+
+    /// Grid and blocks as they are multiplied.
+    pub fn dimensions(&self) -> Dimensions {
+        let (shape, (nrows, ncols)) = (self.op_shape(), (self.pattern.nrows, self.pattern.ncols));
+        let (nrows, ncols) = if self.transposed { (ncols, nrows) } else { (nrows, ncols) };
+        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
+    }
+
+    /// Shape of the blocks that are multiplied.
+    pub fn op_shape(&self) -> BlockShape {
+        if self.transposed { self.shape.transpose() } else { self.shape }
+    }
+
+    /// The transpose, if it is multiplied.
+    pub(super) fn transpose(&self, work: &Work) -> Result<Option<transpose::Transposed>> {
+        match self.transposed {
+            true => Ok(Some(Transpose::new(work.device())?.run(work, &self.pattern)?)),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Whether the stored blocks of A and of B are the transposes of those to multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Transposed {
+    pub a: bool,
+    pub b: bool,
+}
+
+/// What kernels are compiled for beside numbers and element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spec {
+    /// Shape of A's blocks as they are multiplied.
+    pub a: BlockShape,
+    /// Shape of B's blocks as they are multiplied.
+    pub b: BlockShape,
+    pub part: Part,
+    pub transposed: Transposed,
+    /// Whether entries of A and of B have a number of their own, given by [`Factors::of_pairs`].
+    pub sourced: Transposed,
+    /// Bits that hold the number of rows of C.
+    pub row_bits: u32,
+}
+
+impl Spec {
+    /// A·B in full, of a C with so many rows.
+    pub fn new(a: BlockShape, b: BlockShape, nrows: usize) -> Self {
+        let row_bits = usize::BITS - nrows.leading_zeros();
+        let plain = Transposed::default();
+        Self { a, b, part: Part::Full, transposed: plain, sourced: plain, row_bits }
+    }
+
+    /// op(A)·op(B), or a part of it.
+    pub fn of_sides(a: &Side, b: &Side, part: Part) -> Self {
+        let transposed = Transposed { a: a.transposed, b: b.transposed };
+        Self { part, transposed, sourced: transposed, ..Self::new(a.op_shape(), b.op_shape(), a.dimensions().nrows) }
+    }
+
+    /// The same for some columns of B, gathered from it.
+    pub fn of_listed_columns(self) -> Self {
+        Self { sourced: Transposed { b: true, ..self.sourced }, ..self }
+    }
+}
+
+/// What travels with the row of a product through a sort, as a type: [`Values`] or [`Pairs`].
+pub(crate) trait Payload<T: Element>: 'static {
+    /// What is sorted with each row.
+    type Word: Word;
+    /// What is read for an entry of an operand.
+    type Operand: Word;
+    const KIND: PayloadKind;
+    /// The macros that kernels make payloads by; `spec` says whether entries of an operand have a
+    /// number of their own.
+    fn define(options: Options, spec: &Spec) -> Options;
+}
+
+/// The values of products: for scalars.
+pub(crate) enum Values {}
+
+/// The pairs of operands of products, multiplied when they are summed: for blocks and for plans.
+pub(crate) enum Pairs {}
+
+impl<T: Element> Payload<T> for Values {
+    type Word = T::Arithmetic;
+    type Operand = T;
+    const KIND: PayloadKind = PayloadKind::Values;
+
+    fn define(options: Options, _: &Spec) -> Options {
+        with_word::<T::Arithmetic>(options.element::<T>())
+    }
+}
+
+impl<T: Element> Payload<T> for Pairs {
+    type Word = OperandPair;
+    type Operand = u32;
+    const KIND: PayloadKind = PayloadKind::Pairs;
+
+    fn define(options: Options, spec: &Spec) -> Options {
+        let options =
+            options.define("A_SOURCED", u8::from(spec.sourced.a)).define("B_SOURCED", u8::from(spec.sourced.b));
+        with_word::<OperandPair>(options)
+    }
+}
+
+fn with_word<W: Word>(options: Options) -> Options {
+    options.word::<W>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<W>() == 8))
+}
+
+/// The patterns of A and B, and what is read for each of their entries.
+pub(crate) struct Factors<'a, O: Word> {
+    pub a: &'a PatternArrays,
+    pub b: &'a PatternArrays,
+    pub a_operand: &'a Buffer<O>,
+    pub b_operand: &'a Buffer<O>,
+}
+
+impl<O: Word> Clone for Factors<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O: Word> Copy for Factors<'_, O> {}
+
+impl<'a, T: Element> Factors<'a, T> {
+    /// Of products that are made at once.
+    pub fn of_values(a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Self {
+        Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
+    }
+}
+
+impl<'a> Factors<'a, u32> {
+    /// Of products that are pairs of entries. The number of an entry is its own unless a source is
+    /// given: the stored entry behind each.
+    pub fn of_pairs(
+        (a, a_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
+        (b, b_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
+    ) -> Self {
+        // Where there is no source, the kernels do not read it.
+        Self { a, b, a_operand: a_source.unwrap_or(&a.row_idx), b_operand: b_source.unwrap_or(&b.row_idx) }
+    }
+}
+
+/// The operands of a product, and how C is laid out.
+pub(crate) struct Operands<'a, T> {
+    pub a: &'a DeviceCbc<T>,
+    pub b: &'a DeviceCbc<T>,
+    /// Elements from one block of C to the next.
+    pub c_stride: usize,
+    /// Device memory that the consumer of a band needs while it holds that band.
+    pub consumer: Option<DropMemory>,
+}
+
+impl<T: Element> Operands<'_, T> {
+    /// C, or a band of it, from its arrays.
+    pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer<T>) -> DeviceCbc<T> {
+        let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
+        self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
+    }
+
+    /// Elements from one block to the next of A, B and C.
+    pub fn strides(&self) -> [usize; 3] {
+        [self.a.stride, self.b.stride, self.c_stride]
+    }
+
+    /// C, or a band of it, on a pattern.
+    pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer<T>) -> DeviceCbc<T> {
+        DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }
+    }
+
+    /// `ncols` columns of C without entries: what an empty expansion gives.
+    pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc<T>> {
+        let mut col_ptr = work.buffer(ncols + 1)?;
+        work.fill_zero(&mut col_ptr)?;
+        Ok(self.product(col_ptr, work.buffer(0)?, work.buffer(0)?))
+    }
+}
+
+/// The sizes of some columns' products, which decide what is allocated and launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sizes {
+    /// Expansion size.
+    pub products: u64,
+    /// Products of the longest segment.
+    pub longest: u64,
+    /// Chunks the sort cuts long segments into.
+    pub chunks: u64,
+    /// Non-empty segments that the sort takes whole.
+    pub shorts: u64,
+    /// Products of segments of more than one chunk.
+    pub in_chunks: u64,
+}
+
+impl Sizes {
+    /// With a further column of so many products.
+    pub fn add(&mut self, products: u64, sort: &SortTuning) {
+        let (short_max, chunk) = (sort.short_max as u64, sort.chunk as u64);
+        self.products += products;
+        self.longest = self.longest.max(products);
+        self.chunks += if products > short_max { products.div_ceil(chunk) } else { 0 };
+        self.shorts += u64::from(products > 0 && products <= short_max);
+        self.in_chunks += if products > chunk { products } else { 0 };
+    }
+}
+
+/// C becomes alpha·A·B + beta·C; where beta is 0, C is not read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scaling<V> {
+    pub alpha: V,
+    pub beta: V,
+}
+
+impl<V: nalgebra::RealField> Scaling<V> {
+    /// Numbers of the caller's, rounded to the arithmetic type.
+    pub fn new(alpha: f64, beta: f64) -> Self {
+        Self { alpha: nalgebra::convert(alpha), beta: nalgebra::convert(beta) }
+    }
+
+    /// C becomes A·B.
+    pub fn plain() -> Self {
+        Self::new(1.0, 0.0)
+    }
+}
+
+/// Where a product is written.
+pub(crate) struct Room<'a, T> {
+    pub values: &'a mut Buffer<T>,
+    /// Elements from one block to the next.
+    pub stride: usize,
+    /// Block that the first entry of C becomes.
+    pub first: usize,
+}
+
+/// The blocks of a matrix on the pattern of C.
+impl<'a, T> From<&'a mut DeviceCbc<T>> for Room<'a, T> {
+    fn from(c: &'a mut DeviceCbc<T>) -> Self {
+        Self { values: &mut c.values, stride: c.stride, first: 0 }
+    }
+}
+
+/// What one method made of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Bin {
+    /// The method.
+    pub method: Method,
+    /// Columns of C that it made.
+    pub columns: u64,
+    /// Their products of entries (blocks).
+    pub products: u64,
+}
+
+/// Counts collected while multiplying, for the report.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Done {
+    /// Expansion size.
+    pub products: u64,
+    /// Products of the longest run.
+    pub longest_run: u32,
+    pub bands: usize,
+    /// Products that the sort merges after the expansion.
+    pub merged: u64,
+    /// What each method made, of all bands.
+    pub bins: Vec<Bin>,
+}
+
+impl Done {
+    /// Counts columns with so many products that `method` makes.
+    pub fn add(&mut self, method: Method, columns: u64, products: u64) {
+        match self.bins.iter_mut().find(|bin| bin.method == method) {
+            Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),
+            None => self.bins.push(Bin { method, columns, products }),
+        }
+    }
+}
+
+/// The stages, as the report names them.
+pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];

@@ -1,0 +1,34 @@
+//! What a method finds: the runs of products that sum to the entries of C, and the pattern of C.
+use crate::{device::Buffer, element::Piece, primitives::segmented_reduce::Runs};
+
+/// The pattern of some columns of C.
+pub(super) struct CPattern {
+    pub col_ptr: Buffer<u32>,
+    pub row_idx: Buffer<u32>,
+}
+
+/// The runs of some columns of C.
+pub(super) struct FoundRuns<W> {
+    pub pattern: CPattern,
+    /// The last product of each run.
+    pub run_end: Buffer<u32>,
+    /// The pieces of runs longer than [`Tuning::long_run`](super::tuning::Tuning::long_run).
+    pub pieces: Buffer<Piece>,
+    /// How many of them are parts of a run that is cut.
+    pub parts: usize,
+    /// The products, run after run.
+    pub payload: Buffer<W>,
+    /// Products of the longest run.
+    pub longest: u32,
+}
+
+impl<W> FoundRuns<W> {
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { end: &self.run_end, pieces: &self.pieces }
+    }
+
+    /// The pattern; all else is given back.
+    pub fn into_pattern(self) -> CPattern {
+        self.pattern
+    }
+}

@@ -1,0 +1,149 @@
+//! Two methods in one product, their columns interleaved: one shot, planned, in bands; of scalars and
+//! of blocks; padded; a part of C. Results are those of the reference, to the bit.
+use super::MOST_PRODUCTS;
+use crate::{
+    BlockShape, Cbc, Csc, Matrix, Result,
+    device::{Work, test_device},
+    generate::{self, Values},
+    product::{
+        engine::OneShot,
+        join::join,
+        method::Method,
+        planned::PlannedProduct,
+        problem::{Done, Operands, Part, Scaling, Side, Spec},
+        tuning::Tuning,
+    },
+    reference,
+    resident::DeviceCbc,
+};
+
+/// Both methods had columns, and together all of them.
+fn check_bins(done: &Done, columns: usize) {
+    let of_bins = done.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
+    assert_eq!(of_bins, (columns as u64, done.products), "{:?}", done.bins);
+    assert_eq!(done.bins.len(), 2, "{:?}", done.bins);
+    assert!(done.bins.iter().any(|bin| bin.method == Method::Serial));
+}
+
+/// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it took.
+fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64>) -> Result<usize> {
+    let device = test_device();
+    let want = reference::multiply(a, b)?;
+    let want = alignment.map_or(Ok(want.clone()), |bytes| want.with_alignment(bytes))?;
+    let work = Work::new(&device, limit);
+    let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
+    let product = OneShot::new(&device, &operands, Method::Serial)?;
+    let mut bands = Vec::new();
+    let done = product.multiply(&work, &operands, |band| {
+        bands.push(band.download(&Work::new(&device, None))?);
+        Ok(())
+    })?;
+    check_bins(&done, b.ncols());
+    assert!(work.peak_bytes() <= limit.unwrap_or(u64::MAX));
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+    for band in bands {
+        let (pattern, of_band) = band.into_parts();
+        let before = row_idx.len() as u64;
+        col_ptr.extend(pattern.col_ptr()[1..].iter().map(|end| before + end));
+        row_idx.extend_from_slice(pattern.row_idx());
+        values.extend(of_band);
+    }
+    assert_eq!((&col_ptr[..], &row_idx[..]), (want.pattern().col_ptr(), want.pattern().row_idx()));
+    let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert!(bits(&values) == bits(want.values()), "aligned {alignment:?}, within {limit:?}");
+    Ok(done.bands)
+}
+
+/// A with a dense row, which makes runs that are cut; B with columns from none to thousands of products.
+fn operands(left: BlockShape, right: BlockShape) -> Result<(Cbc<f64>, Cbc<f64>)> {
+    let n = 1500;
+    let dense_row = (0..n).map(|k| (3, k));
+    let others = (0..n).flat_map(|k| (0..k % 3).map(move |i| ((7 * k + 11 * i) % 40 + 4, k)));
+    let a = blocks(44, n, left, dense_row.chain(others).collect())?;
+    let entries = |j: usize| [0, 2, 1300, 5, 1, 40][j % 6];
+    let b = blocks(n, 60, right, (0..60).flat_map(|j| (0..entries(j)).map(move |i| ((i * 7 + j) % n, j))).collect())?;
+    Ok((a, b))
+}
+
+fn blocks(rows: usize, cols: usize, shape: BlockShape, mut places: Vec<(usize, usize)>) -> Result<Cbc<f64>> {
+    places.sort_unstable_by_key(|&(row, col)| (col, row));
+    places.dedup();
+    let ones = places.into_iter().map(|(row, col)| (row, col, 1.0));
+    let pattern = Csc::from_triplets(rows, cols, ones)?.pattern().clone();
+    // Reals whose sums depend on their order.
+    let value = |i: usize| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20);
+    let values = (0..pattern.nnz() * shape.area()).map(value).collect();
+    Cbc::new(pattern, shape, values)
+}
+
+#[test]
+fn one_shot() -> Result<()> {
+    for (rows, inner, cols) in [(1, 1, 1), (2, 3, 1)] {
+        let (a, b) = operands(BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?)?;
+        assert_eq!(check(&a, &b, None, None)?, 1);
+        assert!(rows == 1 || check(&a, &b, Some(32), None)? == 1);
+        in_bands(|limit| check(&a, &b, None, Some(limit)))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn planned() -> Result<()> {
+    let device = test_device();
+    let shape = BlockShape::new(3, 2)?;
+    let j = generate::power_law(300, 2000, shape, Values::Real, 5)?;
+    let work = Work::new(&device, None);
+    let dj = DeviceCbc::upload(&work, j.as_cbc())?;
+    let side = |transposed| Side { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
+    let (left, right) = (side(true), side(false));
+    let planned = |part, limit| -> Result<usize> {
+        let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
+        let spec = Spec::of_sides(&left, &right, part);
+        let planning = Work::new(&device, limit);
+        let mut plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
+        assert_eq!(plan.bins.iter().map(|bin| bin.columns).sum::<u64>(), j.ncols() as u64, "{:?}", plan.bins);
+        assert_eq!(plan.bins.len(), 2, "{part:?}: {:?}", plan.bins);
+        let values = work.buffer(plan.c.nnz() * plan.shape.area())?;
+        let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: plan.shape.area(), values };
+        plan.execute(&work, (&dj, &dj), Scaling::plain(), (&mut c).into())?;
+        let c = Cbc::from_cbc(c.download(&work)?)?;
+        assert!(c == reference::gram(&j, part)?, "{part:?}");
+        Ok(plan.bands.len())
+    };
+    for part in [Part::Full, Part::Lower, Part::Upper] {
+        assert_eq!(planned(part, None)?, 1);
+    }
+    in_bands(|limit| planned(Part::Lower, Some(limit)))
+}
+
+/// Lowers the limit until the product is cut into bands.
+fn in_bands(product: impl Fn(u64) -> Result<usize>) -> Result<()> {
+    let mut limit = 64 << 20;
+    while product(limit)? == 1 {
+        limit /= 2;
+    }
+    Ok(())
+}
+
+/// Every column by one of the two methods alone: the other has none.
+#[test]
+fn a_method_may_have_no_columns() -> Result<()> {
+    let device = test_device();
+    for per_column in [1, 2 * MOST_PRODUCTS as usize] {
+        let a: Cbc<f64> = generate::uniform(90, 90, 1, BlockShape::SCALAR, Values::Real, 1)?;
+        let b = generate::uniform(90, 40, per_column, BlockShape::SCALAR, Values::Real, 2)?;
+        let work = Work::new(&device, None);
+        let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+        let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
+        let mut bands = Vec::new();
+        let done = OneShot::new(&device, &operands, Method::Serial)?.multiply(&work, &operands, |band| {
+            bands.push(band);
+            Ok(())
+        })?;
+        assert_eq!(done.bins.len(), 1);
+        let c = Cbc::from_cbc(join(&work, &operands, bands)?.download(&work)?)?;
+        assert!(c == reference::multiply(&a, &b)?);
+    }
+    Ok(())
+}
