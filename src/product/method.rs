@@ -162,6 +162,11 @@ macro_rules! methods {
             /// Every method, without the choice among them.
             pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ Self::Masked];
 
+            /// Whether it computes only products that have a mask.
+            pub fn needs_mask(self) -> bool {
+                self == Self::Masked
+            }
+
             /// The name the command and the report use.
             pub fn name(self) -> &'static str {
                 match self {

@@ -43,14 +43,14 @@ fn the_table_has_a_row_for_every_combination() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let want = "\
 matrix block element method device products nnz(C) ms spread % Gflop/s launches verified
-uniform:60x3 1x1 f64 esc DEVICE 540 512 # # # # yes
-uniform:60x3 1x1 f32 esc DEVICE 540 512 # # # # yes
-uniform:60x3 2x3 f64 esc DEVICE 540 407 # # # # yes
-uniform:60x3 2x3 f32 esc DEVICE 540 407 # # # # yes
-bundle-adjustment:9x40x3 1x1 f64 esc DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 1x1 f32 esc DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 2x3 f64 esc DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 2x3 f32 esc DEVICE 360 63 # # # # yes
+uniform:60x3 1x1 f64 auto DEVICE 540 512 # # # # yes
+uniform:60x3 1x1 f32 auto DEVICE 540 512 # # # # yes
+uniform:60x3 2x3 f64 auto DEVICE 540 407 # # # # yes
+uniform:60x3 2x3 f32 auto DEVICE 540 407 # # # # yes
+bundle-adjustment:9x40x3 1x1 f64 auto DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 1x1 f32 auto DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f64 auto DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f32 auto DEVICE 360 63 # # # # yes
 ";
     assert_eq!(lasting(&ran.stdout) + "\n", want);
     assert!(ran.stderr.contains("copies"), "{}", ran.stderr);
@@ -95,7 +95,7 @@ fn the_json_has_every_time_and_counts_as_it_says() {
     for (field, value) in [
         ("library", "blockmul"),
         ("version", env!("CARGO_PKG_VERSION")),
-        ("variant", "esc"),
+        ("variant", "auto"),
         ("device", &common::device().info().name),
         ("matrix", "bundle-adjustment:9x40x3"),
         ("element", "f32"),

@@ -34,7 +34,7 @@ fn shown() -> Vec<Shown> {
 fn lasting(output: &str) -> String {
     let mut text = String::new();
     for line in output.lines() {
-        if let Some(esc) = line.find(" by esc on ") {
+        if let Some(esc) = line.find(" by esc") {
             text += &line[..esc];
         } else if line.starts_with("device: ") {
             text += "device";

@@ -12,6 +12,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "command",
         "device",
         "method",
+        "bins",
         "element",
         "a",
         "b",
@@ -69,6 +70,12 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     assert_eq!((runs.len(), repeated["total_ms"].as_f64().unwrap()), (3, runs[1]));
     assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, told by each run");
     assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
+    // A forced method takes every column that it can; ESC can take all.
+    let bins = serde_json::json!([{"method": "esc", "columns": 3, "products": 5}]);
+    assert_eq!((&report["method"], &repeated["bins"]), (&"auto".into(), &bins));
+    assert_eq!((&report["schema"], report["bins"].as_array().unwrap().len()), (&2.into(), 1));
+    let local = desk.report("s.mtx --method esc-local --verify");
+    assert_eq!((&local["bins"][0]["method"], &local["verified"]), (&"esc-local".into(), &verified));
 }
 
 #[test]

@@ -34,6 +34,11 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         format!("compression    {sums}"),
         format!("gather         rows of C; C takes {}", show_bytes(c_bytes(&c))),
     ];
+    lines.extend(
+        run.bins.iter().map(|bin| {
+            format!("method         {}: {} columns of C, {} products", bin.method, bin.columns, bin.products)
+        }),
+    );
     if let Some(dropped) = run.dropped {
         lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
     }

@@ -256,6 +256,7 @@ mod tests {
             let (method, stages) = ("esc", vec![("setup", Some(total_ms / 2.0))]);
             Run {
                 method,
+                bins: Vec::new(),
                 products: 0,
                 dropped: None,
                 bands: 1,

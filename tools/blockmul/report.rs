@@ -2,12 +2,12 @@
 use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, reference::verify::Verification};
+use blockmul::{Bin, BlockShape, DeviceMatrix, Element, Matrix, reference::verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 /// Counts the changes of these fields that a reader must know of.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows` and `cols` scalars.
 #[derive(Serialize)]
@@ -15,7 +15,11 @@ pub struct Report {
     schema: u32,
     command: String,
     device: DeviceName,
+    /// The method asked for.
     method: &'static str,
+    /// What ran: each method with the columns of C and the products that it had; empty for the
+    /// reference.
+    bins: Vec<Bin>,
     element: &'static str,
     a: Size,
     b: Size,
@@ -118,6 +122,7 @@ impl Report {
             command: command_line(),
             device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
             method: run.method,
+            bins: run.bins.clone(),
             element: M::Element::NAME,
             a: Size::of(a),
             b: Size::of(b),
@@ -156,7 +161,11 @@ impl Report {
         let c = if self.mask.is_some() { "C = A·B where M has entries," } else { "C = A·B" };
         let mut lines = vec![match self.stages.is_empty() {
             true => format!("{c} in {} by the reference, on the CPU", self.element),
-            false => format!("{c} in {} by {} on {}", self.element, self.method, self.device.name),
+            false => {
+                let methods: Vec<_> = self.bins.iter().map(|bin| bin.method.name()).collect();
+                let methods = if methods.is_empty() { self.method.into() } else { methods.join(" and ") };
+                format!("{c} in {} by {methods} on {}", self.element, self.device.name)
+            }
         }];
         let sizes = [("A", Some(&self.a)), ("B", Some(&self.b)), ("M", self.mask.as_ref()), ("C", Some(&self.c))];
         for (name, size) in sizes.into_iter().filter_map(|(name, size)| size.map(|size| (name, size))) {

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use blockmul::{
-    Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Spgemm, matrix,
+    Bin, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Spgemm, matrix,
     reference,
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
@@ -45,7 +45,10 @@ impl Opened {
 
 /// What a product took.
 pub struct Run {
+    /// The method asked for.
     pub method: &'static str,
+    /// What ran on a device.
+    pub bins: Vec<Bin>,
     pub products: u64,
     /// Entries left out of C, where some were to be.
     pub dropped: Option<u64>,
@@ -184,6 +187,7 @@ impl Run {
     fn on_device(options: &Spgemm, report: &blockmul::Report) -> Self {
         Self {
             method: report.method.name(),
+            bins: report.bins.clone(),
             products: report.products,
             dropped: options.threshold().map(|_| report.dropped),
             bands: report.bands,
@@ -236,6 +240,7 @@ fn by_reference<M: Matrix>(options: &Spgemm, (a, b): (&M, &M), mask: Option<&Mas
     };
     let run = Run {
         method: REFERENCE,
+        bins: Vec::new(),
         products,
         dropped,
         bands: 1,

@@ -55,9 +55,9 @@ pub struct Args {
     /// What the matrices hold.
     #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
     element: Vec<ElementName>,
-    /// How to multiply, several with commas [default: every method].
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = crate::multiply::method())]
-    method: Vec<Method>,
+    /// How to multiply, several with commas; all: by every method that needs no mask.
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
+    method: Vec<String>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
     /// be given several times [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -81,6 +81,22 @@ pub struct Args {
     quiet: bool,
 }
 
+/// Every method, for `--method`.
+const ALL_METHODS: &str = "all";
+
+fn method_or_all() -> clap::builder::PossibleValuesParser {
+    let names = [Method::Auto].iter().chain(Method::ALL).map(|method| method.name());
+    names.chain([ALL_METHODS]).collect::<Vec<_>>().into()
+}
+
+/// The methods of these names.
+fn methods(names: &[String]) -> Result<Vec<Method>, Failure> {
+    if names.iter().any(|name| name == ALL_METHODS) {
+        return Ok(Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect());
+    }
+    names.iter().map(|name| Ok(name.parse()?)).collect()
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return output::print(&matrices::list());
@@ -88,7 +104,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).others(&args.json).check()?;
     let messages = Messages::new(args.quiet);
-    let methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
+    let methods = methods(&args.method)?;
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
     let devices = match args.device.as_slice() {
         [] => vec![Place::new(Device::auto()?)],
