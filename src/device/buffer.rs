@@ -1,5 +1,5 @@
 //! Typed device memory.
-use super::{pool::Memory, work::Work};
+use super::{pool::Memory, queue::Queue, work::Work};
 use crate::{Result, Word};
 use opencl3::types::cl_mem;
 use std::marker::PhantomData;
@@ -26,8 +26,14 @@ impl<T: Word> Buffer<T> {
         self.memory.bytes()
     }
 
+    /// The handle, for others than the queues of the device.
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
+    }
+
+    /// The handle, for a command of `queue`.
+    pub(super) fn raw_on(&self, queue: &Queue) -> cl_mem {
+        self.memory.raw_on(queue.number())
     }
 
     /// The memory, given away with one reference.

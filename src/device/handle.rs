@@ -1,7 +1,7 @@
 //! OpenCL's objects, one reference of each held. It is released when the handle is dropped, whatever
 //! the driver says to that: the wrappers of opencl3 panic where a release fails, and a device that
 //! was lost would take its host program along.
-use super::{cl::check, info::DeviceId};
+use super::{cl::check, info::DeviceId, pool::Memory, queue::Queue};
 use crate::Result;
 use opencl3::{
     command_queue as clq,
@@ -9,7 +9,7 @@ use opencl3::{
     event as cle, kernel as clk, program as clp,
     types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_program},
 };
-use std::{cell::Cell, ffi::CString, marker::PhantomData, ptr};
+use std::{cell::Cell, ffi::CString, ptr};
 
 /// Raw handles are kept as numbers, so that those of thread-safe objects are `Send` and `Sync`.
 macro_rules! handle {
@@ -64,7 +64,11 @@ handle!(
 );
 
 /// A kernel. It holds its arguments, so two threads cannot share one: not `Sync`.
-pub(crate) struct Kernel(KernelHandle, PhantomData<Cell<()>>);
+pub(crate) struct Kernel {
+    handle: KernelHandle,
+    /// The number of the queue it is launched on next.
+    queue: Cell<u32>,
+}
 
 impl Context {
     /// A context of one device.
@@ -162,11 +166,23 @@ impl Kernel {
         let name = CString::new(name).expect("names of our own have no zero byte");
         let made = check("clCreateKernel", clk::create_kernel(program.get(), &name))?;
         // SAFETY: it was made for this handle.
-        Ok(Self(unsafe { KernelHandle::from_raw(made) }, PhantomData))
+        Ok(Self { handle: unsafe { KernelHandle::from_raw(made) }, queue: Cell::new(0) })
     }
 
     pub(super) fn get(&self) -> cl_kernel {
-        self.0.get()
+        self.handle.get()
+    }
+
+    /// The memory set from here on is for a launch on `queue`.
+    pub(super) fn launch_on(&self, queue: &Queue) {
+        self.queue.set(queue.number());
+    }
+
+    /// # Safety
+    /// Argument `index` of the kernel must be a pointer to global memory.
+    pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
+        // SAFETY: the caller's; OpenCL passes such memory by its handle.
+        unsafe { self.set_arg(index, &memory.raw_on(self.queue.get())) }
     }
 
     /// # Safety

@@ -112,13 +112,14 @@ impl<S: Arguments> Kernel<S> {
         }
         let compiled = self.compiled(work)?;
         let raw = compiled.take()?;
+        raw.launch_on(work.queue());
         // SAFETY: the parameters were compared with those of `S`.
         unsafe { S::set(&raw, &args)? };
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
         work.launch(S::bytes(&args), |queue, wait| {
             // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers
             // named in `args` may be dropped before the kernel ran: their memory is then reused behind
-            // it on the same queue (see pool.rs).
+            // it (see pool.rs).
             unsafe {
                 let (global, local) = (global.as_ptr(), local.as_ptr());
                 clq::enqueue_nd_range_kernel(

@@ -28,7 +28,8 @@ impl Work {
                 // returns, until it is unmapped.
                 let event = unsafe {
                     let (flags, wait, events) = (CL_MAP_WRITE_INVALIDATE_REGION, wait.len(), wait.pointer());
-                    clq::enqueue_map_buffer(queue, buffer.raw(), 1, flags, 0, bytes, &mut mapped, wait, events)
+                    let memory = buffer.raw_on(self.queue());
+                    clq::enqueue_map_buffer(queue, memory, 1, flags, 0, bytes, &mut mapped, wait, events)
                 };
                 address.set(mapped);
                 event
@@ -59,7 +60,10 @@ impl<T: Word> Mapped<'_, T> {
         let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", bytes, |queue, wait| {
             // SAFETY: the address is that of the buffer's mapping, given back once; no slice of it
             // outlives `self`.
-            unsafe { clq::enqueue_unmap_mem_object(queue, self.buffer.raw(), address, wait.len(), wait.pointer()) }
+            unsafe {
+                let memory = self.buffer.raw_on(self.work.queue());
+                clq::enqueue_unmap_mem_object(queue, memory, address, wait.len(), wait.pointer())
+            }
         });
         if unmapped.is_err() {
             // The memory is still mapped: it must not serve another buffer.

@@ -46,7 +46,7 @@ use program::ProgramCache;
 use queue::Queue;
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -66,7 +66,10 @@ struct Inner {
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
-    queue: Queue,
+    /// The first queue, on which all is done that does not ask for another.
+    queue: Arc<Queue>,
+    /// Further queues, those of numbers 1, 2, ..
+    further: Mutex<Vec<Arc<Queue>>>,
     context: Arc<Context>,
     /// Nanoseconds that threads waited for kernels.
     kernel_wait: AtomicU64,
@@ -154,14 +157,46 @@ impl Device {
     }
 
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue) -> Self {
-        let pool = Arc::new(Pool::new(context.get(), info.max_alloc_bytes, info.global_bytes));
+        let queue = Arc::new(queue);
+        let commands = queue.commands().clone();
+        let pool = Arc::new(Pool::new(context.get(), commands, info.max_alloc_bytes, info.global_bytes));
         let context = Arc::new(context);
         let compiler = Compiler::new(context.clone(), &info);
         let [kernel_wait, commands, launches, read_backs] = Default::default();
         let programs = ProgramCache::default();
-        let inner =
-            Inner { info, programs, compiler, pool, queue, context, kernel_wait, commands, launches, read_backs };
+        let further = Mutex::default();
+        let inner = Inner {
+            info,
+            programs,
+            compiler,
+            pool,
+            queue,
+            further,
+            context,
+            kernel_wait,
+            commands,
+            launches,
+            read_backs,
+        };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Work whose commands may overlap those of other queues: on queue `number` of the device, below
+    /// 32, made when it is first asked for. Queue 0 is that of all other work. What is to run behind
+    /// work of another queue is set by [`Work::follow`]; queue 0 follows the others before their
+    /// results are given away.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    #[cfg_attr(not(test), expect(dead_code, reason = "for methods that overlap their kernels"))]
+    pub(crate) fn work_on(&self, number: usize, limit: Option<u64>) -> Result<Work> {
+        let Inner { info, queue, further, context, .. } = &*self.inner;
+        let mut further = further.lock().unwrap_or_else(PoisonError::into_inner);
+        while further.len() < number {
+            let raw = CommandQueue::with_times(context, info.id)?;
+            further.push(Arc::new(queue.another(raw)));
+        }
+        Ok(Work::on(self, number.checked_sub(1).map_or(queue, |at| &further[at]), limit))
     }
 
     /// Name, kind and limits.
@@ -219,9 +254,10 @@ impl Device {
         self.inner.pool.kept()
     }
 
-    /// Gives the memory that finished products left in the pool back to the device. Untrimmed, the
-    /// pool keeps what it may need again: with what is in use at most one and a half times the most
-    /// that was in use at once lately (64 MiB where that is less).
+    /// Gives the memory that finished products left in the pool back to the device, and waits for
+    /// the commands that still use some of it. Untrimmed, the pool keeps what it may need again: with
+    /// what is in use at most one and a half times the most that was in use at once lately (64 MiB
+    /// where that is less).
     pub fn trim(&self) {
         self.inner.pool.trim();
     }

@@ -60,7 +60,7 @@ macro_rules! buffer_param {
             }
             unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
                 // SAFETY: the argument is a global pointer by the caller's word; the handle lives as long as the borrow.
-                unsafe { kernel.set_arg(index, &value.raw())? };
+                unsafe { kernel.set_memory(index, &value.memory)? };
                 Ok(index + 1)
             }
         }

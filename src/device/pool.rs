@@ -1,13 +1,21 @@
 //! Device memory, reused: creating and first touching a buffer costs 25 to 500 us, taking one from here does not.
 //!
-//! Memory goes back to the pool when its buffer is dropped, while commands that use it may still be queued. That is safe because
-//! one queue, in order, serves the pool's context: whoever takes the memory next is enqueued behind them.
+//! Memory goes back to the pool when its buffer is dropped, while commands that use it may still be
+//! queued. It comes with the last commands of the queues that have used it: behind these it is free.
+//! On the queue of such a command, which keeps its order, the next use is behind it anyway. Another
+//! queue that takes the memory waits for the event of the command, on the device.
 //!
 //! What the pool keeps is held from the driver like what is in use, so it counts: towards the limit
 //! of whoever asks for memory, and towards its peak. The pool keeps as much as was needed lately;
 //! the rest goes back to the driver, the oldest first. What a plan has reserved for its executions is in use as long
 //! as the plan lives.
-use super::cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, check, failed};
+#[cfg(test)]
+mod tests;
+
+use super::{
+    cl::{INVALID_BUFFER_SIZE, OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES, check, failed},
+    queue::{Commands, Point, Queue},
+};
 use crate::{Error, Result};
 use opencl3::{
     memory as cl,
@@ -18,7 +26,7 @@ use std::{
     ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -75,14 +83,14 @@ pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
     capacity: u64,
+    commands: Arc<Commands>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Free memory by size, each with the number of the buffer that was handed out last before it
-    /// came back: the oldest at the front.
-    free: BTreeMap<u64, VecDeque<(u64, isize)>>,
+    /// Free memory by size, the oldest at the front.
+    free: BTreeMap<u64, VecDeque<Free>>,
     free_bytes: u64,
     used_bytes: u64,
     /// The most bytes in use at once, in this span and the one before.
@@ -93,6 +101,15 @@ struct State {
     taken: u64,
 }
 
+/// Memory that is kept for later.
+struct Free {
+    raw: isize,
+    /// The number of the buffer that was handed out last before this came back.
+    age: u64,
+    /// The commands behind which it is free.
+    behind: Vec<Point>,
+}
+
 /// Buffers handed out in a span: what is not needed for one or two of these was not needed lately.
 /// A product takes twenty to fifty.
 const SPAN: u64 = 512;
@@ -101,52 +118,71 @@ const SPAN: u64 = 512;
 const ALWAYS_KEPT: u64 = 64 << 20;
 
 impl Pool {
-    pub(super) fn new(context: cl_context, max_alloc: u64, capacity: u64) -> Self {
-        Self { context: context as isize, max_alloc, capacity, state: Mutex::default() }
+    /// The pool of `context`, whose queues record their commands in `commands`.
+    pub(super) fn new(context: cl_context, commands: Arc<Commands>, max_alloc: u64, capacity: u64) -> Self {
+        Self { context: context as isize, max_alloc, capacity, commands, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory of at least `bytes` bytes, from the pool where it has some of that size.
-    pub(super) fn take(self: &Arc<Self>, bytes: u64, budget: Budget) -> Result<Memory> {
-        let size = rounded(bytes).min(self.max_alloc.max(bytes));
+    /// Bytes of the memory that is taken for `bytes`.
+    pub(super) fn size_of(&self, bytes: u64) -> u64 {
+        rounded(bytes).min(self.max_alloc.max(bytes))
+    }
+
+    /// Memory of at least `bytes` bytes for commands of `queue`, from the pool if it has some of
+    /// that size. If others may still use it, the next command of the queue waits for them.
+    pub(super) fn take(self: &Arc<Self>, bytes: u64, budget: Budget, queue: &Queue) -> Result<Memory> {
+        let size = self.size_of(bytes);
         let mut state = self.state();
         if size > self.max_alloc || state.used_bytes.saturating_add(size) > self.capacity {
             return Err(self.refusal(size, state.used_bytes, None));
         }
-        let used = state.used_bytes + size;
         if state.taken.is_multiple_of(SPAN) {
             state.most = [state.used_bytes, state.most[0]];
         }
-        state.most[0] = state.most[0].max(used);
+        state.used_bytes += size;
+        state.most[0] = state.most[0].max(state.used_bytes);
 
-        let pooled = state.take_free(size);
+        let pooled = state.take_free(size, queue.number());
+        let reused = pooled.is_some();
         let lately = state.most[0].max(state.most[1]);
         let held = (lately + lately / 2).max(ALWAYS_KEPT).min(self.capacity);
-        let kept = held.saturating_sub(used).min(budget.room_for(size));
+        let kept = held.saturating_sub(state.used_bytes).min(budget.room_for(size));
         state.keep(kept);
         let raw = match pooled {
-            Some(raw) => raw,
+            Some(Free { raw, behind, .. }) => {
+                queue.follow(behind);
+                raw
+            }
             None => {
                 let mut made = self.create(size);
                 if made.is_err() && state.free_bytes > 0 {
-                    state.keep(0);
+                    let free = state.give_up(0);
+                    drop(state); // others may go on while this waits
+                    self.release_when_done(free);
+                    state = self.state();
                     made = self.create(size);
                 }
-                let raw = made.map_err(|code| self.refusal(size, state.used_bytes, Some(code)))?;
-                state.created += 1;
-                raw
+                match made {
+                    Ok(raw) => raw,
+                    Err(code) => {
+                        state.used_bytes -= size;
+                        return Err(self.refusal(size, state.used_bytes, Some(code)));
+                    }
+                }
             }
         };
-        state.used_bytes = used;
+        state.created += u64::from(!reused);
         state.taken += 1;
         budget.meter.add(size, state.free_bytes);
         let (in_use, kept) = (state.used_bytes, state.free_bytes);
         drop(state);
-        tracing::trace!(target: "blockmul::pool", bytes = size, reused = pooled.is_some(), in_use, kept, "buffer");
-        Ok(Memory { raw, bytes: size, home: Home::Pool(self.clone(), budget.meter.clone()) })
+        tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, kept, "buffer");
+        let home = Home::Pool(self.clone(), budget.meter.clone());
+        Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()) })
     }
 
     /// Counts `bytes` that somebody uses and did not take: operands.
@@ -210,9 +246,18 @@ impl Pool {
         self.state().free_bytes
     }
 
-    /// Gives all free memory back to the device.
+    /// Gives all free memory back to the device; waits for the commands that use it, until when the
+    /// driver would keep it.
     pub(super) fn trim(&self) {
-        self.state().keep(0);
+        let free = self.state().give_up(0);
+        self.release_when_done(free);
+    }
+
+    fn release_when_done(&self, free: Vec<Free>) {
+        for Free { raw, behind, .. } in free {
+            self.commands.wait(&behind);
+            release(raw);
+        }
     }
 
     /// Buffers created, and buffers handed out.
@@ -224,27 +269,41 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.trim();
+        // Commands may be on their way: the driver keeps memory as long as they use it.
+        self.state().keep(0);
     }
 }
 
 impl State {
-    /// Free memory of `size` bytes, the last that came back.
-    fn take_free(&mut self, size: u64) -> Option<isize> {
-        let (_, raw) = self.free.get_mut(&size)?.pop_back()?;
+    /// Free memory of `size` bytes: the last that came back, of that which `queue` has without
+    /// waiting if there is such.
+    fn take_free(&mut self, size: u64, queue: u32) -> Option<Free> {
+        let of_size = self.free.get_mut(&size)?;
+        let at_once = of_size.iter().rposition(|free| free.behind.iter().all(|point| point.is_of(queue)));
+        let free = of_size.remove(at_once.or(of_size.len().checked_sub(1))?)?;
         self.free_bytes -= size;
-        Some(raw)
+        Some(free)
     }
 
-    /// Keeps at most `bytes`: the oldest goes back to the device.
+    /// Keeps at most `bytes`: the oldest goes back to the device, which has it when the commands
+    /// that use it are done.
     fn keep(&mut self, bytes: u64) {
-        while self.free_bytes > bytes {
-            let ages = self.free.iter().filter_map(|(&size, of_size)| Some((of_size.front()?.0, size)));
-            let Some((_, size)) = ages.min() else { break };
-            let Some((_, raw)) = self.free.get_mut(&size).and_then(VecDeque::pop_front) else { break };
-            self.free_bytes -= size;
-            release(raw);
+        for free in self.give_up(bytes) {
+            release(free.raw);
         }
+    }
+
+    /// The oldest, so that at most `bytes` are kept.
+    fn give_up(&mut self, bytes: u64) -> Vec<Free> {
+        let mut given_up = Vec::new();
+        while self.free_bytes > bytes {
+            let ages = self.free.iter().filter_map(|(&size, of_size)| Some((of_size.front()?.age, size)));
+            let Some((_, size)) = ages.min() else { break };
+            let Some(free) = self.free.get_mut(&size).and_then(VecDeque::pop_front) else { break };
+            self.free_bytes -= size;
+            given_up.push(free);
+        }
+        given_up
     }
 }
 
@@ -265,6 +324,8 @@ pub(super) struct Memory {
     raw: isize,
     bytes: u64,
     home: Home,
+    /// The queues whose commands may use it: a bit for each number.
+    queues: AtomicU32,
 }
 
 enum Home {
@@ -273,8 +334,23 @@ enum Home {
 }
 
 impl Memory {
+    /// The handle, for others than the queues of the device.
     pub(super) fn raw(&self) -> cl_mem {
         self.raw as cl_mem
+    }
+
+    /// The handle, for a command of the queue of this number.
+    pub(super) fn raw_on(&self, queue: u32) -> cl_mem {
+        self.queues.fetch_or(1 << queue, Relaxed);
+        self.raw()
+    }
+
+    /// The commands behind which it is free, if no more come.
+    pub(super) fn behind(&self) -> Vec<Point> {
+        match &self.home {
+            Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
+            Home::Foreign => Vec::new(),
+        }
     }
 
     /// Keeps somebody else's memory alive.
@@ -285,7 +361,7 @@ impl Memory {
         // SAFETY: the caller vouches for `raw`.
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
-        Ok(Self { raw: raw as isize, bytes: bytes as u64, home: Home::Foreign })
+        Ok(Self { raw: raw as isize, bytes: bytes as u64, home: Home::Foreign, queues: AtomicU32::new(0) })
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -313,128 +389,11 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let Home::Pool(pool, meter) = &self.home else { return release(self.raw) };
         meter.sub(self.bytes);
+        let behind = self.behind();
         let mut state = pool.state();
-        let last = state.taken;
+        let age = state.taken;
         state.used_bytes -= self.bytes;
         state.free_bytes += self.bytes;
-        state.free.entry(self.bytes).or_default().push_back((last, self.raw));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::{Buffer, Device, Work, test_device};
-
-    const MIB: usize = 1 << 20;
-
-    /// A device whose pool nobody else uses.
-    fn own_device() -> Device {
-        Device::open(test_device().info()).unwrap()
-    }
-
-    fn buffer(work: &Work, bytes: usize) -> Result<Buffer<u32>> {
-        work.buffer(bytes / 4)
-    }
-
-    #[test]
-    fn what_is_kept_is_what_was_needed_lately() -> Result<()> {
-        let device = own_device();
-        let work = Work::new(&device, None);
-        for round in 0..2 {
-            for megabytes in (32..=240).step_by(8) {
-                drop(buffer(&work, megabytes * MIB)?);
-                assert!(device.kept_bytes() <= 360 * MIB as u64, "{megabytes} MiB, round {round}");
-            }
-        }
-        assert!(device.kept_bytes() >= 240 * MIB as u64, "the last is kept");
-        // After a while of small ones the large ones are not lately any more.
-        for _ in 0..3 * SPAN {
-            drop(buffer(&work, 100)?);
-        }
-        assert!(device.kept_bytes() <= ALWAYS_KEPT, "{}", device.kept_bytes());
-        device.trim();
-        assert_eq!(device.kept_bytes(), 0);
-        Ok(())
-    }
-
-    #[test]
-    fn the_same_again_creates_nothing() -> Result<()> {
-        let device = own_device();
-        let product = || -> Result<()> {
-            let work = Work::new(&device, None);
-            let (_kept, first) = (buffer(&work, 90 * MIB)?, buffer(&work, 50 * MIB)?);
-            let second = buffer(&work, 60 * MIB)?;
-            drop(first);
-            let _third = buffer(&work, 40 * MIB)?;
-            drop(second);
-            buffer(&work, 30 * MIB).map(drop)
-        };
-        product()?;
-        let created = device.counters().buffers_created;
-        (0..3).try_for_each(|_| product())?;
-        assert_eq!(device.counters().buffers_created, created);
-        Ok(())
-    }
-
-    #[test]
-    fn what_is_kept_counts_towards_limit_and_peak() -> Result<()> {
-        let device = own_device();
-        drop(buffer(&Work::new(&device, None), 10 * MIB)?);
-        let work = Work::new(&device, None);
-        drop(buffer(&work, MIB)?);
-        assert_eq!(work.peak_bytes(), 11 * MIB as u64);
-        let work = Work::new(&device, Some(8 * MIB as u64));
-        work.count_operand(0);
-        assert_eq!((work.peak_bytes(), device.kept_bytes()), (MIB as u64, MIB as u64), "10 MiB went back");
-        for (size, kept) in [(MIB, 1), (2 * MIB, 3), (4 * MIB, 7), (5 * MIB, 5), (3 * MIB, 8), (6 * MIB, 6)] {
-            drop(buffer(&work, size)?);
-            assert!(device.kept_bytes() <= 8 * MIB as u64 && work.peak_bytes() <= 8 * MIB as u64);
-            assert_eq!(device.kept_bytes(), kept * MIB as u64, "the oldest goes first");
-        }
-        let held = buffer(&work, 7 * MIB)?;
-        assert!(matches!(buffer(&work, 2 * MIB), Err(Error::Memory { available, .. }) if available == MIB as u64));
-        drop(held);
-        assert_eq!(work.most_used_bytes(), 7 * MIB as u64);
-        Ok(())
-    }
-
-    #[test]
-    fn what_was_abandoned_does_not_come_back() -> Result<()> {
-        let device = own_device();
-        let work = Work::new(&device, None);
-        let mut buffer = buffer(&work, MIB)?;
-        buffer.memory.abandon();
-        assert_eq!(work.used_bytes(), 0);
-        drop(buffer);
-        assert_eq!(device.kept_bytes(), 0);
-        Ok(())
-    }
-
-    #[test]
-    fn lack_of_memory_and_other_failures_are_told_apart() {
-        let pool = Pool::new(ptr::null_mut(), 1 << 30, 8 << 30);
-        let text = |used, code| pool.refusal(4096, used, Some(code)).to_string();
-        assert!(
-            text(0, -4).contains("4096 bytes needed") && text(0, -4).contains("OpenCL error -4"),
-            "{}",
-            text(0, -4)
-        );
-        assert!(text(0, -61).contains("not enough memory"));
-        assert_eq!(text(0, -5), "clCreateBuffer failed: OpenCL error -5 (CL_OUT_OF_RESOURCES)");
-        assert!(text(7 << 30, -5).contains("not enough memory"), "an eighth is left");
-        assert_eq!(text(7 << 30, -36), "clCreateBuffer failed: OpenCL error -36 (CL_INVALID_COMMAND_QUEUE)");
-    }
-
-    #[test]
-    fn size_classes_waste_at_most_an_eighth() {
-        for bytes in (0..5000).chain((1u64 << 30) - 3..(1 << 30) + 3).chain([(1 << 33) + 1, 12_345_678_901]) {
-            let size = rounded(bytes);
-            assert!(
-                size >= bytes && size >= 4096 && (bytes <= 4096 || (size - bytes) * 8 <= bytes),
-                "{bytes} -> {size}"
-            );
-            assert_eq!(rounded(size), size, "a class is its own");
-        }
+        state.free.entry(self.bytes).or_default().push_back(Free { raw: self.raw, age, behind });
     }
 }

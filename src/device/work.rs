@@ -4,7 +4,7 @@ use super::{
     buffer::Buffer,
     cl::{OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES},
     pool::{Budget, Meter, rounded},
-    queue::{SharedEvent, Waits},
+    queue::{Queue, SharedEvent, Waits},
 };
 use crate::{Error, Result, Word};
 use opencl3::{
@@ -21,6 +21,7 @@ use std::{
 /// One thread's own: threads that share a device have a `Work` each.
 pub(crate) struct Work {
     device: Device,
+    queue: Arc<Queue>,
     meter: Arc<Meter>,
     limit: u64,
     record: RefCell<Record>,
@@ -78,9 +79,15 @@ const FILL_BYTES: usize = 16 << 30;
 impl Work {
     /// Work that allocates at most `limit` bytes (the device's memory if `None`).
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
+        Self::on(device, &device.inner.queue, limit)
+    }
+
+    /// The same on one of the device's queues.
+    pub(super) fn on(device: &Device, queue: &Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
         Self {
             device: device.clone(),
+            queue: queue.clone(),
             meter: Arc::default(),
             limit,
             record: RefCell::default(),
@@ -106,6 +113,17 @@ impl Work {
 
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The queue that its commands go to.
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Has the commands from here on run behind those that the queue of `other` has taken so far.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for methods that overlap their kernels"))]
+    pub fn follow(&self, other: &Work) {
+        self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
 
     /// Bytes this work may have allocated at once.
@@ -153,7 +171,7 @@ impl Work {
                 place: format!("device memory within a limit of {} bytes", self.limit),
             });
         }
-        Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget())?, len))
+        Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
     }
 
     /// A buffer holding `values`; waits until they are copied.
@@ -172,7 +190,8 @@ impl Work {
                 // the copy.
                 unsafe {
                     let (from, bytes) = (values.as_ptr().cast(), size_of_val(values));
-                    clq::enqueue_write_buffer(queue, buffer.raw(), 1, 0, bytes, from, wait.len(), wait.pointer())
+                    let memory = buffer.raw_on(&self.queue);
+                    clq::enqueue_write_buffer(queue, memory, 1, 0, bytes, from, wait.len(), wait.pointer())
                 }
             })?;
         }
@@ -211,11 +230,12 @@ impl Work {
                 // outlives the copy.
                 unsafe {
                     let (from, to) = (start * size_of::<T>(), to.cast());
-                    clq::enqueue_read_buffer(queue, buffer.raw(), 1, from, bytes, to, wait.len(), wait.pointer())
+                    let memory = buffer.raw_on(&self.queue);
+                    clq::enqueue_read_buffer(queue, memory, 1, from, bytes, to, wait.len(), wait.pointer())
                 }
             })?;
             // Only now it is known whether the commands before have made what was read.
-            self.device.inner.queue.look()?;
+            self.queue.look()?;
         }
         Ok(())
     }
@@ -239,7 +259,8 @@ impl Work {
         self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), |queue, wait| {
             // SAFETY: both ranges lie inside their buffers, which are distinct (one is borrowed mutably).
             unsafe {
-                let (from, to, wait, events) = (from.raw(), to.raw(), wait.len(), wait.pointer());
+                let (from, to) = (from.raw_on(&self.queue), to.raw_on(&self.queue));
+                let (wait, events) = (wait.len(), wait.pointer());
                 clq::enqueue_copy_buffer(queue, from, to, from_start, to_start, bytes, wait, events)
             }
         })
@@ -263,7 +284,7 @@ impl Work {
             // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
             unsafe {
                 let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
-                clq::enqueue_fill_buffer(queue, buffer.raw(), pattern, size, 0, first, wait, events)
+                clq::enqueue_fill_buffer(queue, buffer.raw_on(&self.queue), pattern, size, 0, first, wait, events)
             }
         })?;
         (first..bytes).step_by(most).try_for_each(|start| {
@@ -271,7 +292,7 @@ impl Work {
             self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), |queue, wait| {
                 // SAFETY: both ranges lie inside the memory held, the first before the second.
                 unsafe {
-                    let (memory, wait, events) = (buffer.raw(), wait.len(), wait.pointer());
+                    let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());
                     clq::enqueue_copy_buffer(queue, memory, memory, 0, start, len, wait, events)
                 }
             })
@@ -302,14 +323,14 @@ impl Work {
         command: impl Fn(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
     ) -> Result<()> {
         let Device { inner } = &self.device;
-        let mut taken = inner.queue.enqueue(call, &command);
+        let mut taken = self.queue.enqueue(call, &command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
             && inner.pool.kept() > 0
         {
             // Memory is free only when the commands that used it are done.
-            inner.queue.drain()?;
+            self.queue.drain()?;
             inner.pool.trim();
-            taken = inner.queue.enqueue(call, &command);
+            taken = self.queue.enqueue(call, &command);
         }
         let event = taken.map_err(|error| self.out_of_memory(error, bytes))?;
         inner.commands.fetch_add(1, Relaxed);
@@ -343,8 +364,8 @@ impl Work {
     pub fn wait(&self) -> Result<()> {
         let last = self.record.borrow().events.last().map(|(_, event)| event.clone());
         last.map_or(Ok(()), |event| {
-            self.device.inner.queue.flush()?;
-            self.device.inner.queue.wait(&event)
+            self.queue.flush()?;
+            self.queue.wait(&event)
         })
     }
 

@@ -1,0 +1,181 @@
+//! Commands that fail late, and the events that commands wait for.
+use super::{commands::MOST_PENDING, *};
+use crate::{
+    Error,
+    device::{Device, Work, test_device},
+};
+use opencl3::event::{create_user_event, set_user_event_status};
+
+/// Takes a command that does nothing until it is told how it ends.
+fn taken(device: &Device) -> SharedEvent {
+    let context = device.inner.context.get();
+    let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", |_, _| create_user_event(context));
+    taken.unwrap()
+}
+
+fn fails(error: &Result<Vec<u32>>) -> bool {
+    matches!(error, Err(Error::CommandFailed { call: "clEnqueueNDRangeKernel", code: -5, .. }))
+}
+
+#[test]
+fn a_command_that_fails_after_it_was_taken_is_told_at_every_read_until_finish() -> Result<()> {
+    // A device of its own: others would be told too.
+    let device = Device::open(test_device().info())?;
+    let work = Work::new(&device, None);
+    let buffer = work.upload(&[1u32, 2, 3])?;
+    let command = taken(&device);
+    assert_eq!(buffer.download(&work)?, [1, 2, 3], "it is on its way");
+    set_user_event_status(command.get(), -5).unwrap();
+    for _ in 0..2 {
+        let other = Work::new(&device, None);
+        assert!(fails(&buffer.download(&other)) && fails(&buffer.download(&work)));
+    }
+    let refused = work.upload(&[1u32]).map(|_| Vec::new());
+    assert!(fails(&refused), "{refused:?}");
+    assert!(device.inner.queue.drain().is_err(), "that does not forget");
+    let told = device.finish().unwrap_err().to_string();
+    assert!(told.contains("taken by the device and failed later: OpenCL error -5 (CL_OUT_OF_RESOURCES)"), "{told}");
+    device.finish()?;
+    assert_eq!(buffer.download(&work)?, [1, 2, 3]);
+    Ok(())
+}
+
+#[test]
+fn commands_nobody_reads_after_are_forgotten_when_they_are_done() -> Result<()> {
+    let device = Device::open(test_device().info())?;
+    let open = taken(&device);
+    for _ in 0..3 * MOST_PENDING {
+        set_user_event_status(taken(&device).get(), 0).unwrap();
+    }
+    assert!(device.inner.queue.commands.state().pending.len() <= MOST_PENDING);
+    set_user_event_status(open.get(), -5).unwrap();
+    assert!(device.inner.queue.look().is_err(), "the one that was on its way is not");
+    Ok(())
+}
+
+#[test]
+fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
+    let device = Device::open(test_device().info())?;
+    // SAFETY: made for this handle, of the device's context.
+    let event = unsafe { Event::from_raw(create_user_event(device.inner.context.get()).unwrap()) };
+    set_user_event_status(event.get(), -5).unwrap();
+    // SAFETY: the event is valid.
+    let refused = unsafe { device.wait_for(&[event.get()]) };
+    assert!(matches!(refused, Err(Error::CommandFailed { code: -5, .. })), "{refused:?}");
+    // That is another's failure: the device goes on.
+    let work = Work::new(&device, None);
+    assert_eq!(work.upload(&[1u32, 2])?.download(&work)?, [1, 2]);
+    device.finish()
+}
+
+/// Takes a command on the queue of `work` that does nothing until its end is set, and what it waits
+/// for.
+fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
+    let mut waits = Vec::new();
+    let context = work.device().inner.context.get();
+    let event = work.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+        waits = wait.0.to_vec();
+        create_user_event(context)
+    })?;
+    Ok((event, waits))
+}
+
+#[test]
+fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not() -> Result<()> {
+    let device = Device::open(test_device().info())?;
+    let [first, second, third] = [0, 1, 2].map(|number| device.work_on(number, None).unwrap());
+    let (on_first, waits) = faked(&first)?;
+    assert_eq!(waits, [], "nothing is before it");
+    let (last, waits) = faked(&first)?;
+    assert_eq!(waits, [], "its queue keeps the order");
+    second.follow(&first);
+    second.follow(&first);
+    first.follow(&first);
+    let refused = second.queue().enqueue("clEnqueueCopyBuffer", |_, wait| {
+        assert_eq!(wait.0, [last.get()]);
+        Err(-36)
+    });
+    assert!(refused.is_err());
+    // The third is behind what the second is to wait for, though that has taken nothing yet.
+    third.follow(&second);
+    assert_eq!(faked(&third)?.1, [last.get()]);
+    let (on_second, waits) = faked(&second)?;
+    assert_eq!(waits, [last.get()], "a command that was refused has not waited");
+    assert_eq!(faked(&second)?.1, []);
+    assert_eq!(faked(&first)?.1, []);
+    // A command that is done is not waited for.
+    set_user_event_status(on_first.get(), 0).unwrap();
+    set_user_event_status(last.get(), 0).unwrap();
+    set_user_event_status(on_second.get(), 0).unwrap();
+    let (end, _) = faked(&second)?;
+    first.follow(&second);
+    set_user_event_status(end.get(), 0).unwrap();
+    assert_eq!(faked(&first)?.1, []);
+    Ok(())
+}
+
+#[test]
+fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> {
+    let info = test_device().info().clone();
+    let context = super::super::handle::Context::of(info.id)?;
+    let raw = CommandQueue::with_times(&context, info.id)?;
+    let device = Device::from_parts(info, context, Queue::ordered_by_events(raw));
+    let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+    let (one, two) = (faked(&first)?.0, faked(&second)?.0);
+    first.follow(&second);
+    second.follow(&first);
+    let (three, waits) = faked(&first)?;
+    assert_eq!(waits, [one.get(), two.get()]);
+    assert_eq!(faked(&second)?.1, [one.get()], "that kept its order by itself");
+    set_user_event_status(three.get(), 0).unwrap();
+    assert_eq!(faked(&first)?.1, [three.get()], "though it is done");
+    Ok(())
+}
+
+/// Two threads that enqueue at the same time: the driver has one of the commands first, and does not
+/// say which.
+#[test]
+fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
+    let device = Device::open(test_device().info())?;
+    let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+    faked(&first)?;
+    let mut inner = None;
+    let outer = first.queue().enqueue("clEnqueueNDRangeKernel", |_, _| {
+        inner = Some(faked(&first).unwrap().0);
+        create_user_event(device.inner.context.get())
+    })?;
+    let inner = inner.unwrap();
+    second.follow(&first);
+    assert_eq!(faked(&second)?.1, [inner.get(), outer.get()]);
+    let (last, _) = faked(&first)?;
+    second.follow(&first);
+    assert_eq!(faked(&second)?.1, [last.get()]);
+    // What was set while a command was on its way to the driver is for the next one.
+    let (on_first, _) = faked(&first)?;
+    second.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+        assert_eq!(wait.0, []);
+        second.follow(&first);
+        create_user_event(device.inner.context.get())
+    })?;
+    assert_eq!(faked(&second)?.1, [on_first.get()]);
+    Ok(())
+}
+
+#[test]
+fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
+    let device = Device::open(test_device().info())?;
+    let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+    let (command, _) = faked(&first)?;
+    second.follow(&first);
+    set_user_event_status(command.get(), -5).unwrap();
+    for work in [&second, &first, &second] {
+        let refused = work.upload(&[1u32]).map(|_| Vec::new());
+        assert!(fails(&refused), "{refused:?}");
+    }
+    assert!(matches!(device.finish(), Err(Error::CommandFailed { code: -5, .. })));
+    device.finish()?;
+    for work in [&first, &second] {
+        assert_eq!(faked(work)?.1, [], "what has failed is not waited for");
+    }
+    Ok(())
+}
