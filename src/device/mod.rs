@@ -23,6 +23,7 @@ mod parameters;
 mod pool;
 mod program;
 mod queue;
+mod scratch;
 mod source;
 mod work;
 
@@ -34,6 +35,8 @@ pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
 pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
+#[expect(unused_imports, reason = "plans are to take their scratch from here")]
+pub(crate) use scratch::{Scratch, Taken};
 pub(crate) use source::{Options, Source, source};
 pub use work::StageTime;
 pub(crate) use work::{Clock, Work, at_most};

@@ -353,6 +353,12 @@ impl Memory {
         }
     }
 
+    /// From now on the memory is for commands of `queue` alone, behind `behind`.
+    pub(super) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
+        queue.follow(behind);
+        self.queues = AtomicU32::new(1 << queue.number());
+    }
+
     /// Keeps somebody else's memory alive.
     ///
     /// # Safety

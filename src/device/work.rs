@@ -395,7 +395,7 @@ impl Work {
 }
 
 /// The bytes of `len` values, if they can be counted with room to round them up.
-fn bytes_of<T>(len: usize) -> Result<u64> {
+pub(super) fn bytes_of<T>(len: usize) -> Result<u64> {
     let limit = i64::MAX as u64 / (2 * size_of::<T>() as u64);
     match len as u64 {
         value if value > limit => Err(Error::TooLarge { what: "number of values of a buffer", value, limit }),

@@ -1,0 +1,191 @@
+//! Device memory that a plan reserves for its executions.
+use super::{Buffer, Device, Work, queue::Point, work::bytes_of};
+use crate::{Result, Word};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Room for `len` values that executions of a plan take in turn. It is allocated by the first one
+/// and held until the plan is dropped: later ones ask the driver for nothing. Executions at the
+/// same time, in several threads, each get room of their own.
+pub(crate) struct Scratch<T: Word> {
+    len: usize,
+    bytes: u64,
+    /// `None` before the first execution, and while one has it.
+    idle: Mutex<Option<Idle<T>>>,
+}
+
+struct Idle<T: Word> {
+    buffer: Buffer<T>,
+    /// The last commands that use it.
+    behind: Vec<Point>,
+}
+
+/// A buffer for one execution, its contents undefined. It goes back when this is dropped, which may
+/// be before the commands that use it have run.
+pub(crate) struct Taken<'a, T: Word> {
+    scratch: &'a Scratch<T>,
+    /// `None` once it went back.
+    buffer: Option<Buffer<T>>,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "plans are to take their scratch from here"))]
+impl<T: Word> Scratch<T> {
+    /// Room for `len` values on `device`; nothing is allocated yet.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a number of values whose bytes cannot be
+    /// counted.
+    pub fn new(device: &Device, len: usize) -> Result<Self> {
+        Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), idle: Mutex::default() })
+    }
+
+    /// A buffer of the length reserved, for commands of `work`, which is of the same device: that of
+    /// the plan if it is idle, otherwise one from the pool.
+    ///
+    /// # Errors
+    /// As [`Work::buffer`], if it must be taken from the pool.
+    pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
+        let idle = self.idle().take();
+        let buffer = match idle {
+            Some(Idle { mut buffer, behind }) => {
+                buffer.memory.hand_to(work.queue(), behind);
+                buffer
+            }
+            None => work.buffer(self.len)?,
+        };
+        Ok(Taken { scratch: self, buffer: Some(buffer) })
+    }
+
+    /// Bytes of device memory held from the first execution on, size class included.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl<T: Word> Scratch<T> {
+    fn idle(&self) -> MutexGuard<'_, Option<Idle<T>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Word> Deref for Taken<'_, T> {
+    type Target = Buffer<T>;
+    fn deref(&self) -> &Buffer<T> {
+        self.buffer.as_ref().expect("it goes back on drop alone")
+    }
+}
+
+impl<T: Word> DerefMut for Taken<'_, T> {
+    fn deref_mut(&mut self) -> &mut Buffer<T> {
+        self.buffer.as_mut().expect("it goes back on drop alone")
+    }
+}
+
+impl<T: Word> Drop for Taken<'_, T> {
+    fn drop(&mut self) {
+        let Some(buffer) = self.buffer.take() else { return };
+        let behind = buffer.memory.behind();
+        // The first to come back is the plan's; the others go to the pool.
+        self.scratch.idle().get_or_insert(Idle { buffer, behind });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+    use opencl3::event::create_user_event;
+
+    const LEN: usize = 100_000;
+
+    #[test]
+    fn the_first_execution_allocates_and_the_others_do_not() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let scratch = Scratch::<u32>::new(&device, LEN)?;
+        assert_eq!(device.counters(), Default::default(), "nothing is allocated for a plan that is not executed");
+        for round in 0..3 {
+            let work = Work::new(&device, None);
+            let mut taken = scratch.take(&work)?;
+            assert_eq!((taken.len(), taken.bytes()), (LEN, scratch.bytes()));
+            work.write(&vec![round; LEN], &mut taken)?;
+            assert_eq!(taken.download(&work)?, vec![round; LEN]);
+            drop(taken);
+            device.trim();
+            let counters = device.counters();
+            assert_eq!((counters.buffers_created, counters.buffers_taken), (1, 1), "round {round}");
+            assert_eq!(device.kept_bytes(), 0, "the plan's is not the pool's");
+        }
+        drop(scratch);
+        assert!(device.kept_bytes() > 0);
+        Ok(())
+    }
+
+    #[test]
+    fn executions_at_the_same_time_have_room_of_their_own() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let scratch = Scratch::<u32>::new(&device, LEN)?;
+        let work = Work::new(&device, None);
+        let raw = scratch.take(&work)?.raw();
+        let (one, two) = (scratch.take(&work)?, scratch.take(&work)?);
+        assert!(one.raw() == raw && two.raw() != raw);
+        drop(one);
+        drop(two);
+        assert_eq!(device.kept_bytes(), scratch.bytes(), "one is the plan's, the other the pool's");
+        assert_eq!(scratch.take(&work)?.raw(), raw);
+        let execute = |number: u32| -> Result<()> {
+            let work = Work::new(&device, None);
+            for _ in 0..50 {
+                let mut taken = scratch.take(&work)?;
+                work.write(&vec![number; LEN], &mut taken)?;
+                assert_eq!(taken.download(&work)?, vec![number; LEN]);
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=4).map(|number| scope.spawn(move || execute(number))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+        })?;
+        assert!(device.counters().buffers_created <= 4);
+        Ok(())
+    }
+
+    #[test]
+    fn another_queue_waits_for_the_last_execution() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let scratch = Scratch::<u32>::new(&device, LEN)?;
+        let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
+        let context = device.inner.context.get();
+        // A command that does not end.
+        let execute = |work: &Work| {
+            let mut waits = Vec::new();
+            let taken = scratch.take(work)?;
+            taken.raw_on(work.queue());
+            let event = work.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+                waits = wait.and(&[]);
+                create_user_event(context)
+            })?;
+            Result::Ok((event, waits))
+        };
+        let (_, waits) = execute(&first)?;
+        assert_eq!(waits, []);
+        let (on_first, waits) = execute(&first)?;
+        assert_eq!(waits, []);
+        let (on_second, waits) = execute(&second)?;
+        assert_eq!(waits, [on_first.get()]);
+        assert_eq!(execute(&second)?.1, []);
+        let (_, waits) = execute(&first)?;
+        assert!(waits != [on_second.get()] && waits.len() == 1, "for the last one");
+        Ok(())
+    }
+
+    #[test]
+    fn a_length_beyond_counting_is_refused_and_none_is_legal() -> Result<()> {
+        let device = test_device();
+        assert!(Scratch::<f64>::new(&device, usize::MAX).is_err());
+        let none = Scratch::<f64>::new(&device, 0)?;
+        assert!(none.take(&Work::new(&device, None))?.download(&Work::new(&device, None))?.is_empty());
+        Ok(())
+    }
+}
