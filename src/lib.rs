@@ -106,6 +106,7 @@ mod resident;
 pub mod solver;
 pub mod spy;
 mod structure;
+pub mod tuning;
 mod vector;
 
 pub use apply::MatVec;

@@ -4,19 +4,12 @@
 // A natural merge sort: what a column of A contributes is already sorted, so the passes follow the number of columns, not of products. No
 // step depends on a branch that cannot be foreseen: those cost more than everything else. Where there are many columns to merge, and so a
 // pass for every doubling, the products are dealt out by the digits of their rows instead, the lowest first.
-#if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK)
-#error "PAYLOAD, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
+#if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK) || !defined(RUNS_MAX)
+#error "PAYLOAD, SHORT_MAX, CHUNK, RUNS_MAX: see src/primitives/segmented_sort.rs"
 #endif
 
-// Below this, moving elements one by one is cheaper than looking for runs.
-#define INSERTION_MAX 24
-#define DIGIT_BITS 8
-// Nanoseconds: of an element in a merge pass, of one that is dealt out, of four values of a digit. (Two cores of a Sapphire Rapids.)
-#define MERGE_COST 8
-#define DEAL_COST 3
-#define DIGIT_COST 2
-// At most 4 passes deal out, so merges cost less than 4 * (DEAL_COST + 2^DIGIT_BITS / 4 * DIGIT_COST / INSERTION_MAX) / MERGE_COST < 5 passes.
-#define RUNS_MAX 32
+// INSERTION_MAX: below this, moving elements one by one is cheaper than looking for runs. MERGE_COST, DEAL_COST, DIGIT_COST: of an
+// element in a merge pass, of one that is dealt out, of four values of a digit. RUNS_MAX bounds the runs that merging is chosen for.
 
 // Merges left..left_end and right..right_end, `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,

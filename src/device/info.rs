@@ -1,6 +1,7 @@
 //! What there is: platforms, devices, their limits; choosing one.
 use super::cl::check;
-use crate::{Element, Error, Result};
+pub use crate::tuning::DeviceKind;
+use crate::{Element, Error, Result, tuning::Numbers};
 use opencl3::{
     device as cl,
     error_codes::DLOPEN_RUNTIME_LOAD_FAILED,
@@ -9,21 +10,6 @@ use opencl3::{
 };
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
-
-/// The kind of processor a device is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum DeviceKind {
-    /// A graphics processor.
-    Gpu,
-    /// The host's own cores.
-    Cpu,
-    /// A dedicated accelerator.
-    Accelerator,
-    /// Anything else.
-    Other,
-}
 
 /// Name, kind and limits of a device.
 #[derive(Debug, Clone, Serialize)]
@@ -70,6 +56,11 @@ impl DeviceInfo {
     /// a group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
+    }
+
+    /// What kernels are compiled and launched with on this device.
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 
     /// Refuses an element type the device cannot compute with.

@@ -150,6 +150,7 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] when the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
+        crate::tuning::check_file()?;
         let start = Instant::now();
         let context = Context::of(info.id)?;
         let queue = CommandQueue::with_times(&context, info.id)?;

@@ -3,8 +3,9 @@
 //! One launch up to a tile of values, two (the sums of the tiles, then the tiles) up to some million: each tile then adds up the sums of the
 //! tiles before it. Beyond, those are scanned first, in the same way.
 use crate::{
-    DeviceInfo, DeviceKind, Result, Word,
+    DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, pool_bytes},
+    tuning::Numbers,
 };
 
 /// Numbers the scan is compiled with.
@@ -18,12 +19,10 @@ pub(crate) struct ScanTuning {
 }
 
 impl ScanTuning {
-    /// On a CPU, where a group is a loop, one item with much to do: kernels without barriers, which compile and run faster.
     pub fn new(info: &DeviceInfo) -> Self {
-        // 4096 tiles add up 8 M partials, which cached memory gives in the time of a launch; on a CPU nothing is gained.
-        let (group_size, items, direct_tiles) =
-            if info.kind == DeviceKind::Cpu { (1, 4096, 64) } else { (256, 8, 4096) };
-        Self { group_size: group_size.min(1 << info.max_group_size.max(1).ilog2()), items, direct_tiles }
+        let Numbers { scan_group_size: group_size, scan_items: items, scan_direct_tiles: direct_tiles, .. } =
+            info.numbers();
+        Self { group_size, items, direct_tiles }
     }
 
     /// Values of a tile.

@@ -5,8 +5,9 @@
 //! many to a group without reaching global memory in between; long ones are cut into chunks from their own start, and sorted chunks are merged in
 //! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
 use crate::{
-    DeviceInfo, DeviceKind, Error, Result, Word,
+    DeviceInfo, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
+    tuning::Numbers,
 };
 
 /// Numbers the sort is compiled with.
@@ -22,32 +23,35 @@ pub(crate) struct SortTuning {
 }
 
 impl SortTuning {
-    /// 7 elements an item: odd, so that neighbours do not meet in a bank of local memory, and few enough for registers.
-    const ITEMS: usize = 7;
-
     pub fn new(info: &DeviceInfo) -> Self {
-        // Half a chunk of keys and payloads, back and forth, fits a second-level cache. A device without work-groups to speak of is one of
-        // loops, too.
-        match info.kind == DeviceKind::Cpu || info.max_group_size < 8 {
-            true => Self { group_size: 1, short_max: 1 << 14, chunk: 1 << 15, serial: true },
-            false => Self::parallel(256.min(1 << info.max_group_size.ilog2())),
+        let numbers = info.numbers();
+        match numbers.sorts_serially() {
+            true => Self::serial(&numbers),
+            false => Self::parallel(numbers.sort_group_size, numbers.sort_items),
         }
     }
 
-    /// For the products of an expansion, which are sorted by chunks before they are written. Short segments are sorted apart, by smaller
-    /// work-groups. On an H200 chunks of 2816 and short segments up to 576 were the fastest of 15 pairs, or within 3 % of it, on ten matrices.
+    /// For the products of an expansion, which are sorted by chunks before they are written. Short
+    /// segments are sorted apart, by smaller work-groups.
     pub fn for_expansion(info: &DeviceInfo) -> Self {
-        let sort = Self::new(info);
-        if sort.serial {
-            return sort;
+        let numbers = info.numbers();
+        if numbers.sorts_serially() {
+            return Self::serial(&numbers);
         }
         // 16 bytes for each product of a chunk, and some for the group.
-        let items = if info.local_bytes >= 48 << 10 { 11 } else { Self::ITEMS };
-        Self { short_max: (128.min(sort.group_size) * 9) / 2, chunk: sort.group_size * items, ..sort }
+        let items = if info.local_bytes >= 48 << 10 { numbers.expansion_items } else { numbers.sort_items };
+        let chunk = numbers.sort_group_size * items;
+        let short_max = numbers.expansion_short_max.min(numbers.window_group_size * numbers.window_items / 2);
+        Self { short_max: short_max.min(chunk / 2), chunk, ..Self::parallel(numbers.sort_group_size, items) }
     }
 
-    pub(crate) fn parallel(group_size: usize) -> Self {
-        let chunk = group_size * Self::ITEMS;
+    fn serial(numbers: &Numbers) -> Self {
+        let short_max = numbers.serial_short_max;
+        Self { group_size: 1, short_max, chunk: 2 * short_max, serial: true }
+    }
+
+    pub(crate) fn parallel(group_size: usize, items: usize) -> Self {
+        let chunk = group_size * items;
         Self { group_size, short_max: chunk / 2, chunk, serial: false }
     }
 
@@ -123,11 +127,18 @@ pub(crate) struct SegmentedSort<P: Word> {
 
 impl<P: Word> SegmentedSort<P> {
     pub fn new(device: &Device, tuning: SortTuning) -> Result<Self> {
+        let numbers = device.info().numbers();
         let options = Options::group_size(tuning.group_size)
             .word::<P>("PAYLOAD")
             .define("ITEMS", tuning.chunk / tuning.group_size)
             .define("SHORT_MAX", tuning.short_max)
-            .define("CHUNK", tuning.chunk);
+            .define("CHUNK", tuning.chunk)
+            .define("INSERTION_MAX", numbers.serial_insertion_max)
+            .define("DIGIT_BITS", Numbers::DIGIT_BITS)
+            .define("MERGE_COST", numbers.serial_merge_cost)
+            .define("DEAL_COST", numbers.serial_deal_cost)
+            .define("DIGIT_COST", numbers.serial_digit_cost)
+            .define("RUNS_MAX", numbers.serial_runs_max());
         // Both files have kernels of the same names and arguments.
         let source = match tuning.serial {
             true => source!("primitives/segmented_sort_serial.cl"),

@@ -177,10 +177,12 @@ mod tests {
         generate::{self, Values, uniform},
         product::{
             problem::Transposed,
-            tuning::{BlockKernel, BlockTuning},
+            tuning::{BlockKernel, BlockTuning, StagedNumbers},
         },
         reference,
     };
+
+    const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
     #[test]
     fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
@@ -233,7 +235,7 @@ mod tests {
                 let want = executed(BlockKernel::General, 64, 7)?;
                 assert!(executed(BlockKernel::Serial { runs: 3 }, 1, 7)? == want, "{shape:?} {transposed:?}");
                 assert!(executed(BlockKernel::Tiles, 64, 7)? == want, "{shape:?} {transposed:?}");
-                assert!(executed(BlockKernel::Staged, 32, 0)? == want, "{shape:?} {transposed:?}");
+                assert!(executed(BlockKernel::Staged(STAGED), 32, 0)? == want, "{shape:?} {transposed:?}");
             }
         }
         Ok(())
@@ -255,7 +257,7 @@ mod tests {
         // Runs of one to seven products; those of more than two in pieces.
         for (kernel, group_size, long_run) in [
             (BlockKernel::Tiles, 64, 2),
-            (BlockKernel::Staged, 32, 0),
+            (BlockKernel::Staged(STAGED), 32, 0),
             (BlockKernel::Serial { runs: 3 }, 1, 2),
             (BlockKernel::General, 64, 2),
         ] {

@@ -5,6 +5,7 @@ use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
     device::Options,
     primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
+    tuning::Numbers,
 };
 
 /// Numbers of one product.
@@ -126,50 +127,45 @@ pub(crate) struct StagedTiles {
     pub teams: usize,
 }
 
+/// Numbers of [`BlockKernel::Staged`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StagedNumbers {
+    /// Work-items of a group.
+    pub group: usize,
+    /// Bytes of blocks that a group stages at once.
+    pub bytes: usize,
+}
+
 /// Which kernel multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
     /// Compiled for its three sides, [`BlockTiles`] in registers.
     Tiles,
     /// The same for larger blocks, [`StagedTiles`] in registers and operands in local memory: every run is a piece.
-    Staged,
+    Staged(StagedNumbers),
     /// Compiled for its three sides, a work-item for so many blocks one after another: for CPUs.
     Serial { runs: usize },
     /// One program for every shape, the sides being arguments.
     General,
 }
 
-/// Largest side for which kernels are compiled. (Points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4, hexahedra 8;
-/// finite elements up to 16.)
-const COMPILED_SIDE: usize = 16;
-/// Elements of a block of A that an item of a GPU holds in registers; larger ones are staged in local memory.
-const HELD_AREA: usize = 64;
-/// Bytes of blocks that a group stages at once: the next ones are held by its items meanwhile, in 48 registers of each.
-const STAGED_BYTES: usize = 6 << 10;
-/// Work-items that stage blocks together: few wait for one another, and many groups are resident (13x13: 1.00 ms, of 64 items 1.23).
-const STAGED_GROUP: usize = 32;
-
 impl Tuning {
     /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
-        let wide = |preferred: usize| preferred.min(prev_power_of_two(info.max_group_size));
-        let cpu = info.kind == DeviceKind::Cpu;
+        let numbers = info.numbers();
         let sort = SortTuning::for_expansion(info);
         Self {
-            // 256 items fill a multiprocessor with some groups and leave registers; on a CPU a group is a loop, 64 is long enough.
-            group_size: wide(if cpu { 64 } else { 256 }),
-            record_groups: 256,
+            group_size: numbers.group_size,
+            record_groups: numbers.record_groups,
             scan: ScanTuning::new(info),
             sort,
             esc: if sort.serial { Method::Esc } else { Method::EscLocal },
-            windows: WindowTuning { group_size: wide(128), items: 9 },
-            // One item per tile on a CPU: no barriers, a cursor that only walks forward. Its tile is long enough to hide a group's start.
-            tiles: if cpu {
-                TileTuning { group_size: 1, products: 4096 }
-            } else {
-                TileTuning { group_size: wide(256), products: 8 * wide(256) }
+            windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
+            tiles: TileTuning {
+                group_size: numbers.tile_group_size,
+                products: numbers.tile_group_size * numbers.tile_items,
             },
-            blocks: BlockTuning::new(cpu, wide, a, b),
+            blocks: BlockTuning::new(info, &numbers, a, b),
             payload: PayloadKind::of([a.area(), b.area(), a.product(b).area()]),
         }
     }
@@ -192,7 +188,11 @@ impl Tuning {
         match wanted {
             Method::Esc => Self { esc: wanted, sort: SortTuning::new(info), ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
-                let sort = if self.sort.serial { SortTuning::parallel(self.windows.group_size) } else { self.sort };
+                let sort = if self.sort.serial {
+                    SortTuning::parallel(self.windows.group_size, info.numbers().sort_items)
+                } else {
+                    self.sort
+                };
                 Self { esc: wanted, sort, ..self }
             }
             _ => self,
@@ -206,30 +206,32 @@ impl Tuning {
 }
 
 impl BlockTuning {
-    fn new(cpu: bool, wide: impl Fn(usize) -> usize, a: BlockShape, b: BlockShape) -> Self {
-        let compiled =
-            [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= COMPILED_SIDE) && (cpu || b.cols() <= wide(64));
+    fn new(info: &DeviceInfo, numbers: &Numbers, a: BlockShape, b: BlockShape) -> Self {
+        let cpu = info.kind == DeviceKind::Cpu;
+        let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
+        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
+            && (cpu || b.cols() <= wide(64));
         // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
         let depth = (16 << 10) / (8 * (a.area() + b.area()));
+        let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
         let kernel = match cpu {
             _ if !compiled => BlockKernel::General,
-            true => BlockKernel::Serial { runs: 64 },
-            false if a.area() <= HELD_AREA => BlockKernel::Tiles,
-            false if wide(STAGED_GROUP) == STAGED_GROUP => BlockKernel::Staged,
+            true => BlockKernel::Serial { runs: numbers.block_serial_runs },
+            false if a.area() <= numbers.block_held_area => BlockKernel::Tiles,
+            false if wide(staged.group) == staged.group => BlockKernel::Staged(staged),
             false => BlockKernel::General,
         };
         Self {
             kernel,
             group_size: match kernel {
                 BlockKernel::Serial { .. } => 1,
-                BlockKernel::Staged => STAGED_GROUP,
+                BlockKernel::Staged(staged) => staged.group,
                 BlockKernel::General if a.product(b).area() > 64 => wide(128),
                 BlockKernel::Tiles | BlockKernel::General => wide(64),
             },
             long_run: match kernel {
-                // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
-                BlockKernel::Tiles => 32,
-                BlockKernel::Staged => 0,
+                BlockKernel::Tiles => numbers.block_long_run,
+                BlockKernel::Staged(_) => 0,
                 BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
             },
             depth: depth.clamp(1, 64),
@@ -264,8 +266,8 @@ impl BlockTiles {
 }
 
 impl StagedTiles {
-    /// The numbers are those of an H200; a team is at most [`STAGED_GROUP`] items.
-    pub fn new<T: Element>(a: BlockShape, b: BlockShape) -> Self {
+    /// The shapes are those that were fastest on an H200; a team is at most a group.
+    pub fn new<T: Element>(numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
         let (rows, cols, element) = (a.rows(), b.cols(), size_of::<T::Arithmetic>());
         let even = |n: usize| n.next_multiple_of(2);
         let (tile_rows, tile_cols) = match rows {
@@ -278,18 +280,18 @@ impl StagedTiles {
         };
         let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
         // Two products of a team at once hide nothing: half as many groups are resident (11x11: 1.35 ms, not 1.02).
-        let fitting = STAGED_BYTES / (element * (a.area() + b.area()));
-        Self { rows: tile_rows, cols: tile_cols, teams: (STAGED_GROUP / team).min(fitting).max(1) }
+        let fitting = numbers.bytes / (element * (a.area() + b.area()));
+        Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
-}
-
-fn prev_power_of_two(n: usize) -> usize {
-    1 << n.max(1).ilog2()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const COMPILED_SIDE: usize = 16;
+    const HELD_AREA: usize = 64;
+    const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
     /// What `cl/product/blocks/tiles.cl` declares.
     fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
@@ -303,7 +305,7 @@ mod tests {
 
     /// What `cl/product/blocks/staged.cl` declares at most: a vector behind each column, or the blocks of C; two pairs for each team.
     fn staged_bytes<T: Element>(a: BlockShape, b: BlockShape) -> usize {
-        let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(a, b);
+        let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(STAGED, a, b);
         let element = size_of::<T::Arithmetic>();
         let operands =
             (a.area() + b.area() + rows) * element + (2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows())) * 16;
@@ -317,9 +319,9 @@ mod tests {
                 [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
             let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
             if a.area() > HELD_AREA {
-                for tiles in [StagedTiles::new::<f64>(a, b), StagedTiles::new::<f32>(a, b)] {
+                for tiles in [StagedTiles::new::<f64>(STAGED, a, b), StagedTiles::new::<f32>(STAGED, a, b)] {
                     let items = rows.div_ceil(tiles.rows) * cols.div_ceil(tiles.cols) * tiles.teams;
-                    assert!(items <= STAGED_GROUP && tiles.cols <= cols, "{a} by {b}: {tiles:?}");
+                    assert!(items <= STAGED.group && tiles.cols <= cols, "{a} by {b}: {tiles:?}");
                 }
                 for bytes in [staged_bytes::<f64>(a, b), staged_bytes::<f32>(a, b)] {
                     assert!(bytes <= 32 << 10, "{a} by {b}: {bytes} bytes");

@@ -95,3 +95,37 @@ fn iterations_of_a_solver_are_logged() {
         assert!(logged.stderr.contains(words), "no \"{words}\" in {}", logged.stderr);
     }
 }
+
+/// Other numbers for kernels: the same bits; what no kernel can be compiled with is refused.
+#[test]
+fn blockmul_tuning_names_a_file_of_numbers() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 800 --per-column 9 -q -o p.mtx");
+    desk.ok("generate pose-graph --poses 60 --closures 60 -q -o h.mtx");
+    let multiply = |file: &str| -> Vec<String> {
+        ["p.mtx", "h.mtx --block 6"]
+            .map(|line| {
+                let ran = with(&desk, &[("BLOCKMUL_TUNING", file)], &format!("multiply {line} -q -o -"));
+                assert_eq!(ran.status, 0, "{file}: {}", ran.stderr);
+                ran.stdout
+            })
+            .into()
+    };
+    let want = multiply("off");
+    let numbers = r#"{"group_size": 32, "scan_items": 17, "scan_direct_tiles": 3, "tile_items": 128,
+        "serial_short_max": 200, "serial_insertion_max": 5, "serial_merge_cost": 2, "block_serial_runs": 3}"#;
+    desk.put("numbers.json", &format!(r#"{{"cpu": {numbers}, "gpu": {numbers}}}"#));
+    assert!(multiply("numbers.json") == want);
+
+    let refused = |text: &str, words: &[&str]| {
+        desk.put("wrong.json", text);
+        let ran = with(&desk, &[("BLOCKMUL_TUNING", "wrong.json")], "multiply p.mtx");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{text}: {}", ran.stderr);
+        for word in words.iter().chain(&["wrong.json: "]) {
+            assert!(ran.stderr.contains(word), "{text}: no \"{word}\" in {}", ran.stderr);
+        }
+    };
+    refused(r#"{"gpu": {"groupsize": 3}}"#, &["unknown field `groupsize`"]);
+    refused(r#"{"cpu": {"group_size": 48}}"#, &["group_size is 48, not a power of two"]);
+    refused("{\n\"cpu\": ]", &["line 2"]);
+}

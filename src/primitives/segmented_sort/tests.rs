@@ -46,7 +46,7 @@ fn check<P: Word + PartialEq + std::fmt::Debug>(
 
 /// Small enough to reach every size class with small inputs; both ways to sort.
 fn tunings() -> [SortTuning; 2] {
-    [SortTuning::parallel(32), SortTuning { group_size: 1, short_max: 100, chunk: 200, serial: true }]
+    [SortTuning::parallel(32, 7), SortTuning { group_size: 1, short_max: 100, chunk: 200, serial: true }]
 }
 
 /// Many equal rows, a few of them at the end of the range.
@@ -108,7 +108,7 @@ fn every_mix_of_lengths() -> Result<()> {
 #[test]
 fn one_segment_of_millions_and_millions_of_tiny_ones() -> Result<()> {
     let info = test_device().info().clone();
-    for tuning in [SortTuning::new(&info), SortTuning::parallel(64)] {
+    for tuning in [SortTuning::new(&info), SortTuning::parallel(64, 7)] {
         check(tuning, &[2_000_003], scattered, f64::from)?;
         check(tuning, &(0..1_000_000).map(|i| i % 4).collect::<Vec<_>>(), scattered, f64::from)?;
     }
@@ -118,7 +118,7 @@ fn one_segment_of_millions_and_millions_of_tiny_ones() -> Result<()> {
 #[test]
 fn tunings_fit_the_smallest_local_memory() {
     for group_size in [32, 64, 128, 256] {
-        let tuning = SortTuning::parallel(group_size);
+        let tuning = SortTuning::parallel(group_size, 7);
         assert!(tuning.chunk * (size_of::<u32>() + size_of::<u16>()) + 64 <= 32 << 10);
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
@@ -137,7 +137,7 @@ fn tunings_fit_the_smallest_local_memory() {
     info.max_group_size = 1;
     assert!(SortTuning::for_expansion(&info).serial);
     assert_eq!(
-        [1, 896, 897, 1792, 1793, 3584, 3585].map(|n| SortTuning::parallel(256).passes(n)),
+        [1, 896, 897, 1792, 1793, 3584, 3585].map(|n| SortTuning::parallel(256, 7).passes(n)),
         [0, 0, 0, 0, 1, 1, 2]
     );
 }

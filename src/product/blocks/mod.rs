@@ -209,8 +209,8 @@ impl<T: Element> BlockSums<T> {
                     .define("WIDE", 16 / size_of::<T::Arithmetic>());
                 Kernels::Tiles { kernel: Kernel::new(device, &options)?, tiles }
             }
-            BlockKernel::Staged => {
-                let tiles = StagedTiles::new::<T>(a, b);
+            BlockKernel::Staged(numbers) => {
+                let tiles = StagedTiles::new::<T>(numbers, a, b);
                 let options = sides()
                     .define("TILE_ROWS", tiles.rows)
                     .define("TILE_COLS", tiles.cols)

@@ -27,7 +27,7 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         group_size: 8,
         record_groups: 3,
         scan,
-        sort: SortTuning::parallel(8),
+        sort: SortTuning::parallel(8, 7),
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
         esc: Method::EscLocal,
