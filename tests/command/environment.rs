@@ -113,7 +113,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     };
     let want = multiply("off");
     let numbers = r#"{"group_size": 32, "scan_items": 17, "scan_direct_tiles": 3, "tile_items": 128,
-        "serial_short_max": 200, "serial_insertion_max": 5, "serial_merge_cost": 2, "block_serial_runs": 3}"#;
+        "serial_short_max": 200, "serial_insertion_max": 12, "serial_merge_cost": 6, "block_serial_runs": 3}"#;
     desk.put("numbers.json", &format!(r#"{{"cpu": {numbers}, "gpu": {numbers}}}"#));
     assert!(multiply("numbers.json") == want);
 
