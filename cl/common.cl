@@ -34,6 +34,23 @@
 #define LOAD(values, i) ((values)[i])
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif
+
+// Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, what a sum starts from, and
+// EMPTY, an entry without products. All are in ARITHMETIC, and their text is the host's.
+#if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
+#error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/semiring.rs"
+#endif
+
+// Puts alpha * sum + beta * what is there in its place, which is not read if beta is 0. For other
+// algebras than plus-times alpha is 1, and beta is 0 or 1: the sum replaces what is there or is
+// added to it.
+void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    ARITHMETIC value = alpha * sum;
+    if (beta != 0)
+        value = ADD(value, beta * LOAD(values, i));
+    STORE(value, values, i);
+}
 #endif
 
 // Defines name(value, shared, &total): combines the values of all work-items before this one, 0 for the first; the

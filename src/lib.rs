@@ -113,7 +113,7 @@ pub use apply::MatVec;
 pub use device::kernel_cache;
 pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
-pub use element::{Element, OperandPair, Real, Word};
+pub use element::{Arithmetic, Element, Field, OperandPair, Real, Semiring, Word};
 pub use error::{Error, Result};
 pub use groups::{BlockGroups, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, WeightedGroupsGram};
 pub use host::Progress;

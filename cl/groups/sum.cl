@@ -5,10 +5,6 @@
 //   in      run_end[nnz]  pair[terms]          of each block of C the blocks that sum to it, in ascending order of their matrices: pair.x
 //   in      parts[blocks * area]               the blocks of all matrices, one matrix after another
 //   in out  c_values[(first + nnz) * c_stride] beta * what was there is added, which is not read where beta is 0
-//
-// -0.0 is the start that changes no bit of the first term.
-#define NOTHING ((ARITHMETIC)-0.0f)
-
 KERNEL sum_groups(global const uint* run_end, global const uint2* pair, global const ELEMENT* parts, global ELEMENT* c_values,
                   uint nnz, uint first, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint area)
 {
@@ -17,13 +13,9 @@ KERNEL sum_groups(global const uint* run_end, global const uint2* pair, global c
     if (block >= nnz)
         return;
     const uint begin = block > 0 ? run_end[block - 1] + 1 : 0, last = run_end[block];
-    ARITHMETIC sum = NOTHING;
+    ARITHMETIC sum = IDENTITY;
     IN_ORDER
     for (uint p = begin; p <= last; ++p)
-        sum += LOAD(parts, (ulong)pair[p].x * area + element);
-    const ulong place = ((ulong)first + block) * c_stride + element;
-    ARITHMETIC value = alpha * sum;
-    if (beta != 0)
-        value += beta * LOAD(c_values, place);
-    STORE(value, c_values, place);
+        sum = ADD(sum, LOAD(parts, (ulong)pair[p].x * area + element));
+    place_sum(sum, c_values, ((ulong)first + block) * c_stride + element, alpha, beta);
 }

@@ -12,6 +12,8 @@
 //                                 32-bit numbers), then lower words; zero before
 //   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, those before it
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
+//
+// Of plus-times alone: magnitudes are of real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif

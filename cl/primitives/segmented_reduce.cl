@@ -10,14 +10,13 @@
 #ifndef RUN_PIECE
 #error "RUN_PIECE: see src/primitives/segmented_reduce.rs"
 #endif
-#define NOTHING ((ARITHMETIC)-0.0f)
 
 ARITHMETIC sum_piece(global const ARITHMETIC* values, uint begin, uint end)
 {
-    ARITHMETIC sum = NOTHING;
+    ARITHMETIC sum = IDENTITY;
     IN_ORDER
     for (uint i = begin; i < end; ++i)
-        sum += values[i];
+        sum = ADD(sum, values[i]);
     return sum;
 }
 
@@ -41,7 +40,7 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
     const uint begin = run > 0 ? run_end[run - 1] + 1 : 0;
     const bool leads = piece[get_group_id(0)].y == begin;
     const uint end = leads ? run_end[run] + 1 : begin;
-    ARITHMETIC total = NOTHING;
+    ARITHMETIC total = IDENTITY;
     for (ulong round = begin; round < end; round += (ulong)GROUP_SIZE * RUN_PIECE) {
         const ulong start = round + (ulong)get_local_id(0) * RUN_PIECE;
         if (start < end)
@@ -50,7 +49,7 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
         if (get_local_id(0) == 0) {
             IN_ORDER
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
-                total += pieces[i];
+                total = ADD(total, pieces[i]);
         }
         GROUP_BARRIER; // item 0 has read, before the next round writes
     }

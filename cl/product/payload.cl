@@ -5,7 +5,7 @@
 //   else: the pair of its operands; an operand is the number of its entry, with A_SOURCED, B_SOURCED one read from a_operand, b_operand
 #ifdef ELEMENT
 #define OPERAND ELEMENT
-#define MAKE(a_entry, b_entry) (LOAD(a_operand, a_entry) * LOAD(b_operand, b_entry))
+#define MAKE(a_entry, b_entry) MULTIPLY(LOAD(a_operand, a_entry), LOAD(b_operand, b_entry))
 #else
 #if !defined(A_SOURCED) || !defined(B_SOURCED)
 #error "A_SOURCED, B_SOURCED: see src/product/problem.rs"

@@ -14,7 +14,6 @@
 #if !defined(ROWS) || !defined(COLS) || !defined(ROW_MAJOR)
 #error "ROWS, COLS, ROW_MAJOR: see src/product/plan/weigh.rs"
 #endif
-#define NOTHING ((ARITHMETIC)-0.0f)
 
 #if ROW_MAJOR
 #define AT(row, col, rows, cols) ((row) * (cols) + (col))
@@ -42,13 +41,13 @@ KERNEL weigh(global const uint* block_row, global const ELEMENT* j_values, globa
         value = LOAD(j, element);
     else {
         global const ELEMENT* w = information + of_row * information_stride;
-        value = NOTHING;
+        value = IDENTITY;
         IN_ORDER
         for (uint k = 0; k < ROWS; ++k)
-            value += LOAD(w, AT(row, k, ROWS, ROWS)) * LOAD(j, AT(k, col, ROWS, COLS));
+            value = ADD(value, MULTIPLY(LOAD(w, AT(row, k, ROWS, ROWS)), LOAD(j, AT(k, col, ROWS, COLS))));
     }
     if (rows_per_weight != 0)
-        value = LOAD(weight, (of_row * ROWS + row) / rows_per_weight) * value;
+        value = MULTIPLY(LOAD(weight, (of_row * ROWS + row) / rows_per_weight), value);
     STORE(value, t_values, item);
 }
 

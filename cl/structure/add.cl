@@ -5,6 +5,8 @@
 //   in   pair[nnz]                      entries of A and of B that each entry of C is the sum of, NONE where there is none
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
+//
+// Of plus-times alone, as alpha and beta are.
 #if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS)
 #error "ROWS, COLS, BLOCKS: see src/structure/mod.rs"
 #endif

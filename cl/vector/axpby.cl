@@ -2,6 +2,8 @@
 //
 //   in      x[n]
 //   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read where beta is 0
+//
+// Of plus-times alone, as alpha and beta are.
 KERNEL axpby(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong n, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong i = get_global_id(0);

@@ -7,12 +7,11 @@
 //   in   terms[n]                          sums of the round before
 //   out  sums[(n + PIECE - 1) / PIECE]
 //
-// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so on; behind the last term stands -0.0, which
-// changes no bit.
+// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so on; behind the last term stands IDENTITY, which
+// changes no bit. Of plus-times alone: this order is that of real sums.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif
-#define NOTHING ((ARITHMETIC)-0.0f)
 #define HALF (PIECE / 2)
 
 // Folds HALF sums into the first.
@@ -31,8 +30,8 @@ KERNEL dot_pieces(global const ELEMENT* restrict x, global const ELEMENT* restri
     const ulong begin = (ulong)get_group_id(0) * PIECE;
     for (uint i = get_local_id(0); i < HALF; i += GROUP_SIZE) {
         const ulong first = begin + i, second = first + HALF;
-        const ARITHMETIC one = first < n ? LOAD(x, first) * LOAD(y, first) : NOTHING;
-        sum[i] = one + (second < n ? LOAD(x, second) * LOAD(y, second) : NOTHING);
+        const ARITHMETIC one = first < n ? LOAD(x, first) * LOAD(y, first) : IDENTITY;
+        sum[i] = one + (second < n ? LOAD(x, second) * LOAD(y, second) : IDENTITY);
     }
     fold(sum);
     if (get_local_id(0) == 0)
@@ -45,7 +44,7 @@ KERNEL add_pieces(global const ARITHMETIC* restrict terms, global ARITHMETIC* re
     const ulong begin = (ulong)get_group_id(0) * PIECE;
     for (uint i = get_local_id(0); i < HALF; i += GROUP_SIZE) {
         const ulong first = begin + i, second = first + HALF;
-        sum[i] = (first < n ? terms[first] : NOTHING) + (second < n ? terms[second] : NOTHING);
+        sum[i] = (first < n ? terms[first] : IDENTITY) + (second < n ? terms[second] : IDENTITY);
     }
     fold(sum);
     if (get_local_id(0) == 0)

@@ -13,13 +13,12 @@
 //   in out  y[lines * SUMS]    alpha * sum + beta * what was there, which is not read where beta is 0; the root of the sum for NORMS
 //
 // A sum's terms are added in the order of the line's entries, within a block in ascending place across, each multiplication rounded
-// before it is added; cut every PIECE entries from the line's start, the pieces left to right. -0.0 is the start that changes no bit of
-// the first term; a sum of nothing is 0.
+// before it is added; cut every PIECE entries from the line's start, the pieces left to right. A sum of nothing is EMPTY.
+// Norms are of plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(DEPTH) || !defined(ACROSS) || !defined(NORMS) ||        \
     !defined(WHOLE_BLOCKS)
 #error "ROWS, COLS, TILE, DEPTH, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
 #endif
-#define NOTHING ((ARITHMETIC)-0.0f)
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
 
@@ -71,17 +70,11 @@ float root(float x)
 #define FINISHED(sum) root(sum)
 #endif
 
-void place(ARITHMETIC sum, global ELEMENT* y, ulong at, ARITHMETIC alpha, ARITHMETIC beta)
-{
 #if NORMS
-    STORE(FINISHED(sum), y, at);
+#define PLACE(sum, y, at, alpha, beta) STORE(FINISHED(sum), y, at)
 #else
-    ARITHMETIC value = alpha * sum;
-    if (beta != 0)
-        value += beta * LOAD(y, at);
-    STORE(value, y, at);
+#define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
-}
 
 // The products of all elements of entries begin to begin + count, block after block.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
@@ -93,7 +86,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #if NORMS
         term[i] = value * value;
 #else
-        term[i] = value * LOAD(x, FACTOR_AT(other[entry], element));
+        term[i] = MULTIPLY(value, LOAD(x, FACTOR_AT(other[entry], element)));
 #endif
     }
 }
@@ -105,7 +98,7 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     for (uint i = 0; i < count; ++i) {
         IN_ORDER
         for (uint k = 0; k < TERMS; ++k)
-            sum += term[i * AREA + TERM_AT(number, k)];
+            sum = ADD(sum, term[i * AREA + TERM_AT(number, k)]);
     }
     return sum;
 }
@@ -125,9 +118,9 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
     GROUP_BARRIER;
     for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
         const uint line = first + i / SUMS, from = line_ptr[line], count = line_ptr[line + 1] - from;
-        const ARITHMETIC start = count > 0 ? NOTHING : 0;
+        const ARITHMETIC start = count > 0 ? IDENTITY : EMPTY;
         const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, count, i % SUMS);
-        place(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+        PLACE(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
     }
 }
 #endif
@@ -140,7 +133,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     const uint4 at = piece[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)
-        sum[own] = at.y < at.z ? NOTHING : 0;
+        sum[own] = at.y < at.z ? IDENTITY : EMPTY;
     const uint entries = at.z - at.y;
     for (uint done = 0; done < entries; done += DEPTH) {
         const uint count = min((uint)DEPTH, entries - done);
@@ -152,7 +145,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
         if (at.w == WHOLE)
-            place(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
+            PLACE(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
         else
             parts[(ulong)at.w * SUMS + number] = sum[own];
     }
@@ -166,7 +159,7 @@ KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* rest
     const uint4 at = cut[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)
-        sum[own] = NOTHING;
+        sum[own] = IDENTITY;
     for (uint part = at.y; part < at.z; part += depth) {
         const uint count = min(depth, at.z - part);
         for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
@@ -175,10 +168,10 @@ KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* rest
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
             IN_ORDER
             for (uint i = 0; i < count; ++i)
-                sum[own] += term[i * SUMS + number];
+                sum[own] = ADD(sum[own], term[i * SUMS + number]);
         }
         GROUP_BARRIER; // everything is read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-        place(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
+        PLACE(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
 }

@@ -5,6 +5,8 @@
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
 //   in      factor[nrows * ROWS] or [ncols * COLS]
 //   in out  values[nnz * stride]        blocks of ROWS x COLS, column-major
+//
+// Of plus-times alone: scalings have inverses.
 #if !defined(ROWS) || !defined(COLS) || !defined(ENTRIES)
 #error "ROWS, COLS, ENTRIES: see src/vector/scaling.rs"
 #endif

@@ -1,6 +1,6 @@
 //! Products of matrices with vectors.
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
     device::Work,
     product::Scaling,
     vector::{
@@ -67,7 +67,7 @@ impl<M: Matrix> MatVec<M> {
         a.check_kind::<M>()?;
         // The rows of op(A) are rows of the arrays where both or neither transpose.
         let rows = transposed == M::ROW_MAJOR;
-        let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products)?;
+        let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))?;
         let bytes = sums.bytes();
         Ok(Self { a: a.clone(), transposed, sums, bytes, matrix: PhantomData })
     }
@@ -133,8 +133,7 @@ impl<M: Matrix> MatVec<M> {
         let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
         check_vector("x", x, self.device(), self.x_len(), why)?;
         check_vector("y", y, self.device(), self.y_len(), why)?;
-        let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
-        let scaling = Scaling { alpha: number(alpha), beta: number(beta) };
+        let scaling = Scaling::new(alpha, beta);
         self.sums.run(&Work::new(self.device(), None), &a.cbc, &x.values, scaling, &mut y.values)
     }
 

@@ -60,7 +60,8 @@ fn add_part(text: &mut String, number: usize, source: Source, options: &Options,
     // The log names the file and the line.
     let _ = writeln!(text, "#line 1 \"{}\"\n{}", COMMON.path, COMMON.text);
     let _ = writeln!(text, "#line 1 \"{}\"\n{}", source.path, with_kernels(source.text, kernels));
-    let forgotten: BTreeSet<&String> = defines.iter().map(|(name, _)| name).chain(&words.macros).collect();
+    let macros = words.macros.iter().map(String::as_str);
+    let forgotten: BTreeSet<&str> = defines.iter().map(|(name, _)| leading_name(name)).chain(macros).collect();
     for name in forgotten {
         let _ = writeln!(text, "#undef {name}");
     }
@@ -181,7 +182,7 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
     fn a_part_leaves_nothing_behind() {
         let source = Source { path: "cl/text.cl", text: TEXT };
         let unit = |rows: u32, kernel| {
-            let options = Options::group_size(4).define("ROWS", rows).define("COLS", 2);
+            let options = Options::group_size(4).define("ROWS", rows).define("COLS", 2).define("LESS(x, y)", "x < y");
             Unit { source, options, kernel }
         };
         let batch = Batch::new(&[unit(3, "fill"), unit(5, "fill"), unit(3, "other")]);
@@ -192,6 +193,7 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
         }
         let count = |word: &str| batch.text.matches(word).count();
         assert_eq!((count("#define ROWS"), count("#undef ROWS\n")), (2, 2));
+        assert_eq!((count("#define LESS(x, y) x < y\n"), count("#undef LESS\n")), (2, 2));
         assert_eq!((count("#define fill "), count("#undef fill\n")), (2, 2));
         assert_eq!(count("#undef TWICE\n"), 2);
     }

@@ -1,6 +1,6 @@
 //! Kernel sources, embedded, and the options they are compiled with.
 use super::DeviceInfo;
-use crate::{Element, Word};
+use crate::{Element, Semiring, Word};
 
 /// A kernel file, embedded: its path for messages and its text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ impl Options {
         Self::default().define("GROUP_SIZE", group_size)
     }
 
-    /// The macro `name`.
+    /// The macro `name`, or `name(x, y)`.
     pub fn define(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         self.defines.push((name.to_owned(), value.to_string()));
         self
@@ -70,11 +70,21 @@ impl Options {
         self
     }
 
-    /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`.
+    /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`,
+    /// and the sums of plus-times.
     pub fn element<T: Element>(self) -> Self {
+        self.element_in::<T>(&Semiring::PLUS_TIMES)
+    }
+
+    /// The same with the sums of an algebra: ADD, MULTIPLY, IDENTITY and EMPTY of `cl/common.cl`.
+    pub fn element_in<T: Element>(self, algebra: &Semiring<T::Arithmetic>) -> Self {
         self.word::<T>("ELEMENT")
             .word::<T::Arithmetic>("ARITHMETIC")
             .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
+            .define("ADD(x, y)", algebra.text.add)
+            .define("MULTIPLY(x, y)", algebra.text.multiply)
+            .define("IDENTITY", algebra.text.identity)
+            .define("EMPTY", algebra.text.empty)
     }
 }
 

@@ -1,6 +1,13 @@
-//! Pairs of Rust and OpenCL types: what crosses to a device, and what a matrix may hold.
+//! Pairs of Rust and OpenCL types: what crosses to a device ([`Word`]), what a matrix may hold
+//! ([`Element`]) and what it is computed in ([`Arithmetic`]); which elements are real numbers
+//! ([`Field`], [`Real`]); and the algebra of sums ([`Semiring`]).
+mod semiring;
+
+pub use semiring::Semiring;
+
 use half::f16;
 use nalgebra::RealField;
+use num_traits::NumAssign;
 
 /// A type with the same size, alignment and bits in Rust and in OpenCL C.
 ///
@@ -62,12 +69,40 @@ unsafe impl Word for Piece {
     const CL_NAME: &'static str = "uint4";
 }
 
+/// A type that products and sums are computed in: `f64`, `f32`. It has the operations of a ring and an
+/// order.
+pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
+    /// Zero; +0.0 for floats.
+    const ZERO: Self;
+    /// The zero that changes no bit of a number it is added to; -0.0 for floats.
+    const NEUTRAL: Self;
+    /// The nearest number, of two the even one.
+    fn nearest(number: f64) -> Self;
+}
+
+impl Arithmetic for f64 {
+    const ZERO: Self = 0.0;
+    const NEUTRAL: Self = -0.0;
+    fn nearest(number: f64) -> Self {
+        number
+    }
+}
+
+impl Arithmetic for f32 {
+    const ZERO: Self = 0.0;
+    const NEUTRAL: Self = -0.0;
+    fn nearest(number: f64) -> Self {
+        number as f32
+    }
+}
+
 /// What a matrix may hold: `f64`, `f32`, `half::f16`.
 ///
-/// A new element type is one impl of this trait and one of [`Word`].
+/// A new element type is one impl of this trait and one of [`Word`]; one of [`Arithmetic`] too if it
+/// is computed in a new type.
 pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
     /// The type sums and products are computed in: `f32` for `f16`, else the type itself.
-    type Arithmetic: Word + RealField + Copy;
+    type Arithmetic: Arithmetic + RealField;
     /// The name the command and the report use.
     const NAME: &'static str;
     /// Unit round-off of [`Element::Arithmetic`].
@@ -84,10 +119,16 @@ pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::D
     fn from_f64(value: f64) -> Self;
 }
 
-/// An [`Element`] that is computed with as it is stored: `f64`, `f32`.
-pub trait Real: Element<Arithmetic = Self> + RealField + Copy {}
+/// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings and
+/// thresholds take these.
+pub trait Field: Element<Arithmetic: RealField> {}
 
-impl<T: Element<Arithmetic = T> + RealField + Copy> Real for T {}
+impl<T: Element<Arithmetic: RealField>> Field for T {}
+
+/// A [`Field`] that is computed with as it is stored: `f64`, `f32`. The solvers take these.
+pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
+
+impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}
 
 impl Element for f64 {
     type Arithmetic = f64;

@@ -7,7 +7,7 @@ use super::{
     segmented_sort::{SegmentedSort, Segments, SortTuning},
     transpose::Transpose,
 };
-use crate::{Device, Pattern, Result, device::Work, element::Piece, resident::PatternArrays};
+use crate::{Device, Pattern, Result, Semiring, device::Work, element::Piece, resident::PatternArrays};
 use std::time::Instant;
 
 /// A result, and the milliseconds of each round after the first; by the wall clock, from an idle device to an idle device.
@@ -77,7 +77,7 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
         begin = end;
     }
     let (end, pieces, values) = (work.upload(ends)?, work.upload(&pieces)?, work.upload(values)?);
-    let reduce = SegmentedReduce::<f64>::new(device, 256.min(device.info().max_group_size))?;
+    let reduce = SegmentedReduce::<f64>::new(device, 256.min(device.info().max_group_size), &Semiring::PLUS_TIMES)?;
     let run = |mut sums| reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums);
     let (sums, times) = timed(device, rounds, || work.buffer(ends.len()), run)?;
     Ok((sums.download(&work)?, times))

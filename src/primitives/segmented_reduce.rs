@@ -2,9 +2,10 @@
 //! `cl/primitives/segmented_reduce.cl`.
 //!
 //! A run's values are added left to right; a run longer than [`RUN_PIECE`] is cut every [`RUN_PIECE`] values from its own start, and the pieces'
-//! sums are added left to right. Work-groups and tiles never enter, so the bits are the same on every device.
+//! sums are added left to right. Work-groups and tiles never enter, so the bits are the same on every device. The algebra says how two values
+//! are added.
 use crate::{
-    Element, Result,
+    Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     element::Piece,
 };
@@ -45,8 +46,8 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<T: Element> SegmentedReduce<T> {
-    pub fn new(device: &Device, group_size: usize) -> Result<Self> {
-        let options = Options::group_size(group_size).element::<T>().define("RUN_PIECE", RUN_PIECE);
+    pub fn new(device: &Device, group_size: usize, algebra: &Semiring<T::Arithmetic>) -> Result<Self> {
+        let options = Options::group_size(group_size).element_in::<T>(algebra).define("RUN_PIECE", RUN_PIECE);
         Ok(Self { runs: Kernel::new(device, &options)?, long_runs: Kernel::rare(device, &options)?, group_size })
     }
 
@@ -104,9 +105,28 @@ mod tests {
         let pieces: Vec<Piece> = long.flat_map(pieces_of).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        SegmentedReduce::<f64>::new(&device, 64)?.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
+        let reduce = SegmentedReduce::<f64>::new(&device, 64, &Semiring::PLUS_TIMES)?;
+        reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&sums.download(&work)?), bits(&model(&ends, &values)));
+        Ok(())
+    }
+
+    #[test]
+    fn runs_are_summed_in_any_algebra() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // A run of one value, a short one, and one in three pieces, the last of which has the least value.
+        let (ends, cuts) = ([0, 7, 7 + 2 * RUN_PIECE as u32 + 3], [8, 1032, 2056, 2059]);
+        let values: Vec<f64> = (0..=ends[2]).map(|i| f64::from(5000 - i)).collect();
+        let piece = |cut: &[u32]| Piece { run: 2, begin: cut[0], end: cut[1], part: 0 };
+        let pieces: Vec<Piece> = cuts.windows(2).map(piece).collect();
+        let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
+        let mut sums = work.buffer(ends.len())?;
+        let reduce = SegmentedReduce::<f64>::new(&device, 2, &Semiring::MIN_PLUS)?;
+        reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
+        // The values descend: the least of a run is its last.
+        assert_eq!(sums.download(&work)?, ends.map(|end| values[end as usize]));
         Ok(())
     }
 
@@ -117,7 +137,8 @@ mod tests {
         // 2048 + 1 + 1 is 2050 in f32 and representable; rounded after each addition f16 would stay at 2048.
         let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
         let mut sums = work.buffer(1)?;
-        SegmentedReduce::<f16>::new(&device, 64)?.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
+        let reduce = SegmentedReduce::<f16>::new(&device, 64, &Semiring::PLUS_TIMES)?;
+        reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);
         Ok(())
     }

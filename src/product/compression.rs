@@ -8,7 +8,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{
-    Element, Result,
+    Element, Result, Semiring,
     device::{Buffer, Device, Work},
     primitives::segmented_reduce::SegmentedReduce,
 };
@@ -33,7 +33,7 @@ impl<T: Element> Compression<T> for Values {
     type Kernels = SegmentedReduce<T>;
 
     fn kernels(device: &Device, _: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        SegmentedReduce::new(device, tuning.group_size)
+        SegmentedReduce::new(device, tuning.group_size, &Semiring::PLUS_TIMES)
     }
 
     fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, T> {

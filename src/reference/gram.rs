@@ -1,11 +1,10 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
 use super::multiply;
 use crate::{
-    BlockGroups, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Weights,
+    BlockGroups, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
     groups::{dimensions, transposed},
     matrix::CbcView,
 };
-use num_traits::Zero;
 
 /// H = JᵀJ or a triangle of it: what [`Plan::gram`](crate::Plan::gram) computes.
 ///
@@ -90,6 +89,7 @@ fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> 
     }
     let at =
         |row: usize, col: usize, of: (usize, usize)| if M::ROW_MAJOR { row * of.1 + col } else { col * of.0 + row };
+    let Semiring { identity, add, multiply, .. } = Semiring::<<M::Element as Element>::Arithmetic>::PLUS_TIMES;
     let mut values = vec![M::Element::from_f64(0.0); view.pattern.nnz() * rows * cols];
     for (entry, block_row) in block_rows::<M>(view.pattern).into_iter().enumerate() {
         let (of_j, t) = (view.block(entry), &mut values[entry * rows * cols..][..rows * cols]);
@@ -98,15 +98,14 @@ fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> 
                 None => of_j[at(row, col, (rows, cols))].widen(),
                 Some(w) => {
                     let w = w.as_cbc().block(block_row);
-                    // -0.0 is the start that changes no bit of the first term.
-                    let nothing = -<M::Element as Element>::Arithmetic::zero();
-                    (0..rows).fold(nothing, |sum, k| {
-                        sum + w[at(row, k, (rows, rows))].widen() * of_j[at(k, col, (rows, cols))].widen()
+                    (0..rows).fold(identity, |sum, k| {
+                        let of_w = w[at(row, k, (rows, rows))].widen();
+                        add(sum, multiply(of_w, of_j[at(k, col, (rows, cols))].widen()))
                     })
                 }
             };
             let weight = vector.map(|(vector, share)| vector[(block_row * rows + row) / share].widen());
-            t[at(row, col, (rows, cols))] = M::Element::narrow(weight.map_or(sum, |weight| weight * sum));
+            t[at(row, col, (rows, cols))] = M::Element::narrow(weight.map_or(sum, |weight| multiply(weight, sum)));
         }
     }
     M::from_cbc(Cbc::new(view.pattern.clone(), view.shape, values)?)
@@ -192,16 +191,17 @@ fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
     let views: Vec<CbcView<'_, M::Element>> = terms.iter().map(Matrix::as_cbc).collect();
     let (shape, size) = (views[0].shape, views[0].pattern);
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
+    let Semiring { identity, add, .. } = Semiring::<<M::Element as Element>::Arithmetic>::PLUS_TIMES;
     for col in 0..size.ncols() {
         let mut rows: Vec<u32> = views.iter().flat_map(|view| view.pattern.column(col)).copied().collect();
         rows.sort_unstable();
         rows.dedup();
         for &row in &rows {
-            let mut block = vec![-<M::Element as Element>::Arithmetic::zero(); shape.area()];
+            let mut block = vec![identity; shape.area()];
             for view in &views {
                 let Ok(found) = view.pattern.column(col).binary_search(&row) else { continue };
                 let of_view = view.block(view.pattern.entries(col).start + found);
-                block.iter_mut().zip(of_view).for_each(|(sum, x)| *sum += x.widen());
+                block.iter_mut().zip(of_view).for_each(|(sum, x)| *sum = add(*sum, x.widen()));
             }
             values.extend(block.into_iter().map(M::Element::narrow));
         }

@@ -1,7 +1,6 @@
 //! Masked products on the CPU: the whole product, of which the places of a mask are taken.
 use super::multiply;
-use crate::{Cbc, Error, Matrix, Pattern, Result};
-use bytemuck::Zeroable;
+use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring};
 
 /// C = A·B where `mask` has entries, and nowhere else: C has the mask's pattern, and explicit zeros
 /// where no product falls. The other entries have the bits of [`multiply`]. The values of the mask
@@ -25,7 +24,7 @@ pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M
     let area = whole.shape.area();
     let needed = (mask.nnz() as u64).saturating_mul((4 + area * size_of::<M::Element>()) as u64);
     crate::host::memory::check("the masked product", needed)?;
-    let mut values = vec![M::Element::zeroed(); mask.nnz() * area];
+    let mut values = vec![M::Element::narrow(Semiring::PLUS_TIMES.empty); mask.nnz() * area];
     for (block, entry) in values.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
         if let Some(entry) = entry {
             block.copy_from_slice(whole.block(entry));

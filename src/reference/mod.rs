@@ -18,11 +18,10 @@ pub use vectors::{
 };
 
 use crate::{
-    BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, host::memory, matrix::CbcView,
+    Arithmetic, BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, Semiring, host::memory, matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE,
 };
 use nalgebra::{DMatrixView, DMatrixViewMut};
-use num_traits::Zero;
 use rayon::prelude::*;
 use std::{borrow::Cow, ops::Range};
 
@@ -39,7 +38,7 @@ use std::{borrow::Cow, ops::Range};
 /// ```
 pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
     let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
-    M::from_cbc(multiply_cbc(x, y)?)
+    M::from_cbc(multiply_cbc(x, y, &Semiring::PLUS_TIMES)?)
 }
 
 /// Products of entries (blocks) that A·B takes: the expansion size (Polok 2015, equation 1).
@@ -68,7 +67,30 @@ fn column_products(a: &Pattern, b: &Pattern, col: usize) -> u64 {
     b.column(col).iter().map(|&k| a.column(k as usize).len() as u64).sum()
 }
 
-fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<T>> {
+fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T::Arithmetic>) -> Result<Cbc<T>> {
+    match algebra.operators {
+        true => multiply_by(a, b, algebra, Operations { add: |x, y| x + y, multiply: |x, y| x * y }),
+        false => multiply_by(a, b, algebra, Operations { add: algebra.add, multiply: algebra.multiply }),
+    }
+}
+
+/// The operations of an algebra, as the compiler may inline them.
+#[derive(Clone, Copy)]
+struct Operations<A, M> {
+    add: A,
+    multiply: M,
+}
+
+trait Operation<N>: Fn(N, N) -> N + Copy + Sync {}
+
+impl<N, F: Fn(N, N) -> N + Copy + Sync> Operation<N> for F {}
+
+fn multiply_by<T: Element>(
+    a: CbcView<'_, T>,
+    b: CbcView<'_, T>,
+    algebra: &Semiring<T::Arithmetic>,
+    by: Operations<impl Operation<T::Arithmetic>, impl Operation<T::Arithmetic>>,
+) -> Result<Cbc<T>> {
     check_fits(a, b)?;
     let shape = a.shape.product(b.shape);
     let chunks = balanced_chunks(a.pattern, b.pattern);
@@ -102,12 +124,12 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<Cbc<
         parts.push((cols.clone(), counts, rows, sums));
     }
     parts.into_par_iter().for_each(|(cols, counts, mut rows, mut sums)| {
-        let mut column = Column::<T>::new(a.pattern.nrows(), shape);
+        let mut column = Column::<T>::new(a.pattern.nrows(), shape, algebra);
         for (col, &nnz) in cols.zip(counts) {
             let (c_rows, rest) = rows.split_at_mut(nnz as usize);
             let (c_values, rest_values) = sums.split_at_mut(nnz as usize * shape.area());
             (rows, sums) = (rest, rest_values);
-            column.multiply(Operand::new(&a, &a_values), Operand::new(&b, &b_values), col, c_rows, c_values);
+            column.multiply(by, Operand::new(&a, &a_values), Operand::new(&b, &b_values), col, c_rows, c_values);
         }
     });
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)
@@ -158,7 +180,7 @@ struct Operand<'a, N> {
     values: &'a [N],
 }
 
-impl<'a, N: nalgebra::Scalar> Operand<'a, N> {
+impl<'a, N: Arithmetic> Operand<'a, N> {
     fn new<T: Element<Arithmetic = N>>(view: &CbcView<'a, T>, values: &'a [N]) -> Self {
         Self { pattern: view.pattern, shape: view.shape, stride: view.stride, values }
     }
@@ -170,7 +192,8 @@ impl<'a, N: nalgebra::Scalar> Operand<'a, N> {
 }
 
 /// One column of C, dense, with a mark for the rows it has.
-struct Column<T: Element> {
+struct Column<'a, T: Element> {
+    algebra: &'a Semiring<T::Arithmetic>,
     shape: BlockShape,
     seen: Vec<usize>,
     sum: Vec<T::Arithmetic>,
@@ -179,20 +202,21 @@ struct Column<T: Element> {
     pieces: Vec<T::Arithmetic>,
 }
 
-impl<T: Element> Column<T> {
+impl<'a, T: Element> Column<'a, T> {
     /// Bytes of a column of `nrows` blocks, those for cut runs too.
     fn bytes(nrows: usize, shape: BlockShape) -> u64 {
         let sums = 2 * shape.area() * size_of::<T::Arithmetic>();
         (nrows as u64).saturating_mul((size_of::<usize>() + size_of::<u16>() + sums) as u64)
     }
 
-    fn new(nrows: usize, shape: BlockShape) -> Self {
-        let sum = vec![T::Arithmetic::zero(); nrows * shape.area()];
-        Self { shape, seen: vec![usize::MAX; nrows], sum, terms: Vec::new(), pieces: Vec::new() }
+    fn new(nrows: usize, shape: BlockShape, algebra: &'a Semiring<T::Arithmetic>) -> Self {
+        let sum = vec![T::Arithmetic::ZERO; nrows * shape.area()];
+        Self { algebra, shape, seen: vec![usize::MAX; nrows], sum, terms: Vec::new(), pieces: Vec::new() }
     }
 
     fn multiply(
         &mut self,
+        by: Operations<impl Operation<T::Arithmetic>, impl Operation<T::Arithmetic>>,
         a: Operand<'_, T::Arithmetic>,
         b: Operand<'_, T::Arithmetic>,
         col: usize,
@@ -206,8 +230,7 @@ impl<T: Element> Column<T> {
             self.terms = vec![0; self.seen.len()];
             self.pieces = self.sum.clone();
         }
-        // -0.0 is the start that changes no bit of the first term.
-        let nothing = -T::Arithmetic::zero();
+        let identity = self.algebra.identity;
         let mut found = 0;
         for b_entry in b.pattern.entries(col) {
             let k = b.pattern.row_idx()[b_entry] as usize;
@@ -218,10 +241,10 @@ impl<T: Element> Column<T> {
                     self.seen[row] = col;
                     rows[found] = row as u32;
                     found += 1;
-                    self.sum[place.clone()].fill(nothing);
+                    self.sum[place.clone()].fill(identity);
                     if cut {
                         self.terms[row] = 0;
-                        self.pieces[place.clone()].fill(nothing);
+                        self.pieces[place.clone()].fill(identity);
                     }
                 }
                 if cut && self.terms[row] as usize == RUN_PIECE {
@@ -231,9 +254,10 @@ impl<T: Element> Column<T> {
                     self.terms[row] += 1;
                 }
                 if area == 1 && a.shape.cols() == 1 {
-                    self.sum[row] += a.values[a_entry * a.stride] * b.values[b_entry * b.stride];
+                    let term = (by.multiply)(a.values[a_entry * a.stride], b.values[b_entry * b.stride]);
+                    self.sum[row] = (by.add)(self.sum[row], term);
                 } else {
-                    add_product(&mut self.sum[place], self.shape, a.block(a_entry), b.block(b_entry));
+                    add_product(by, &mut self.sum[place], self.shape, a.block(a_entry), b.block(b_entry));
                 }
             }
         }
@@ -249,16 +273,17 @@ impl<T: Element> Column<T> {
     }
 
     fn end_piece(&mut self, row: usize) {
-        let nothing = -T::Arithmetic::zero();
+        let Semiring { identity, add, .. } = *self.algebra;
         for i in row * self.shape.area()..(row + 1) * self.shape.area() {
-            self.pieces[i] += std::mem::replace(&mut self.sum[i], nothing);
+            self.pieces[i] = add(self.pieces[i], std::mem::replace(&mut self.sum[i], identity));
         }
         self.terms[row] = 0;
     }
 }
 
-/// sum += a·b, over the inner index in ascending order; `axpy` rounds the product, then the sum.
-fn add_product<N: nalgebra::RealField + Copy>(
+/// sum += a·b, over the inner index in ascending order, every product rounded before it is added.
+fn add_product<N: Arithmetic>(
+    by: Operations<impl Operation<N>, impl Operation<N>>,
     sum: &mut [N],
     shape: BlockShape,
     a: DMatrixView<'_, N>,
@@ -267,7 +292,7 @@ fn add_product<N: nalgebra::RealField + Copy>(
     let mut sum = DMatrixViewMut::from_slice(sum, shape.rows(), shape.cols());
     for (mut sum, b) in sum.column_iter_mut().zip(b.column_iter()) {
         for (a, &factor) in a.column_iter().zip(b.iter()) {
-            sum.axpy(factor, &a, N::one());
+            sum.zip_apply(&a, |sum, x| *sum = (by.add)(*sum, (by.multiply)(x, factor)));
         }
     }
 }
@@ -296,6 +321,22 @@ mod tests {
             let serial = all.into_iter().reduce(|s, x| s + x).unwrap();
             assert!(terms != 5000 || serial.to_bits() != want.to_bits(), "the test must tell the orders apart");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn products_in_min_plus_are_shortest_paths() -> Result<()> {
+        // Edges 0 to 1, 1 to 2 and 0 to 2, of lengths 1, 2 and 9, and loops of length 0.
+        let edges = [(1, 0, 1.0), (2, 1, 2.0), (2, 0, 9.0)];
+        let a = Csc::from_triplets(3, 3, edges.into_iter().chain((0..3).map(|i| (i, i, 0.0))))?;
+        let paths = multiply_cbc(a.as_cbc(), a.as_cbc(), &Semiring::MIN_PLUS)?;
+        assert_eq!(paths.values(), [0.0, 1.0, 3.0, 0.0, 2.0, 0.0]);
+        // The same as blocks: where no entry is, no edge is.
+        let far = f64::INFINITY;
+        let block = vec![0.0, 1.0, 9.0, far, 0.0, 2.0, far, far, 0.0];
+        let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, BlockShape::new(3, 3)?, block)?;
+        let paths = multiply_cbc(one.as_cbc(), one.as_cbc(), &Semiring::MIN_PLUS)?;
+        assert_eq!(paths.values(), [0.0, 1.0, 3.0, far, 0.0, 2.0, far, far, 0.0]);
         Ok(())
     }
 

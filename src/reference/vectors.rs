@@ -1,10 +1,9 @@
 //! Matrices with vectors, on the CPU: what the device's sums are compared with, bit for bit. One loop for each formula.
 use crate::{
-    Cbc, Element, Error, Matrix, Pattern, Result, matrix::CbcView, primitives::segmented_reduce::RUN_PIECE,
-    vector::DOT_PIECE,
+    Arithmetic, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring, matrix::CbcView,
+    primitives::segmented_reduce::RUN_PIECE, vector::DOT_PIECE,
 };
-use nalgebra::{ComplexField, convert, convert_unchecked};
-use num_traits::Zero;
+use nalgebra::{ComplexField, convert_unchecked};
 use std::borrow::Cow;
 
 /// y = alpha·A·x + beta·y; where beta is 0, y is only written.
@@ -24,7 +23,7 @@ use std::borrow::Cow;
 /// # Errors
 /// [`Error::Length`] when x or y is not as long as the matrix's sides.
 pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64, y: &mut [M::Element]) -> Result<()> {
-    multiply_lines(alpha, a.as_cbc(), !M::ROW_MAJOR, x, beta, y)
+    multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), !M::ROW_MAJOR), (alpha, x), (beta, y))
 }
 
 /// y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
@@ -38,26 +37,26 @@ pub fn multiply_vector_transposed<M: Matrix>(
     beta: f64,
     y: &mut [M::Element],
 ) -> Result<()> {
-    multiply_lines(alpha, a.as_cbc(), M::ROW_MAJOR, x, beta, y)
+    multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), M::ROW_MAJOR), (alpha, x), (beta, y))
 }
 
 /// The 2-norm of every scalar column: squares added as the terms of [`multiply_vector`] are, the root rounded to nearest.
-pub fn column_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+pub fn column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), M::ROW_MAJOR, false))
 }
 
 /// The 2-norm of every scalar row.
-pub fn row_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+pub fn row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), !M::ROW_MAJOR, false))
 }
 
 /// The Frobenius norm of every block column; inside a block the squares are added in the order its elements are stored.
-pub fn block_column_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+pub fn block_column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), M::ROW_MAJOR, true))
 }
 
 /// The Frobenius norm of every block row.
-pub fn block_row_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
+pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), !M::ROW_MAJOR, true))
 }
 
@@ -65,7 +64,7 @@ pub fn block_row_norms<M: Matrix>(a: &M) -> Vec<M::Element> {
 ///
 /// # Errors
 /// [`Error::Length`] when d has not as many elements as A has scalar columns.
-pub fn scale_columns<M: Matrix>(a: &M, d: &[M::Element]) -> Result<M> {
+pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a, d, M::ROW_MAJOR)
 }
 
@@ -73,7 +72,7 @@ pub fn scale_columns<M: Matrix>(a: &M, d: &[M::Element]) -> Result<M> {
 ///
 /// # Errors
 /// [`Error::Length`] when d has not as many elements as A has scalar rows.
-pub fn scale_rows<M: Matrix>(a: &M, d: &[M::Element]) -> Result<M> {
+pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a, d, !M::ROW_MAJOR)
 }
 
@@ -106,14 +105,13 @@ pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
 ///
 /// # Errors
 /// [`Error::Length`] when the vectors are not equally long.
-pub fn dot<T: Element>(x: &[T], y: &[T]) -> Result<f64> {
+pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
     check_len("y", y.len(), x.len())?;
     if x.is_empty() {
         return Ok(0.0);
     }
-    let nothing = -T::Arithmetic::zero();
     let fold = |terms: &[T::Arithmetic]| {
-        let mut sums = vec![nothing; DOT_PIECE];
+        let mut sums = vec![T::Arithmetic::NEUTRAL; DOT_PIECE];
         sums[..terms.len()].copy_from_slice(terms);
         while sums.len() > 1 {
             let second = sums.split_off(sums.len() / 2);
@@ -163,7 +161,12 @@ impl<'a, T: Element> Lines<'a, T> {
     }
 
     /// For each scalar line (of each line, where `whole`) the sum of `term(value, place across)`.
-    fn sums(&self, whole: bool, term: impl Fn(T::Arithmetic, usize) -> T::Arithmetic) -> Vec<T::Arithmetic> {
+    fn sums(
+        &self,
+        algebra: &Semiring<T::Arithmetic>,
+        whole: bool,
+        term: impl Fn(T::Arithmetic, usize) -> T::Arithmetic,
+    ) -> Vec<T::Arithmetic> {
         let (width, depth) = self.sides();
         let mut sums = Vec::new();
         for line in 0..self.pattern.ncols() {
@@ -174,14 +177,14 @@ impl<'a, T: Element> Lines<'a, T> {
                     (_, true) => (0..depth).map(|k| k * width + number).collect(),
                     (_, false) => (0..depth).map(|k| number * depth + k).collect(),
                 };
-                sums.push(sum_of_pieces(entries.chunks(RUN_PIECE).map(|piece| {
+                sums.push(algebra.sum(entries.chunks(RUN_PIECE).map(|piece| {
                     let terms = piece.iter().flat_map(|&entry| {
                         let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
                         let across = self.pattern.row_idx()[entry] as usize * depth;
                         let elements = elements.iter().enumerate();
                         elements.map(move |(k, &element)| (block[element].widen(), across + k % depth))
                     });
-                    sum_of_pieces(terms.map(|(value, across)| term(value, across)))
+                    algebra.sum(terms.map(|(value, across)| term(value, across)))
                 })));
             }
         }
@@ -189,44 +192,33 @@ impl<'a, T: Element> Lines<'a, T> {
     }
 }
 
-/// Left to right; 0 for nothing.
-fn sum_of_pieces<N: ComplexField>(terms: impl Iterator<Item = N>) -> N {
-    terms.reduce(|sum, term| sum + term).unwrap_or_else(N::zero)
-}
-
 fn multiply_lines<T: Element>(
-    alpha: f64,
-    a: CbcView<'_, T>,
-    rows: bool,
-    x: &[T],
-    beta: f64,
-    y: &mut [T],
+    algebra: &Semiring<T::Arithmetic>,
+    lines: Lines<'_, T>,
+    (alpha, x): (f64, &[T]),
+    (beta, y): (f64, &mut [T]),
 ) -> Result<()> {
-    let lines = Lines::new(a, rows);
     let (width, depth) = lines.sides();
     check_len("x", x.len(), lines.pattern.nrows() * depth)?;
     check_len("y", y.len(), lines.pattern.ncols() * width)?;
-    let (alpha, factor): (T::Arithmetic, T::Arithmetic) = (convert(alpha), convert(beta));
-    let sums = lines.sums(false, |value, across| value * x[across].widen());
+    let (scale, factor) = (T::Arithmetic::nearest(alpha), T::Arithmetic::nearest(beta));
+    let sums = lines.sums(algebra, false, |value, across| (algebra.multiply)(value, x[across].widen()));
     for (y, sum) in y.iter_mut().zip(sums) {
-        let scaled = alpha * sum;
-        *y = T::narrow(if beta == 0.0 { scaled } else { scaled + factor * y.widen() });
+        let scaled = scale * sum;
+        *y = T::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor * y.widen()) });
     }
     Ok(())
 }
 
-fn squares<T: Element>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
-    Lines::new(a, rows).sums(whole, |value, _| value * value)
+fn squares<T: Field>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
+    Lines::new(a, rows).sums(&Semiring::PLUS_TIMES, whole, |value, _| value * value)
 }
 
-fn roots<N, T: Element<Arithmetic = N>>(sums: Vec<N>) -> Vec<T>
-where
-    N: nalgebra::RealField + Copy,
-{
+fn roots<T: Field>(sums: Vec<T::Arithmetic>) -> Vec<T> {
     sums.into_iter().map(|sum| T::narrow(ComplexField::sqrt(sum))).collect()
 }
 
-fn scale<M: Matrix>(a: &M, d: &[M::Element], rows: bool) -> Result<M> {
+fn scale<M: Matrix<Element: Field>>(a: &M, d: &[M::Element], rows: bool) -> Result<M> {
     let view = a.as_cbc();
     let (r, c) = (view.shape.rows(), view.shape.cols());
     let (n, side) = if rows { (view.pattern.nrows(), r) } else { (view.pattern.ncols(), c) };

@@ -6,7 +6,7 @@
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::lines::{Index, LineTuning, Lines};
 use crate::{
-    BlockShape, Element, Result,
+    BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
     element::Piece,
     product::Scaling,
@@ -55,10 +55,10 @@ kernel! {
 }
 
 /// What is summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Terms {
-    /// Elements times those of a vector, for each scalar line.
-    Products,
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Terms<'a, V> {
+    /// Elements times those of a vector, for each scalar line, in an algebra.
+    Products(&'a Semiring<V>),
     /// Squares, for each scalar line; the root of the sum.
     Squares,
     /// Squares, for each line of blocks; the root of the sum.
@@ -84,7 +84,7 @@ impl<T: Element> LineSums<T> {
         pattern: &Arc<PatternArrays>,
         shape: BlockShape,
         rows: bool,
-        terms: Terms,
+        terms: Terms<'_, T::Arithmetic>,
     ) -> Result<Self> {
         Self::tuned(device, pattern, shape, rows, terms, LineTuning::new(device.info(), shape))
     }
@@ -94,7 +94,7 @@ impl<T: Element> LineSums<T> {
         pattern: &Arc<PatternArrays>,
         shape: BlockShape,
         rows: bool,
-        terms: Terms,
+        terms: Terms<'_, T::Arithmetic>,
         tuning: LineTuning,
     ) -> Result<Self> {
         device.require::<T>()?;
@@ -103,16 +103,19 @@ impl<T: Element> LineSums<T> {
             (_, true) => shape.rows(),
             (_, false) => shape.cols(),
         };
-        let options = Options::group_size(tuning.group_size)
-            .element::<T>()
-            .define("ELEMENT_IS_DOUBLE", u8::from(T::NAME == "f64"))
-            .define("ROWS", shape.rows())
-            .define("COLS", shape.cols())
-            .define("TILE", tuning.tile)
-            .define("DEPTH", tuning.depth)
-            .define("ACROSS", u8::from(rows))
-            .define("NORMS", u8::from(terms != Terms::Products))
-            .define("WHOLE_BLOCKS", u8::from(terms == Terms::BlockSquares));
+        let options = Options::group_size(tuning.group_size);
+        let options = match terms {
+            Terms::Products(algebra) => options.element_in::<T>(algebra),
+            Terms::Squares | Terms::BlockSquares => options.element::<T>(),
+        }
+        .define("ELEMENT_IS_DOUBLE", u8::from(T::NAME == "f64"))
+        .define("ROWS", shape.rows())
+        .define("COLS", shape.cols())
+        .define("TILE", tuning.tile)
+        .define("DEPTH", tuning.depth)
+        .define("ACROSS", u8::from(rows))
+        .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
+        .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
         let tiles = (tuning.tile > 0).then(|| Kernel::new(device, &options)).transpose()?;
         super::ask(device)?;
         let work = Work::new(device, None);
@@ -178,7 +181,7 @@ impl<T: Element> LineSums<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cbc, Matrix, device::test_device, generate::Random, reference};
+    use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
     use nalgebra::DMatrix;
 
     /// Work-items, entries of a tile, entries at once: fewer items than sums of a line, as many, more; lines in tiles, or all in pieces.
@@ -210,7 +213,14 @@ mod tests {
                     let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
                     let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
                     let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
-                    let sums = LineSums::tuned(&device, &a.pattern, a.shape, rows, Terms::Products, tuning)?;
+                    let sums = LineSums::tuned(
+                        &device,
+                        &a.pattern,
+                        a.shape,
+                        rows,
+                        Terms::Products(&Semiring::PLUS_TIMES),
+                        tuning,
+                    )?;
                     sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
                     match rows {
                         true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
@@ -220,6 +230,40 @@ mod tests {
                     assert_eq!(bits(&y.download(&work)?), bits(&want), "{n} of {r}x{c}, rows {rows}, {tuning:?}");
                 }
             }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        // From node k to node k + 1 it is k + 1, and there is a long way from the first to the last.
+        let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
+        let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
+        let a = DeviceCbc::upload(&work, host.as_cbc())?;
+        // Lines in tiles, and in pieces.
+        for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
+            let tuning = LineTuning { group_size, tile, depth };
+            let terms = Terms::Products(&Semiring::MIN_PLUS);
+            let sums = LineSums::tuned(&device, &a.pattern, a.shape, true, terms, tuning)?;
+            let far = f64::INFINITY;
+            let mut lengths = vec![0.0, far, far, far, far];
+            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its sum is EMPTY.
+            for want in [
+                [0.0, 1.0, far, far, 100.0],
+                [0.0, 1.0, 3.0, far, 100.0],
+                [0.0, 1.0, 3.0, 6.0, 100.0],
+                [0.0, 1.0, 3.0, 6.0, 10.0],
+            ] {
+                let (x, mut y) = (work.upload(&lengths)?, work.upload(&lengths)?);
+                sums.run(&work, &a, &x, Scaling::new(1.0, 1.0), &mut y)?;
+                lengths = y.download(&work)?;
+                assert_eq!(lengths, want, "{tuning:?}");
+            }
+            let (x, mut y) = (work.upload(&lengths)?, work.upload(&[7.0; 5])?);
+            sums.run(&work, &a, &x, Scaling::plain(), &mut y)?;
+            assert_eq!(y.download(&work)?, [far, 1.0, 3.0, 6.0, 10.0], "{tuning:?}");
         }
         Ok(())
     }

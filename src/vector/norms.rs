@@ -3,7 +3,9 @@ use super::{
     check_vector,
     line_sums::{LineSums, Terms},
 };
-use crate::{Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, device::Work, product::Scaling};
+use crate::{
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result, device::Work, product::Scaling,
+};
 use std::marker::PhantomData;
 
 /// Norms of the columns or rows of a matrix, prepared for its pattern: what variables are scaled by (Jacobi scaling).
@@ -36,7 +38,7 @@ pub struct Norms<M: Matrix> {
     matrix: PhantomData<fn() -> M>,
 }
 
-impl<M: Matrix> Norms<M> {
+impl<M: Matrix<Element: Field>> Norms<M> {
     /// The 2-norm of every scalar column.
     ///
     /// # Errors
@@ -69,7 +71,7 @@ impl<M: Matrix> Norms<M> {
         Self::new(a, false, Terms::BlockSquares)
     }
 
-    fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
+    fn new(a: &DevicePattern, columns: bool, terms: Terms<'_, <M::Element as Element>::Arithmetic>) -> Result<Self> {
         a.check_kind::<M>()?;
         let rows_of_arrays = columns == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;

@@ -104,7 +104,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
         const uint run = (get_group_id(0) - piece_groups) * GROUP_SIZE + item;
         if (run < nnz && run_begin(run_end, run) == run_end[run] + 1)
             for (uint j = 0; j < AREA; ++j)
-                place(0, c_values + ((ulong)first + run) * c_stride, j, alpha, beta);
+                place_sum(EMPTY, c_values + ((ulong)first + run) * c_stride, j, alpha, beta);
         return;
     }
 #endif
@@ -136,7 +136,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     ARITHMETIC sum[TILE_COLS * TILE_ROWS];
     UNROLLED
     for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)
-        sum[j] = NOTHING;
+        sum[j] = IDENTITY;
     A_VECTOR held_a[TEAMS * ROUNDS(A_PARTS)];
     B_VECTOR held_b[TEAMS * ROUNDS(B_PARTS)];
     FETCH_BLOCKS
@@ -163,7 +163,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
                     const ARITHMETIC y = right[B_TRANSPOSED ? k * B_PITCH + col + c : (col + c) * B_PITCH + k];
                     UNROLLED
                     for (uint r = 0; r < TILE_ROWS; ++r)
-                        sum[c * TILE_ROWS + r] += x[r] * y;
+                        sum[c * TILE_ROWS + r] = ADD(sum[c * TILE_ROWS + r], MULTIPLY(x[r], y));
                 }
             }
         }
@@ -187,7 +187,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
             } else if (to.y == WHOLE) {
                 UNROLLED
                 for (uint j = 0; j < C_WIDTH; ++j)
-                    place(from[j], c, i * C_WIDTH + j, alpha, beta);
+                    place_sum(from[j], c, i * C_WIDTH + j, alpha, beta);
             } else if (to.y != IDLE) {
                 UNROLLED
                 for (uint j = 0; j < C_WIDTH; ++j)

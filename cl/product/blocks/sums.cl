@@ -13,8 +13,8 @@
 //                                                    column-major, c_stride >= rows * cols elements apart
 //
 // An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
-// rounded before it is added. -0.0 is the start that changes no bit of the first term. With EMPTY_RUNS a run may be empty (a place
-// that no product falls on): it ends where the run before it does, its sum is 0.
+// rounded before it is added. With EMPTY_RUNS a run may be empty (a place that no product falls on):
+// it ends where the run before it does, and its sum is EMPTY.
 // One element of the sum of products begin to end.
 ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
                         uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
@@ -27,7 +27,7 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
         global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
         IN_ORDER
         for (uint k = 0; k < inner; ++k)
-            sum += LOAD(a, A_AT(row, k, rows, inner)) * LOAD(b, B_AT(k, col, inner, cols));
+            sum = ADD(sum, MULTIPLY(LOAD(a, A_AT(row, k, rows, inner)), LOAD(b, B_AT(k, col, inner, cols))));
     }
     return sum;
 }
@@ -82,7 +82,7 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
 #define BEGIN(N, at) sum_##N[c] = START(begin, end);
 #define TAKE(N, at) const VECTOR_##N left_##N = VLOAD_##N(left + at);
-#define ADD(N, at) sum_##N[c] += left_##N * factor;
+#define TERM(N, at) sum_##N[c] = ADD(sum_##N[c], MULTIPLY(left_##N, factor));
 #define PUT(N, at) VSTORE_##N(sum_##N[c], sums + at);
 
 KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
@@ -114,7 +114,7 @@ KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restr
                     OF_COLUMN(TAKE)
                     for (uint c = 0; c < COLS; ++c) {
                         const ARITHMETIC factor = LOAD(b, B_AT(k, c, INNER, COLS));
-                        OF_COLUMN(ADD)
+                        OF_COLUMN(TERM)
                     }
                 }
             }
@@ -123,7 +123,7 @@ KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restr
                 ARITHMETIC sums[ROWS];
                 OF_COLUMN(PUT)
                 for (uint r = 0; r < ROWS; ++r)
-                    place(sums[r], block, c * ROWS + r, alpha, beta);
+                    place_sum(sums[r], block, c * ROWS + r, alpha, beta);
             }
         }
         begin = end;
@@ -144,7 +144,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restri
     const uint item = get_local_id(0);
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)
-        sum[own] = NOTHING;
+        sum[own] = IDENTITY;
     for (uint p = at.y; p < at.z; p += DEPTH) {
         const uint depth = min((uint)DEPTH, at.z - p);
         for (uint i = item; i < depth * LEFT; i += GROUP_SIZE)
@@ -158,14 +158,15 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restri
             for (uint i = 0; i < depth; ++i) {
                 IN_ORDER
                 for (uint k = 0; k < INNER; ++k)
-                    sum[own] += left[i * LEFT + A_AT(row, k, ROWS, INNER)] * right[i * RIGHT + B_AT(k, col, INNER, COLS)];
+                    sum[own] = ADD(sum[own], MULTIPLY(left[i * LEFT + A_AT(row, k, ROWS, INNER)],
+                                                      right[i * RIGHT + B_AT(k, col, INNER, COLS)]));
             }
         }
         GROUP_BARRIER; // everything is read, before the next round writes
     }
     for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
         if (at.w == WHOLE)
-            place(sum[own], c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+            place_sum(sum[own], c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
         else
             parts[(ulong)at.w * AREA + element] = sum[own];
     }
@@ -184,7 +185,7 @@ KERNEL sum_any_blocks(global const uint* run_end, global const uint2* pair, glob
         return;
     const ARITHMETIC sum =
         sum_products(pair, a_values, b_values, begin, end, element, rows, inner, cols, a_stride, b_stride);
-    place(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
+    place_sum(sum, c_values + ((ulong)first + run) * c_stride, element, alpha, beta);
 }
 
 KERNEL sum_any_pieces(global const uint4* piece, global const uint2* pair, global const ELEMENT* a_values,
@@ -200,7 +201,7 @@ KERNEL sum_any_pieces(global const uint4* piece, global const uint2* pair, globa
     const ARITHMETIC sum =
         sum_products(pair, a_values, b_values, at.y, at.z, element, rows, inner, cols, a_stride, b_stride);
     if (at.w == WHOLE)
-        place(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+        place_sum(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
     else
         parts[(ulong)at.w * area + element] = sum;
 }
@@ -218,9 +219,9 @@ KERNEL add_parts(global const uint4* piece, global const uint* run_end, global c
     if (at.w == WHOLE || at.y != begin)
         return;
     const uint count = (run_end[at.x] - begin) / RUN_PIECE + 1;
-    ARITHMETIC sum = NOTHING;
+    ARITHMETIC sum = IDENTITY;
     IN_ORDER
     for (uint i = 0; i < count; ++i)
-        sum += parts[((ulong)at.w + i) * area + element];
-    place(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
+        sum = ADD(sum, parts[((ulong)at.w + i) * area + element]);
+    place_sum(sum, c_values + ((ulong)first + at.x) * c_stride, element, alpha, beta);
 }

@@ -61,7 +61,7 @@
         } else {                                                                                                      \
             UNROLLED                                                                                                  \
             for (uint i_ = 0; i_ < (N); ++i_)                                                                         \
-                place(sums[i_], to, i_, alpha, beta);                                                                 \
+                place_sum(sums[i_], to, i_, alpha, beta);                                                             \
         }                                                                                                             \
     }
 
@@ -179,7 +179,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         local ARITHMETIC* right = blocks + SLOTS * A_STEP + min(team, PIECE_TEAMS - 1u) * PIECE_DEPTH * B_STEP;
         ARITHMETIC sum[PIECE_ROWS];
         for (uint r = 0; r < PIECE_ROWS; ++r)
-            sum[r] = NOTHING;
+            sum[r] = IDENTITY;
         A_VECTOR held_a[ROUNDS(SLOTS * A_PARTS)];
         B_VECTOR held_b[ROUNDS(SLOTS * B_PARTS)];
         uint2 held_pair[ROUNDS(SLOTS)];
@@ -205,13 +205,13 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                     const ARITHMETIC factor = right[i * B_STEP + B_AT(k, col, INNER, COLS)];
                     UNROLLED
                     for (uint r = 0; r < PIECE_ROWS; ++r)
-                        sum[r] += left[i * A_STEP + A_AT(row + r, k, ROWS, INNER)] * factor;
+                        sum[r] = ADD(sum[r], MULTIPLY(left[i * A_STEP + A_AT(row + r, k, ROWS, INNER)], factor));
                 }
             }
         }
         if (at.w == WHOLE) {
             for (uint r = 0; r < PIECE_ROWS; ++r)
-                place(sum[r], c_values + ((ulong)first + at.x) * c_stride, col * ROWS + row + r, alpha, beta);
+                place_sum(sum[r], c_values + ((ulong)first + at.x) * c_stride, col * ROWS + row + r, alpha, beta);
         } else if (at.w != IDLE) { // the only guard: PoCL loses others around these stores
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 parts[(ulong)at.w * AREA + col * ROWS + row + r] = sum[r];
@@ -285,7 +285,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 for (uint c = 0; c < TILE_COLS; ++c)
                     UNROLLED
                     for (uint r = 0; r < ROWS; ++r)
-                        sum[c * ROWS + r] += x[A_AT(r, k, ROWS, INNER)] * y[TAKEN_AT(k, c)];
+                        sum[c * ROWS + r] = ADD(sum[c * ROWS + r], MULTIPLY(x[A_AT(r, k, ROWS, INNER)], y[TAKEN_AT(k, c)]));
         }
         global ELEMENT* c = c_values + ((ulong)first + run0 + run) * c_stride + lane * (TILE_COLS * ROWS);
         if (c_aligned) {

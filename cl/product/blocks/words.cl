@@ -3,14 +3,13 @@
 #if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
 #endif
-#define NOTHING ((ARITHMETIC)-0.0f)
 #define WHOLE 0xffffffffu
 
 // What the sum of products begin to end starts with.
 #if EMPTY_RUNS
-#define START(begin, end) ((begin) < (end) ? NOTHING : (ARITHMETIC)0)
+#define START(begin, end) ((begin) < (end) ? IDENTITY : EMPTY)
 #else
-#define START(begin, end) NOTHING
+#define START(begin, end) IDENTITY
 #endif
 
 // Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
@@ -27,15 +26,6 @@
 
 #define JOIN_(word, n) word##n
 #define JOIN(word, n) JOIN_(word, n)
-
-// A sum, to its place in C.
-void place(ARITHMETIC sum, global ELEMENT* c, uint element, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    ARITHMETIC value = alpha * sum;
-    if (beta != 0)
-        value += beta * LOAD(c, element);
-    STORE(value, c, element);
-}
 
 // The first product of a run, which begins after the end of the run before it.
 uint run_begin(global const uint* run_end, uint run)

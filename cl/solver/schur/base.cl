@@ -4,6 +4,8 @@
 //
 //   in      u[u_nnz * stride]  place[slots]  source[slots]  kind[slots]      see structure.cl; blocks C x C, column-major
 //   in out  s[blocks * C * C]    where a slot has no product, what is there is not read
+//
+// Of plus-times alone: the damping is of real numbers.
 #if !defined(C)
 #error "C: see src/solver/schur/base.rs"
 #endif

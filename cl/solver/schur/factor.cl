@@ -14,6 +14,8 @@
 // With v'(j, j) = v(j, j) + (scale * v(j, j) + shift): r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2),
 // l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j), y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j);
 // every sum is subtracted term by term in ascending k, every multiplication rounded before.
+//
+// Of plus-times alone: it subtracts, divides and takes roots.
 #if !defined(P) || !defined(TOGETHER) || !defined(LEAST_PIVOT)
 #error "P, TOGETHER, LEAST_PIVOT: see src/solver/schur/factor.rs"
 #endif

@@ -16,7 +16,8 @@
 //   in   y[points * P]  factor[points * PACKED]      out  x_p[points * P] = inverse(transpose(L)) * (y - transpose(Z) * x)
 //
 // A line's terms are added in ascending order, within a block over its other index, each multiplication rounded before it is added, from
-// -0.0 on; every PIECE terms, counted from the line's start, a new sum begins, and the sums are added left to right.
+// IDENTITY on; every PIECE terms, counted from the line's start, a new sum begins, and the sums are added left to right. Of plus-times
+// alone: the solver subtracts and divides.
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
@@ -41,7 +42,6 @@ KERNEL make_pieces(global const uint* line_ptr, global const uint* piece_ptr, gl
 
 #ifdef C
 #define AREA (C * P)
-#define NOTHING ((ARITHMETIC)-0.0f)
 #if BY_ROWS
 #define OUT C
 #define INNER P
@@ -62,7 +62,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     local ARITHMETIC tile[DEPTH * AREA];
     const uint4 at = piece[get_group_id(0)];
     const uint item = get_local_id(0);
-    ARITHMETIC sum = NOTHING;
+    ARITHMETIC sum = IDENTITY;
     for (uint term = at.y; term < at.z; term += DEPTH) {
         const uint depth = min((uint)DEPTH, at.z - term);
         for (uint i = item; i < depth * AREA; i += GROUP_SIZE) {
@@ -89,7 +89,7 @@ ARITHMETIC line_sum(global const uint* line_ptr, global const uint* other, globa
                     global const ELEMENT* parts, global const ELEMENT* z, global const ELEMENT* x, uint line, uint out)
 {
     const uint begin = line_ptr[line], end = line_ptr[line + 1];
-    ARITHMETIC sum = NOTHING;
+    ARITHMETIC sum = IDENTITY;
     if (end - begin > LONG) {
         IN_ORDER
         for (uint i = piece_ptr[line]; i < piece_ptr[line + 1]; ++i)

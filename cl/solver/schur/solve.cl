@@ -6,6 +6,8 @@
 //   out  z[nnz * C * P]
 //
 // z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j), subtracted term by term in ascending k.
+//
+// Of plus-times alone: it subtracts.
 #if !defined(C) || !defined(P)
 #error "C, P: see src/solver/schur/solve.rs"
 #endif
