@@ -7,7 +7,7 @@
 //! Matrices of about N stored elements (16 million): uniform ones, scalar and in blocks; one whose first row and column are dense; a column of
 //! blocks for each camera of a bundle adjustment. Every result is compared with the reference, bit for bit, before it is timed. Bytes are those
 //! of the values, of 4 (or 8, across) of index for each entry, of x and of y, each counted once.
-use blockmul::{BlockShape, Cbc, Device, DeviceVector, Element, MatVec, Norms, Result, generate, reference};
+use blockmul::{BlockShape, Cbc, Device, DeviceVector, Element, Field, MatVec, Norms, Result, generate, reference};
 use nalgebra::DMatrix;
 use std::time::Instant;
 
@@ -96,7 +96,7 @@ fn same<T: Element>(found: &DeviceVector<T>, want: &[T], name: &str) -> Result<(
     Ok(())
 }
 
-fn measure<T: Element>(device: &Device, name: &str, a: &Cbc<T>) -> Result<()> {
+fn measure<T: Field>(device: &Device, name: &str, a: &Cbc<T>) -> Result<()> {
     let da = device.upload(a)?;
     let (rows, cols) = (a.scalar_rows(), a.scalar_cols());
     let bytes = |index: usize, vectors: usize| a.nnz() * index + (a.values().len() + vectors) * size_of::<T>();
@@ -129,7 +129,7 @@ fn measure<T: Element>(device: &Device, name: &str, a: &Cbc<T>) -> Result<()> {
     Ok(())
 }
 
-fn measure_dot<T: Element>(device: &Device, n: usize) -> Result<()> {
+fn measure_dot<T: Field>(device: &Device, n: usize) -> Result<()> {
     let (x, y) = (vector::<T>(n), vector::<T>(n));
     let (dx, mut dy) = (device.upload_vector(&x)?, device.upload_vector(&y)?);
     assert_eq!(dx.dot(&dy)?, reference::dot(&x, &y)?);

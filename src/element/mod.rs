@@ -70,7 +70,7 @@ unsafe impl Word for Piece {
 }
 
 /// A type that products and sums are computed in: `f64`, `f32`. It has the operations of a ring and an
-/// order.
+/// order. What needs roots, magnitudes or inverses asks for a [`Field`].
 pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero; +0.0 for floats.
     const ZERO: Self;
@@ -102,7 +102,7 @@ impl Arithmetic for f32 {
 /// is computed in a new type.
 pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
     /// The type sums and products are computed in: `f32` for `f16`, else the type itself.
-    type Arithmetic: Arithmetic + RealField;
+    type Arithmetic: Arithmetic;
     /// The name the command and the report use.
     const NAME: &'static str;
     /// Unit round-off of [`Element::Arithmetic`].
@@ -195,6 +195,49 @@ impl Element for f16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{BlockShape, Csc, Result, device::test_device, multiply, reference};
+
+    impl Arithmetic for u32 {
+        const ZERO: Self = 0;
+        const NEUTRAL: Self = 0;
+        fn nearest(number: f64) -> Self {
+            number.round_ties_even() as u32
+        }
+    }
+
+    impl Element for u32 {
+        type Arithmetic = u32;
+        const NAME: &'static str = "u32";
+        const ARITHMETIC_ROUNDOFF: f64 = 0.0;
+        const STORAGE_ROUNDOFF: f64 = 0.0;
+        fn widen(self) -> u32 {
+            self
+        }
+        fn narrow(value: u32) -> Self {
+            value
+        }
+        fn to_f64(self) -> f64 {
+            self.into()
+        }
+        fn from_f64(value: f64) -> Self {
+            Arithmetic::nearest(value)
+        }
+    }
+
+    #[test]
+    fn elements_need_not_be_real_numbers() -> Result<()> {
+        // 65535² needs all 32 bits, which no float has.
+        let a = Csc::from_triplets(2, 2, [(0, 0, 65535u32), (1, 0, 3), (1, 1, 5)])?;
+        let device = test_device();
+        let on_device = device.upload(&a)?;
+        let c = multiply(&on_device, &on_device)?.download()?;
+        assert_eq!(c, reference::multiply(&a, &a)?);
+        assert_eq!(c.values(), [65535 * 65535, 3 * 65535 + 15, 25]);
+        let blocks = a.to_blocks(BlockShape::new(2, 2)?)?;
+        let on_device = device.upload(&blocks)?;
+        assert_eq!(multiply(&on_device, &on_device)?.download()?.values(), [65535 * 65535, 3 * 65535 + 15, 0, 25]);
+        Ok(())
+    }
 
     #[test]
     fn doubles_become_halves_by_one_rounding() {

@@ -1,8 +1,7 @@
 //! Leaving out small entries, on the host: the rule that devices follow.
 use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Element, Error, Result};
+use crate::{Arithmetic, Element, Error, Field, Result};
 use nalgebra::ComplexField;
-use num_traits::Zero;
 
 /// Which entries (blocks) of a matrix are too small to keep.
 ///
@@ -55,7 +54,7 @@ impl Threshold {
 
     /// The tolerance as elements are compared with it.
     pub(crate) fn tolerance<T: Element>(&self) -> T::Arithmetic {
-        nalgebra::convert(self.tolerance)
+        T::Arithmetic::nearest(self.tolerance)
     }
 }
 
@@ -70,7 +69,7 @@ impl From<f64> for Threshold {
 ///
 /// # Errors
 /// [`Error::Argument`] for a tolerance that is negative or not finite.
-pub fn drop_below<M: Matrix>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
+pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
     let threshold = threshold.into();
     threshold.check()?;
     let of = matrix.as_cbc();
@@ -88,8 +87,8 @@ pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
 }
 
 /// The entries that stay, in ascending order.
-pub(crate) fn kept_entries<T: Element>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
-    let zero = T::Arithmetic::zero();
+pub(crate) fn kept_entries<T: Field>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
+    let zero = T::Arithmetic::ZERO;
     let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
     // The largest magnitude; NaN where there is one.
     let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };

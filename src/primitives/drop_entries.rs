@@ -2,7 +2,7 @@
 //! many stay. Kernels: `cl/primitives/drop_entries.cl`; the rule is [`Threshold`]'s, the model [`crate::matrix::drop_below`].
 use super::scan::{Scan, ScanTuning};
 use crate::{
-    DeviceInfo, DeviceKind, DeviceMatrix, Element, Matrix, Result, Threshold,
+    DeviceInfo, DeviceKind, DeviceMatrix, Element, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel, pool_bytes},
     resident::{DeviceCbc, PatternArrays},
 };
@@ -65,6 +65,8 @@ kernel! {
     }
 }
 
+/// Magnitudes are of real numbers: what offers a threshold asks for a [`Field`]. A product, whose
+/// threshold is an option, is the exception.
 pub(crate) struct DropEntries<T: Element> {
     sizes: Kernel<EntrySizes<'static, T>>,
     norms: Kernel<ColumnNorms<'static, T>>,
@@ -212,7 +214,7 @@ impl<T: Element> DropEntries<T> {
     }
 }
 
-impl<M: Matrix> DeviceMatrix<M> {
+impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// The matrix without its entries (blocks) below a [`Threshold`] (an absolute one for a number), on the device: a new matrix of a new
     /// pattern, the one that [`matrix::drop_below`](crate::matrix::drop_below) makes on the host. Reads one number back.
     ///
@@ -246,7 +248,7 @@ mod tests {
     use half::f16;
 
     /// The device's entries are the host's, to the bit, whatever lanes an entry is shared by.
-    fn agrees<T: Element>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
+    fn agrees<T: Field>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
         let (device, work) = (test_device(), Work::new(&test_device(), None));
         let want = drop_below(matrix, threshold)?;
         let on_device = DeviceCbc::upload(&work, matrix.as_cbc())?;

@@ -1,7 +1,7 @@
 //! The words of a product: what is multiplied, which part of C is made, how large it is.
 use super::{method::Method, tuning::PayloadKind};
 use crate::{
-    BlockShape, Element, OperandPair, Result, Word,
+    Arithmetic, BlockShape, Element, OperandPair, Result, Word,
     device::{Buffer, Options, Work},
     error::Dimensions,
     primitives::{
@@ -246,17 +246,18 @@ impl Sizes {
     }
 }
 
-/// C becomes alpha·A·B + beta·C; where beta is 0, C is not read.
+/// C becomes alpha·A·B + beta·C; if beta is 0, C is not read. Both belong to plus-times; see
+/// [`Semiring`](crate::Semiring) for other algebras.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scaling<V> {
     pub alpha: V,
     pub beta: V,
 }
 
-impl<V: nalgebra::RealField> Scaling<V> {
+impl<V: Arithmetic> Scaling<V> {
     /// Numbers of the caller's, rounded to the arithmetic type.
     pub fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha: nalgebra::convert(alpha), beta: nalgebra::convert(beta) }
+        Self { alpha: V::nearest(alpha), beta: V::nearest(beta) }
     }
 
     /// C becomes A·B.

@@ -1,6 +1,6 @@
 //! Comparing a product with the reference.
 use crate::{
-    Cbc, Element, Matrix, Pattern, Result, Threshold,
+    Cbc, Element, Field, Matrix, Pattern, Result, Threshold,
     matrix::{CbcView, kept_entries, pattern_of},
     reference::{self, masked},
 };
@@ -44,7 +44,7 @@ pub struct Verification {
 /// assert!(!verify(&a, &a, &wrong)?.passed);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
-pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
+pub fn verify<M: Matrix<Element: Field>>(a: &M, b: &M, c: &M) -> Result<Verification> {
     verify_dropped(a, b, c, None)
 }
 
@@ -52,7 +52,12 @@ pub fn verify<M: Matrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
 ///
 /// # Errors
 /// As [`verify`].
-pub fn verify_dropped<M: Matrix>(a: &M, b: &M, c: &M, threshold: Option<Threshold>) -> Result<Verification> {
+pub fn verify_dropped<M: Matrix<Element: Field>>(
+    a: &M,
+    b: &M,
+    c: &M,
+    threshold: Option<Threshold>,
+) -> Result<Verification> {
     let r = reference::multiply(a, b)?;
     let kept = threshold.map(|threshold| kept_entries(r.as_cbc(), threshold));
     let whole = r.as_cbc().pattern;

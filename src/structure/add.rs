@@ -1,7 +1,7 @@
 //! Sums of two matrices on the device: the pattern once, values many times. Kernel: `cl/structure/add.cl`.
 use super::{Elementwise, union::Union};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
+    Arithmetic, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
     device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
 };
 
@@ -108,7 +108,6 @@ impl<M: Matrix> AddPlan<M> {
         self.a.check("A", &a.cbc)?;
         self.b.check("B", &b.cbc)?;
         self.c.check("C", &c.cbc)?;
-        let number = |x: f64| nalgebra::convert::<f64, <M::Element as Element>::Arithmetic>(x);
         let args = AddBlocks {
             pair: &self.pairs,
             a_values: &a.cbc.values,
@@ -118,8 +117,8 @@ impl<M: Matrix> AddPlan<M> {
             a_stride: a.cbc.stride as u32,
             b_stride: b.cbc.stride as u32,
             c_stride: c.cbc.stride as u32,
-            alpha: number(alpha),
-            beta: number(beta),
+            alpha: Arithmetic::nearest(alpha),
+            beta: Arithmetic::nearest(beta),
         };
         self.blocks.launch(&Work::new(&self.device, None), self.grid, args)
     }

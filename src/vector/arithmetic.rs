@@ -1,10 +1,10 @@
 //! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
 use super::check_vector;
 use crate::{
-    Device, DeviceVector, Element, Result,
+    Arithmetic, Device, DeviceVector, Element, Field, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
 };
-use nalgebra::{convert, convert_unchecked};
+use nalgebra::convert_unchecked;
 
 kernel! {
     struct DotPieces<T: Element> = "dot_pieces" in "vector/dot.cl" {
@@ -47,7 +47,7 @@ pub(crate) const PIECE: usize = 1024;
 /// Enough to fill a device, where it has groups of that size; no bit depends on it.
 const GROUP_SIZE: usize = 128;
 
-impl<T: Element> DeviceVector<T> {
+impl<T: Field> DeviceVector<T> {
     /// The dot product with `other`, in the element's arithmetic type; waits for it. 0 for vectors of no elements.
     ///
     /// Products are rounded, then 1024 at a time folded in halves (the second 512 added to the first 512, the second 256 of these to the first,
@@ -114,7 +114,7 @@ impl<T: Element> DeviceVector<T> {
         self.check_other("x", x)?;
         let kernel: Kernel<Axpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
         let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        let (alpha, beta) = (convert(alpha), convert(beta));
+        let (alpha, beta) = (Arithmetic::nearest(alpha), Arithmetic::nearest(beta));
         let args = Axpby { x: &x.values, y: &mut self.values, n, alpha, beta };
         kernel.launch(&Work::new(&self.device, None), grid, args)
     }
@@ -126,10 +126,12 @@ impl<T: Element> DeviceVector<T> {
     pub fn scale(&mut self, alpha: f64) -> Result<()> {
         let kernel: Kernel<Scale<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
         let (grid, n) = (Grid::items(self.len(), group_size(&self.device)), self.len() as u64);
-        let args = Scale { y: &mut self.values, n, alpha: convert(alpha) };
+        let args = Scale { y: &mut self.values, n, alpha: Arithmetic::nearest(alpha) };
         kernel.launch(&Work::new(&self.device, None), grid, args)
     }
+}
 
+impl<T: Element> DeviceVector<T> {
     /// Becomes a copy of `x`, of the same length. Returns when it is enqueued.
     ///
     /// # Errors
@@ -149,6 +151,6 @@ fn group_size(device: &Device) -> usize {
     GROUP_SIZE.min(device.info().max_group_size)
 }
 
-fn options<T: Element>(device: &Device) -> Options {
+fn options<T: Field>(device: &Device) -> Options {
     Options::group_size(group_size(device)).element::<T>()
 }

@@ -1,7 +1,7 @@
 //! Rows and columns of a matrix multiplied by a vector's elements. Kernels: `cl/vector/scaling.cl`.
 use super::check_vector;
 use crate::{
-    DeviceMatrix, DeviceVector, Element, Matrix, Result,
+    DeviceMatrix, DeviceVector, Element, Field, Matrix, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     resident::DeviceCbc,
 };
@@ -32,7 +32,7 @@ const GROUP_SIZE: usize = 64;
 /// Elements of a work-group, so that looking up its columns is a small part of its work.
 const GROUP_ELEMENTS: usize = 1024;
 
-impl<M: Matrix> DeviceMatrix<M> {
+impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// A = A·diag(d): column j is multiplied by element j of `d`, which has as many as A has scalar columns.
     ///
     /// Returns when it is enqueued. Each product is rounded to the element type once.
@@ -57,7 +57,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
-fn scale<T: Element>(a: &mut DeviceCbc<T>, factor: &Buffer<T>, rows: bool) -> Result<()> {
+fn scale<T: Field>(a: &mut DeviceCbc<T>, factor: &Buffer<T>, rows: bool) -> Result<()> {
     let DeviceCbc { pattern, shape, stride, values } = a;
     let (device, nnz, stride) = (&pattern.device, pattern.nnz() as u32, *stride as u32);
     let entries = (GROUP_ELEMENTS / shape.area()).max(1);

@@ -10,7 +10,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Spgemm, Threshold, reference::verify};
+use blockmul::{BlockShape, Cbc, Csc, Field, Matrix, Method, Spgemm, Threshold, reference::verify};
 use half::f16;
 use std::{
     num::NonZero,
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+fn with_element<T: Field>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
@@ -150,7 +150,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn finish<M: Operand>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
+    fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
         // Where B is A and is cut alike, it is the same matrix, which goes to the device once.
         let b = match b {
@@ -195,7 +195,7 @@ impl Job<'_> {
     }
 
     /// The product; with `--repeat`, what the run of median time took, and every time.
-    fn multiply<M: Matrix>(
+    fn multiply<M: Matrix<Element: Field>>(
         &self,
         operands: (&M, &M),
         mask: Option<&Mask>,

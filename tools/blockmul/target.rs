@@ -3,8 +3,8 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use blockmul::{
-    Bin, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Spgemm, matrix,
-    reference,
+    Bin, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Field, Matrix, Method, Spgemm,
+    matrix, reference,
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
@@ -120,7 +120,7 @@ impl Target {
 
     /// C = A·B from host to host, on the places of the mask if there is one, and what it took;
     /// without a mask C need not fit the device.
-    pub fn multiply<M: Matrix>(
+    pub fn multiply<M: Matrix<Element: Field>>(
         &self,
         options: &Spgemm,
         (a, b): (&M, &M),
@@ -137,7 +137,7 @@ impl Target {
 
     /// C = A·B `repeat` times after a warm-up, and what each took; `step` is told the number of each. Operands go to the device
     /// once, C stays there until the last.
-    pub fn multiply_repeatedly<M: Matrix>(
+    pub fn multiply_repeatedly<M: Matrix<Element: Field>>(
         &self,
         options: &Spgemm,
         (a, b): (&M, &M),
@@ -221,7 +221,11 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix>(options: &Spgemm, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<(M, Run), Failure> {
+fn by_reference<M: Matrix<Element: Field>>(
+    options: &Spgemm,
+    (a, b): (&M, &M),
+    mask: Option<&Mask>,
+) -> Result<(M, Run), Failure> {
     let start = Instant::now();
     let mut c = match mask {
         Some(mask) => reference::multiply_masked(a, b, mask)?,

@@ -2,7 +2,7 @@
 use super::*;
 
 /// The product without its small entries is the reference's, whichever way it is made.
-fn check_dropped<M: Matrix + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
+fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
     let whole = Spgemm::new().drop_below(threshold).estimate(device().info(), a, b).unwrap();

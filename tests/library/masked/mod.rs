@@ -4,8 +4,8 @@ mod triple;
 
 use crate::common::{self, FAMILIES, Family, device, places};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Pattern, Plan, Spgemm, Threshold,
-    Triple, generate, generate::Values, matrix::drop_below, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Field, Matrix, Pattern, Plan, Spgemm,
+    Threshold, Triple, generate, generate::Values, matrix::drop_below, reference,
 };
 use half::f16;
 

@@ -4,9 +4,9 @@ mod paths;
 
 use crate::common::{device, equal};
 use blockmul::{
-    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms,
-    Part, PermutePlan, Plan, Real, Result, ScalarMap, ScalarPlan, Schur, Spgemm, Threshold, TransposePlan, Triple,
-    WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, matrix, reference,
+    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, Field, ImplicitSchur, MatVec, Matrix,
+    Norms, Part, PermutePlan, Plan, Real, Result, ScalarMap, ScalarPlan, Schur, Spgemm, Threshold, TransposePlan,
+    Triple, WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, matrix, reference,
 };
 use half::f16;
 
@@ -104,7 +104,7 @@ fn grams() -> Result<()> {
 
 #[test]
 fn masks_and_small_entries() -> Result<()> {
-    fn check<T: Element>() -> Result<()> {
+    fn check<T: Field>() -> Result<()> {
         let (a, b) = (uniform::<T>(30, 20, (3, 2), 1), uniform::<T>(20, 30, (2, 3), 2));
         let (da, db, mask) = (device().upload(&a)?, device().upload(&b)?, uniform::<T>(30, 30, (1, 1), 3));
         let whole = reference::multiply(&a, &b)?;
@@ -169,7 +169,7 @@ fn triples() -> Result<()> {
 
 #[test]
 fn vectors() -> Result<()> {
-    fn check<T: Element>() -> Result<()> {
+    fn check<T: Field>() -> Result<()> {
         let a = uniform::<T>(20, 20, (3, 3), 1);
         let (x, mut want) = (whole_numbers::<T>(60), whole_numbers::<T>(60));
         let (da, dx, mut y) = (device().upload(&a)?, device().upload_vector(&x)?, device().upload_vector(&want)?);

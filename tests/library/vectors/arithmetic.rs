@@ -1,11 +1,11 @@
 //! Vectors with vectors, and a solver made of all.
 use super::{bits, reals};
 use crate::common::device;
-use blockmul::{Cbc, Element, MatVec, generate, generate::Values, reference};
+use blockmul::{Cbc, Field, MatVec, generate, generate::Values, reference};
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
-fn vector_arithmetic<T: Element>(longest: usize) {
+fn vector_arithmetic<T: Field>(longest: usize) {
     // Around a group, a piece, and pieces.
     for n in [0, 1, 2, 127, 128, 511, 512, 513, 1023, 1024, 1025, 5000, longest] {
         let (x, y) = (reals::<T>(n, 1), reals::<T>(n, 2));

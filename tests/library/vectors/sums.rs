@@ -1,7 +1,9 @@
 //! Products, norms and scaled rows and columns.
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device};
-use blockmul::{BlockShape, Bsr, Cbc, Csc, Csr, Element, MatVec, Matrix, Norms, generate, generate::Values, reference};
+use blockmul::{
+    BlockShape, Bsr, Cbc, Csc, Csr, Element, Field, MatVec, Matrix, Norms, generate, generate::Values, reference,
+};
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
@@ -11,7 +13,7 @@ fn with_reals<T: Element>(a: &Cbc<T>, seed: u64) -> Cbc<T> {
 }
 
 /// Everything that is made of one matrix, against the reference.
-fn check<M: Matrix>(a: &M, what: &str) {
+fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(a);
     let da = device.upload(a).unwrap();
@@ -60,7 +62,7 @@ fn check<M: Matrix>(a: &M, what: &str) {
 }
 
 /// The same entries in every matrix type that holds them, and with blocks apart.
-fn check_types<T: Element>(a: &Cbc<T>, what: &str) {
+fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     check(a, what);
     check(&Bsr::from_transpose(a.clone()), &format!("{what} by rows"));
     if a.shape() == BlockShape::SCALAR {
@@ -74,7 +76,7 @@ fn check_types<T: Element>(a: &Cbc<T>, what: &str) {
 /// Blocks in tiles of many, of few (16x16 is the last), and too large for tiles; rows, columns, squares.
 const SHAPES: [(usize, usize); 5] = [(2, 3), (18, 17), (1, 1), (16, 16), (32, 32)];
 
-fn every_shape<T: Element>(shapes: &[(usize, usize)]) {
+fn every_shape<T: Field>(shapes: &[(usize, usize)]) {
     for (seed, &(r, c)) in shapes.iter().enumerate() {
         let a = blocks::<T>(Family::Uniform, 23, 19, 4, shape(r, c), seed as u64);
         check_types(&with_reals(&a, seed as u64), &format!("{r}x{c} of {}", T::NAME));
