@@ -9,7 +9,7 @@
 mod median;
 
 use blockmul::{
-    BlockGroups, Cbc, Device, DeviceGroups, GramParts, GroupsPlan, Part, WeightedGroupsGram, Weights, generate,
+    BlockGroups, Cbc, Device, DeviceGroups, GramParts, Part, Planned, Product, Weights, generate, product::Inputs,
     reference,
 };
 use median::median;
@@ -42,21 +42,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
 
     let start = Instant::now();
-    let plan = GroupsPlan::<Cbc<f64>>::gram(&j.pattern(), parts)?;
+    let plan = Product::gram(&j).part(parts).plan()?;
     device.finish()?;
     let planned = start.elapsed().as_secs_f64() * 1e3;
     let mut h = plan.output()?;
-    plan.execute(&j, &j, &mut h)?;
+    plan.execute(&j, &mut h)?;
     if verify {
         check("none", &h, &reference::gram_groups(&host, parts)?)?;
     }
-    let ms = time(&device, || plan.execute(&j, &j, &mut h))?;
-    tell("none", plan.products(), h.nnz(), planned, ms, plan.flops());
+    let ms = time(&device, || plan.execute(&j, &mut h).map(drop))?;
+    tell("none", plan.cost().products, h.nnz(), planned, ms, plan.cost().flops);
 
-    let start = Instant::now();
-    let weighted = WeightedGroupsGram::<Cbc<f64>>::new(&j.pattern(), parts)?;
-    device.finish()?;
-    let planned = start.elapsed().as_secs_f64() * 1e3;
     let rows = host.row_groups()[0].blocks;
     let numbers = |n: usize| -> Vec<f64> { (0..n).map(|i| 0.5 + (i % 7) as f64 / 10.0).collect() };
     let (losses, residuals) = (numbers(rows), numbers(2 * rows));
@@ -74,12 +70,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Weights::Scaled { information: &information, weights: &losses[..] },
         ),
     ] {
-        weighted.execute(&j, &[weights], &mut h)?;
+        let weights = [weights];
+        let start = Instant::now();
+        let weighted = Product::gram(&j).weighted(&weights).part(parts).plan()?;
+        device.finish()?;
+        let planned = start.elapsed().as_secs_f64() * 1e3;
+        let inputs = || Inputs::of(&j).weights(&weights[..]);
+        weighted.execute(inputs(), &mut h)?;
         if verify {
             check(name, &h, &reference::gram_groups_weighted(&host, &[of_host], parts)?)?;
         }
-        let ms = time(&device, || weighted.execute(&j, &[weights], &mut h))?;
-        tell(name, weighted.products(), h.nnz(), planned, ms, weighted.flops(&[weights]));
+        let ms = time(&device, || weighted.execute(inputs(), &mut h).map(drop))?;
+        tell(name, weighted.cost().products, h.nnz(), planned, ms, weighted.cost().flops);
     }
     Ok(())
 }

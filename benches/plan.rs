@@ -11,7 +11,7 @@ mod files;
 #[path = "common/median.rs"]
 mod median;
 
-use blockmul::{BlockShape, Bsr, Device, Element, Plan, Spgemm, generate, reference};
+use blockmul::{BlockShape, Bsr, Device, Element, Planned, Product, generate, reference};
 use median::median;
 use std::time::Instant;
 
@@ -67,10 +67,10 @@ fn measure<T: Element>(options: &Options, name: &str, a: &Bsr<T>) -> blockmul::R
     let square = a.nrows() == a.ncols();
     let b = if square { a.clone() } else { Bsr::from_transpose(a.clone().into_transpose().transpose()) };
     let (da, db) = (options.device.upload(a)?, options.device.upload(&b)?);
-    let plan = Plan::<Bsr<T>>::multiply(&da.pattern(), &db.pattern())?;
+    let plan = Product::of(&da, &db).plan()?;
     let mut c = plan.output()?;
 
-    plan.execute(&da, &db, &mut c)?;
+    plan.execute((&da, &db), &mut c)?;
     let host = c.download()?;
     let once = blockmul::multiply(&da, &db)?.download()?;
     let bits = |matrix: &Bsr<T>| bytemuck::cast_slice::<T, u8>(matrix.values()).to_vec();
@@ -82,23 +82,23 @@ fn measure<T: Element>(options: &Options, name: &str, a: &Bsr<T>) -> blockmul::R
 
     let (mut whole, mut stage5, mut executed, mut on_device) = (vec![], vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
-        let (product, report) = Spgemm::new().multiply_with_report(&da, &db)?;
+        let (product, report) = Product::of(&da, &db).run_with_report()?;
         drop(product);
         whole.push(report.total_ms);
         stage5.push(report.stages[4..].iter().filter_map(|stage| stage.ms).sum::<f64>());
         let start = Instant::now();
-        plan.execute(&da, &db, &mut c)?;
+        plan.execute((&da, &db), &mut c)?;
         options.device.finish()?;
         executed.push(start.elapsed().as_secs_f64() * 1e3);
-        on_device.push(plan.execute_with_report(&da, &db, &mut c)?.stages[0].ms.unwrap_or(f64::NAN));
+        on_device.push(plan.execute_with_report((&da, &db), &mut c)?.stages[0].ms.unwrap_or(f64::NAN));
     }
     let (whole, stage5) = (median(whole), median(stage5));
     let (executed, on_device) = (median(executed), median(on_device));
     println!(
         "{name:<16} {:>9} {:>9} {whole:>9.3} {stage5:>9.3} {executed:>9.3} {on_device:>9.3} {:>9.1} {:>7.3}  {}",
-        plan.products(),
+        plan.cost().products,
         c.nnz(),
-        plan.flops() as f64 / executed / 1e6,
+        plan.cost().flops as f64 / executed / 1e6,
         on_device / stage5,
         if options.reference { "reference" } else { "product" }
     );

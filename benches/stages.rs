@@ -12,7 +12,7 @@ mod files;
 #[path = "common/median.rs"]
 mod median;
 
-use blockmul::{BlockShape, Bsr, Device, Element, Spgemm, generate, reference};
+use blockmul::{BlockShape, Bsr, Device, Element, Product, generate, reference};
 use median::median;
 
 const ROUNDS: usize = 11;
@@ -67,7 +67,7 @@ fn measure<T: Element>(device: &Device, copy: f64, name: &str, a: &Bsr<T>) -> bl
 
     let mut reports = Vec::new();
     for _ in 0..ROUNDS {
-        reports.push(Spgemm::new().multiply_with_report(&da, &db)?.1);
+        reports.push(Product::of(&da, &db).run_with_report()?.1);
     }
     let total = median(reports.iter().map(|report| report.total_ms).collect());
     print!("{name:<14} {total:>8.3}, {} launches:", reports[0].launches);

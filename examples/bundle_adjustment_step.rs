@@ -1,5 +1,5 @@
 //! The products of a Gauss-Newton step of a bundle adjustment: structure once, values in every iteration.
-use blockmul::{Cbc, Damping, Device, GramParts, GroupsPlan, MatVec, Part, ScalarPlan, Schur, generate};
+use blockmul::{Cbc, Damping, Device, GramParts, MatVec, Part, Planned, Product, ScalarPlan, Schur, generate};
 
 fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
@@ -11,7 +11,7 @@ fn main() -> blockmul::Result<()> {
 
     // Structure, once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, the scalars of S for a sparse Cholesky factorization.
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
-    let hessian = GroupsPlan::<Cbc<f64>>::gram(&j.pattern(), parts)?;
+    let hessian = Product::gram(&j).part(parts).plan()?;
     let mut h = hessian.output()?;
     let (to_b_c, to_b_p) = (MatVec::multiply_transposed(&j_c.pattern())?, MatVec::multiply_transposed(&j_p.pattern())?);
     let (mut b_c, mut b_p) = (to_b_c.output()?, to_b_p.output()?);
@@ -21,7 +21,7 @@ fn main() -> blockmul::Result<()> {
     let mut scalars = lower.output()?;
 
     // Values, in every iteration.
-    hessian.execute(&j, &j, &mut h)?;
+    hessian.execute(&j, &mut h)?;
     to_b_c.execute_scaled(-1.0, j_c, &residuals, 0.0, &mut b_c)?;
     to_b_p.execute_scaled(-1.0, j_p, &residuals, 0.0, &mut b_p)?;
     let (u, w, v) = (h.get(0, 0).unwrap(), h.get(0, 1).unwrap(), h.get(1, 1).unwrap());

@@ -58,10 +58,13 @@
 //!
 //! # Products that repeat
 //!
+//! A [`Product`] is of two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR; of matrices, or of [groups] of blocks of
+//! several shapes; whole, a triangle, on a mask.
+//!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
-//! allocates nothing, reads nothing back, and has the bits of the product in one shot. In the same way [`WeightedGram`] makes JᵀWJ,
-//! [`GroupsPlan`] products of matrices whose blocks have several shapes, [`Schur`] the reduced system of a bundle adjustment,
-//! [`ImplicitSchur`] the same without forming it, [`Triple`] RᵀAR, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
+//! allocates nothing, reads nothing back, and has the bits of the product in one shot. All that is prepared so is [`Planned`]:
+//! [`Schur`] makes the reduced system of a bundle adjustment,
+//! [`ImplicitSchur`] the same without forming it, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
 //! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
 //!
 //! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
@@ -70,7 +73,7 @@
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one device. A product that does not fit the device, or the
-//! limit given to [`Spgemm::memory_limit`], is cut into bands of columns. What cannot be done is an [`Error`] with its numbers; nothing here
+//! limit given to [`Product::memory_limit`], is cut into bands of columns. What cannot be done is an [`Error`] with its numbers; nothing here
 //! panics on input or prints.
 //!
 //! # Events
@@ -95,12 +98,13 @@ mod element;
 pub mod error;
 mod events;
 pub mod generate;
-mod groups;
+pub mod groups;
 mod host;
 pub mod io;
 pub mod matrix;
+pub mod plan;
 mod primitives;
-mod product;
+pub mod product;
 pub mod reference;
 mod resident;
 pub mod solver;
@@ -115,13 +119,13 @@ pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
 pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use element::{Arithmetic, Element, Field, OperandPair, Real, Semiring, Word};
 pub use error::{Error, Result};
-pub use groups::{BlockGroups, DeviceGroups, GramParts, Group, GroupsPattern, GroupsPlan, WeightedGroupsGram};
+pub use groups::{BlockGroups, DeviceGroups, Group, GroupsPattern};
 pub use host::Progress;
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
+pub use plan::Planned;
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
-pub use product::plan::{Plan, Triple, WeightedGram, Weights};
-pub use product::{Bin, Estimate, Method, Part, Report, Spgemm, multiply};
+pub use product::{Estimate, GramParts, Method, Part, Plan, Product, Report, Weights, multiply};
 #[cfg(feature = "ocl")]
 pub use resident::OclMatrix;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};

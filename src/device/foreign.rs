@@ -2,7 +2,7 @@
 use super::{
     Buffer, Device, Work,
     cl::check,
-    handle::{CommandQueue, Context},
+    handle::{CommandQueue, Context, Event},
     info,
     pool::Memory,
     queue::{Queue, SharedEvent},
@@ -12,7 +12,7 @@ use opencl3::{
     command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
     memory as clm, platform::Platform,
 };
-use std::ffi::c_void;
+use std::{ffi::c_void, sync::Arc};
 
 /// `cl_context`, as every binding of OpenCL spells it.
 pub type RawContext = *mut c_void;
@@ -25,17 +25,47 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// A point in a device's queue: done when everything enqueued through the device before it is.
+/// A point in a queue: done when the commands before it are. [`Device::marker`] makes one, and so does every execution of a plan.
 #[derive(Debug, Clone)]
 pub struct Marker {
-    event: SharedEvent,
-    device: Device,
+    /// `None` if nothing was enqueued.
+    event: Option<SharedEvent>,
+    /// `None` for an application's event.
+    device: Option<Device>,
 }
 
 impl Marker {
-    /// The event, valid while the marker lives; retain it to keep it longer.
-    pub fn raw(&self) -> RawEvent {
-        self.event.get()
+    /// The last command of `device` so far, or none.
+    pub(super) fn of(device: &Device, event: Option<SharedEvent>) -> Self {
+        Self { event, device: Some(device.clone()) }
+    }
+
+    /// An application's event, retained.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`].
+    ///
+    /// # Safety
+    /// The event must be a valid handle.
+    pub unsafe fn from_raw(event: RawEvent) -> Result<Self> {
+        // SAFETY: valid by the caller's word; the retain is undone when the wrapper is dropped.
+        let event = unsafe {
+            check("clRetainEvent", cle::retain_event(event))?;
+            Event::from_raw(event)
+        };
+        Ok(Self { event: Some(Arc::new(event)), device: None })
+    }
+
+    /// The event for others to wait for, valid while the marker lives; retain it to keep it longer. `None` if nothing was enqueued: then
+    /// there is nothing to wait for.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`]: the queue is flushed first.
+    pub fn raw(&self) -> Result<Option<RawEvent>> {
+        if let (Some(device), Some(_)) = (&self.device, &self.event) {
+            device.inner.queue.flush()?; // others may wait for it without ever flushing this queue
+        }
+        Ok(self.event.as_ref().map(|event| event.get()))
     }
 
     /// Waits until everything before the marker is done.
@@ -43,7 +73,14 @@ impl Marker {
     /// # Errors
     /// [`Error::OpenCl`] when a command before it failed.
     pub fn wait(&self) -> Result<()> {
-        self.device.inner.queue.wait(&self.event)
+        match (&self.device, &self.event) {
+            (_, None) => Ok(()),
+            (Some(device), Some(event)) => {
+                device.inner.queue.flush()?;
+                device.inner.queue.wait(event)
+            }
+            (None, Some(event)) => event.wait(),
+        }
     }
 }
 
@@ -124,6 +161,14 @@ impl Device {
         Ok(())
     }
 
+    /// Makes everything enqueued from now on wait for `markers`. Those of the device itself need no wait: its queue keeps their order.
+    pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
+        let of_others = markers.iter().filter(|m| m.device.as_ref().is_none_or(|device| !device.same_as(self)));
+        let events = of_others.map(Marker::raw).collect::<Result<Vec<_>>>()?;
+        // SAFETY: each marker holds its event.
+        unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
+    }
+
     /// A marker behind everything enqueued through the device so far: the event for others to wait for.
     ///
     /// # Errors
@@ -134,7 +179,7 @@ impl Device {
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
         self.inner.queue.flush()?; // others may wait for it without ever flushing this queue
-        Ok(Marker { event, device: self.clone() })
+        Ok(Marker::of(self, Some(event)))
     }
 
     /// An application's memory as a buffer of `len` values, retained; `what` names it in errors.

@@ -46,13 +46,14 @@ impl Device {
 }
 
 impl Marker {
-    /// The marker's event, for the wait lists of `ocl` commands.
+    /// The marker's event, for the wait lists of `ocl` commands; `None` as of [`Marker::raw`].
     ///
     /// # Errors
     /// [`Error::OpenCl`].
-    pub fn to_ocl(&self) -> Result<ocl::Event> {
+    pub fn to_ocl(&self) -> Result<Option<ocl::Event>> {
         // SAFETY: the event is valid while the marker lives, and `copied` retains it.
-        unsafe { core::Event::from_raw_copied_ptr(self.raw()).map(ocl::Event::from).map_err(refused) }
+        let copied = |raw| unsafe { core::Event::from_raw_copied_ptr(raw).map(ocl::Event::from).map_err(refused) };
+        self.raw()?.map(copied).transpose()
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Work`]: what one product (or upload, or download) does on a device.
 use super::{
-    Device,
+    Device, Marker,
     buffer::Buffer,
     cl::{OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES},
     pool::{Budget, Meter, rounded},
@@ -381,6 +381,22 @@ impl Work {
             StageTime { name, ms, commands, launches, bytes: None, flops: None }
         };
         Ok(names.iter().map(time).collect())
+    }
+
+    /// Waits for the last command and returns the time of every stage, in the order in which they began.
+    pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
+        let mut names = Vec::new();
+        for (stage, _) in &self.record.borrow().events {
+            if !names.contains(stage) {
+                names.push(*stage);
+            }
+        }
+        self.stage_times(&names)
+    }
+
+    /// The last command so far.
+    pub fn marker(&self) -> Marker {
+        Marker::of(&self.device, self.record.borrow().events.last().map(|(_, event)| event.clone()))
     }
 
     /// Kernels launched so far.

@@ -19,7 +19,7 @@ impl Group {
 
 /// A grid of groups of rows by groups of columns, where each cell may have an `X`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cells<X> {
+pub struct Cells<X> {
     pub rows: Vec<Group>,
     pub cols: Vec<Group>,
     /// Row after row.
@@ -61,6 +61,11 @@ impl<X> Cells<X> {
         Ok(all)
     }
 
+    /// A grid of one cell, whose sizes are those of its groups.
+    pub fn one(rows: Group, cols: Group, x: X) -> Self {
+        Self { rows: vec![rows], cols: vec![cols], cells: vec![Some(x)] }
+    }
+
     pub fn get(&self, row: usize, col: usize) -> Option<&X> {
         let inside = row < self.rows.len() && col < self.cols.len();
         if inside { self.cells[row * self.cols.len() + col].as_ref() } else { None }
@@ -100,6 +105,26 @@ impl<X> Cells<X> {
     pub fn map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Y) -> Cells<Y> {
         let cells = self.cells.iter().map(|x| x.as_ref().map(&mut f)).collect();
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
+    }
+
+    /// The same grid of other things, to change.
+    pub fn map_mut<'a, Y>(&'a mut self, mut f: impl FnMut(&'a mut X) -> Y) -> Cells<Y> {
+        let cells = self.cells.iter_mut().map(|x| x.as_mut().map(&mut f)).collect();
+        Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
+    }
+
+    /// The same grid of what is made of these.
+    pub fn into_map<Y>(self, mut f: impl FnMut(X) -> Y) -> Cells<Y> {
+        Cells { rows: self.rows, cols: self.cols, cells: self.cells.into_iter().map(|x| x.map(&mut f)).collect() }
+    }
+
+    /// The grid with rows for columns, of other things.
+    pub fn try_transpose<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
+        let count = self.rows.len();
+        let places = (0..self.cells.len()).map(|place| (place % count, place / count));
+        let one = |(row, col)| self.get(row, col).map(&mut f).transpose();
+        let cells = places.map(one).collect::<Result<_>>()?;
+        Ok(Cells { rows: self.cols.clone(), cols: self.rows.clone(), cells })
     }
 
     pub fn into_cells(self) -> Vec<Option<X>> {

@@ -4,13 +4,13 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::{Mapped, Work},
     error::Dimensions,
-    resident::DeviceCbc,
+    plan::prepared::same_device,
 };
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].
 pub struct DeviceGroups<M: Matrix> {
     pub(crate) cells: Cells<DeviceMatrix<M>>,
-    device: Device,
+    pub(crate) device: Device,
 }
 
 /// The structure of a matrix of groups on a device: the grid of groups and the pattern of each. A handle.
@@ -19,9 +19,6 @@ pub struct GroupsPattern {
     pub(crate) cells: Cells<DevicePattern>,
     pub(crate) device: Device,
 }
-
-/// The arrays of each cell.
-pub(crate) type Arrays<'a, T> = Cells<&'a DeviceCbc<T>>;
 
 impl Device {
     /// Copies every group to the device.
@@ -45,10 +42,7 @@ impl<M: Matrix> DeviceGroups<M> {
         col_groups: Vec<Group>,
         cells: Vec<Option<DeviceMatrix<M>>>,
     ) -> Result<Self> {
-        if let Some(other) = cells.iter().flatten().find(|m| !m.device().same_as(device)) {
-            let name = |device: &Device| device.info().name.clone();
-            return Err(Error::DeviceMismatch { a: name(device), b: name(other.device()) });
-        }
+        cells.iter().flatten().try_for_each(|m| same_device(device, m.device()))?;
         let size = |m: &DeviceMatrix<M>| of_pattern(&m.pattern());
         Ok(Self { cells: Cells::new(row_groups, col_groups, cells, size)?, device: device.clone() })
     }
@@ -127,10 +121,6 @@ impl<M: Matrix> DeviceGroups<M> {
     pub fn device_bytes(&self) -> u64 {
         self.cells.iter().map(|(_, m)| m.device_bytes()).sum()
     }
-
-    pub(crate) fn arrays(&self) -> Arrays<'_, M::Element> {
-        self.cells.map(|m| &m.cbc)
-    }
 }
 
 impl GroupsPattern {
@@ -195,7 +185,7 @@ pub(crate) fn told(groups: &[Group]) -> String {
     format!("[{}]", groups.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-pub(super) fn of_pattern(pattern: &DevicePattern) -> Dimensions {
+pub(crate) fn of_pattern(pattern: &DevicePattern) -> Dimensions {
     let shape = pattern.shape();
     Dimensions { nrows: pattern.nrows(), ncols: pattern.ncols(), block_rows: shape.rows(), block_cols: shape.cols() }
 }

@@ -3,19 +3,13 @@
 //! A grid of groups of rows by groups of columns; each cell is a block matrix with blocks of its own shape, or empty. Everything is done
 //! group by group with the products of one block shape: C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), each product summed
 //! as [`multiply`](crate::multiply) does, the products then added in ascending k.
-mod cell;
 mod cells;
 mod device;
-mod plan;
-mod sum;
-mod weighted;
 
 pub(crate) use cells::Cells;
 pub use cells::Group;
-pub(crate) use device::told;
 pub use device::{DeviceGroups, GroupsPattern};
-pub use plan::{GramParts, GroupsPlan};
-pub use weighted::WeightedGroupsGram;
+pub(crate) use device::{of_pattern, told};
 
 use crate::{Cbc, Error, Matrix, Result, error::Dimensions, matrix::dense_zeros};
 use nalgebra::DMatrix;
@@ -24,7 +18,9 @@ use nalgebra::DMatrix;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockGroups, Cbc, Device, GramParts, Group, GroupsPlan, Part, generate};
+/// use blockmul::groups::{BlockGroups, Group};
+/// use blockmul::product::GramParts;
+/// use blockmul::{Cbc, Device, Part, Planned, Product, generate};
 /// // 5 cameras of 9 parameters, 40 points of 3, each point seen by 2 cameras: J is 80x5 blocks of 2x9 beside 80x40 blocks of 2x3.
 /// let j: BlockGroups<Cbc<f64>> = generate::bundle_adjustment_jacobian(5, 40, 2, 9, Default::default(), 1)?;
 /// assert_eq!(j.col_groups(), [Group { blocks: 5, side: 9 }, Group { blocks: 40, side: 3 }]);
@@ -33,13 +29,13 @@ use nalgebra::DMatrix;
 /// let j = device.upload_groups(&j)?;
 /// // The Hessian JᵀJ: the lower triangle of the cameras' U, W = JcᵀJp, and the points' V.
 /// let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
-/// let plan = GroupsPlan::<Cbc<f64>>::gram(&j.pattern(), parts)?; // structure, once
+/// let plan = Product::gram(&j).part(parts).plan()?; // structure, once
 /// let mut h = plan.output()?;
-/// plan.execute(&j, &j, &mut h)?; // values, many times
+/// plan.execute(&j, &mut h)?; // values, many times
 /// let (w, v) = (h.get(0, 1).unwrap(), h.get(1, 1).unwrap());
 /// assert_eq!((w.nrows(), w.ncols(), w.nnz()), (5, 40, 80));
 /// assert_eq!(v.nnz(), 40); // block-diagonal
-/// assert_eq!(plan.products(), 3 * 80); // each row of two blocks takes three products
+/// assert_eq!(plan.cost().products, 3 * 80); // each row of two blocks takes three products
 /// # Ok(())
 /// # }
 /// ```

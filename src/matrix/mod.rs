@@ -83,7 +83,7 @@ pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMa
 /// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the same arrays.
 ///
 /// Sealed: the kernels rely on what [`Pattern`] guarantees.
-pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized {
+pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
     /// What the matrix holds.
     type Element: Element;
     /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its operands

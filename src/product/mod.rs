@@ -1,4 +1,4 @@
-//! The product: [`multiply`], and [`Spgemm`] for a choice of method, a memory limit, aligned blocks, a report.
+//! Products: [`multiply`], [`Product`] with its options, [`Plan`] for products that repeat.
 mod analysis;
 mod bands;
 mod blocks;
@@ -14,13 +14,16 @@ mod floors;
 mod host_columns;
 mod join;
 mod limits;
-mod mask;
 mod masked;
 mod method;
+mod once;
 mod onto;
-pub(crate) mod plan;
+mod operand;
+mod plan;
 mod planned;
 mod problem;
+mod report;
+mod run;
 mod runs;
 #[cfg(test)]
 mod serial;
@@ -30,20 +33,21 @@ pub use estimate::Estimate;
 pub(crate) use floors::Extent;
 pub(crate) use join::join_patterns;
 pub use method::Method;
+pub use operand::{Factor, Operand};
+pub use plan::{GramParts, Inputs, Kind, Plan, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::{Bin, Part};
 pub(crate) use problem::{Done, Operands, Room, STAGES, Scaling, Side};
+pub use report::Report;
 
 use crate::{
-    Device, DeviceMatrix, Element, Error, Matrix, Progress, Result,
-    device::{Clock, StageTime, Work},
-    matrix::{Threshold, aligned_stride},
-    reference,
-    resident::DeviceCbc,
+    DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    groups::{BlockGroups, DeviceGroups, GroupsPattern},
+    host::Progress,
+    matrix::Threshold,
 };
-use engine::OneShot;
-use host_columns::Columns;
-use std::time::{Duration, Instant};
+use once::Options;
+use plan::Wanted;
 
 /// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C r x c.
 ///
@@ -64,238 +68,254 @@ use std::time::{Duration, Instant};
 /// # }
 /// ```
 pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
-    Spgemm::new().multiply(a, b)
+    Product::of(a, b).run()
 }
 
-/// What a product took.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Report {
-    /// The method asked for.
-    pub method: Method,
-    /// What ran: each method, with the columns of C and the products that it had.
-    pub bins: Vec<Bin>,
-    /// Products of entries (blocks): the expansion size.
-    pub products: u64,
-    /// Entries (blocks) of C.
-    pub c_nnz: u64,
-    /// Entries (blocks) left out of it: see [`Spgemm::drop_below`].
-    pub dropped: u64,
-    /// Products that sum to one entry (block) of C, at most.
-    pub longest_run: u32,
-    /// Bands of columns the product was cut into.
-    pub bands: usize,
-    /// Most bytes of device memory held from the driver at once: what was in use, and what the
-    /// device's pool kept for later meanwhile. Never above [`Spgemm::memory_limit`].
-    pub peak_device_bytes: u64,
-    /// Most bytes in use at once, operands and size classes included.
-    pub used_device_bytes: u64,
-    /// Device time of each stage, and what it has to move and to compute at least.
-    pub stages: Vec<StageTime>,
-    /// Wall-clock milliseconds from operands on the device to C complete on the device; neither
-    /// transfers nor the loading of kernels are counted.
-    pub total_ms: f64,
-    /// Milliseconds spent waiting for kernels to be compiled, or loaded from the cache of kernels.
-    pub kernels_ms: f64,
-    /// Kernels launched.
-    pub launches: u32,
-    /// Blocking reads from the device.
-    pub read_backs: u32,
-}
-
-impl Report {
-    /// Declares for each stage of A·B what it has to move and to compute.
-    fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, done: &Done) -> Self {
-        let floors = Extent::new(operands, self.products, done.merged, self.c_nnz + self.dropped).floors();
-        for (stage, floor) in self.stages.iter_mut().zip(floors) {
-            (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
-        }
-        self
-    }
-}
-
-/// A product with options.
+/// A product of two or more factors, with options: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR, on a mask, of groups.
+///
+/// Operands are [`DeviceMatrix`]es or [`DeviceGroups`], each as it is or transposed by `t()`; patterns of either are enough for a
+/// [plan](Plan). A product that is computed again and again is worth a plan: [`Product::run`] makes one for each product that is not A·B itself.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// # let (device, a) = (blockmul::Device::auto()?, blockmul::Csc::<f64>::from_triplets(2, 2, [])?);
-/// use blockmul::{Method, Spgemm};
-/// let (c, report) = Spgemm::new().method(Method::Esc).memory_limit(2 << 30).multiply_host(&device, &a, &a)?;
-/// println!("{} products in {} ms, {} bands", report.products, report.total_ms, report.bands);
+/// use blockmul::{Csc, Device, Method, Part, Product};
+/// let device = Device::auto()?;
+/// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?)?;
+/// let c = Product::of(&a, &a).method(Method::Esc).memory_limit(2 << 30).run()?;
+/// assert_eq!(c.download()?.values(), [1.0, 8.0, 9.0]);
+/// let h = Product::gram(&a).part(Part::Lower).run()?; // JᵀJ
+/// assert_eq!(h.download()?.values(), [1.0, 2.0, 13.0]);
+/// let (c, report) = Product::of(a.t(), &a).times(&a).run_with_report()?; // (AᵀA)·A, from the right: Aᵀ·(A·A)
+/// assert_eq!(c.download()?.values(), [1.0, 2.0, 8.0, 43.0]);
+/// println!("{} products in {} ms", report.products, report.total_ms);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct Spgemm {
-    method: Method,
-    memory_limit: Option<u64>,
-    alignment: Option<usize>,
-    progress: Option<Progress>,
-    threshold: Option<Threshold>,
+pub struct Product<'a, X: Operand> {
+    factors: Vec<Factor<'a, X>>,
+    /// Whether it is JᵀJ.
+    gram: bool,
+    weights: Option<X::Weights<'a>>,
+    parts: Option<GramParts>,
+    mask: Option<&'a X::Pattern>,
+    options: Options,
 }
 
-impl Spgemm {
-    /// The defaults: [`Method::Auto`], all of the device's memory, blocks of C without padding.
-    pub fn new() -> Self {
-        Self::default()
+impl<'a, X: Operand> Product<'a, X> {
+    /// A·B.
+    pub fn of(a: impl Into<Factor<'a, X>>, b: impl Into<Factor<'a, X>>) -> Self {
+        let (factors, options) = (vec![a.into(), b.into()], Options::default());
+        Self { factors, gram: false, weights: None, parts: None, mask: None, options }
     }
 
-    /// Chooses the method.
-    pub fn method(mut self, method: Method) -> Self {
-        self.method = method;
+    /// JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A triangle of it takes k(k+1)/2 block products for a row of J with k
+    /// blocks, the whole k².
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::product::{Inputs, Weights};
+    /// use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Part, Planned, Product};
+    /// use nalgebra::dmatrix;
+    /// let device = Device::auto()?;
+    /// // Two edges between two poses of one parameter each; residuals of 2.
+    /// let shape = BlockShape::new(2, 1)?;
+    /// let edges = [(0, 0, dmatrix![1.0; 2.0]), (0, 1, dmatrix![1.0; 0.0]), (1, 1, dmatrix![3.0; 1.0])];
+    /// let j = device.upload(&Cbc::from_triplets(2, 2, shape, edges)?)?;
+    ///
+    /// let scaled = Weights::Scaled { information: (), weights: () };
+    /// let plan = Product::gram(&j.pattern()).weighted(scaled).part(Part::Lower).plan::<Cbc<f64>>()?; // structure, once
+    /// let mut h = plan.output()?;
+    /// let mut information = DeviceMatrix::zeros(&plan.weights_patterns()[0])?;
+    /// information.write_values(&[2.0, 1.0, 1.0, 2.0, /* second edge: */ 1.0, 0.0, 0.0, 1.0])?;
+    /// let robust = device.upload_vector(&[1.0, 0.5])?;
+    /// let weights = Weights::Scaled { information: &information, weights: &robust };
+    /// plan.execute(Inputs::of(&j).weights(weights), &mut h)?; // values, many times
+    /// assert_eq!(h.download()?.values(), [14.0, 4.0, 7.0]);
+    /// plan.execute(Inputs::of(&j).weights(Weights::BlockRows(&robust)), &mut h)?;
+    /// assert_eq!(h.download()?.values(), [5.0, 1.0, 6.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn gram(j: impl Into<Factor<'a, X>>) -> Self {
+        let j = j.into();
+        Self { gram: true, ..Self::of(j.t(), j) }
+    }
+
+    /// One more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P), with the bits of the two products.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, Product};
+    /// let device = Device::auto()?;
+    /// // A path of four nodes, aggregated in two pairs.
+    /// let laplacian = [(0, 0, 1.0), (1, 1, 2.0), (2, 2, 2.0), (3, 3, 1.0)].into_iter()
+    ///     .chain((0..3).flat_map(|i| [(i, i + 1, -1.0), (i + 1, i, -1.0)]));
+    /// let a = device.upload(&Csc::from_triplets(4, 4, laplacian)?)?;
+    /// let r = device.upload(&Csc::from_triplets(4, 2, (0..4).map(|i| (i, i / 2, 1.0)))?)?;
+    ///
+    /// let plan = Product::of(r.t(), &a).times(&r).plan()?; // structure, once
+    /// let mut coarse = plan.output()?;
+    /// plan.execute((&r, &a, &r), &mut coarse)?; // values, many times
+    /// assert_eq!(coarse.download()?.values(), [1.0, -1.0, -1.0, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn times(mut self, factor: impl Into<Factor<'a, X>>) -> Self {
+        self.factors.push(factor.into());
+        self.gram = false;
         self
     }
 
-    /// Most bytes of device memory the product may hold at once, operands included; it is cut into bands to keep it.
-    pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
+    /// Weights of the rows of the last factor: A·W·B, JᵀWJ. One [`Weights`] for a matrix, a slice of them for the groups of rows of a matrix of groups.
+    /// Of patterns it says which weights executions will be given, for the [cost](crate::plan::Cost); they may be given others.
+    pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// A part of a square C: the whole, or one triangle with its diagonal. For groups [`GramParts`], or a [`Part`] of the whole.
+    pub fn part(mut self, part: impl Into<X::Parts>) -> Self {
+        self.parts = Some(part.into().into());
+        self
+    }
+
+    /// C where `mask` has entries, and nowhere else: GraphBLAS' `C<M> = A·B`, M structural.
+    ///
+    /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared entry by entry: places that receive no
+    /// product are explicit zeros. The other entries have the bits of the whole product. Products outside the mask are neither formed
+    /// nor counted. Memory follows them and the mask; the time to plan, for each place of the mask, the shorter of its row of A and column
+    /// of B. Within a memory limit the mask is taken in bands of places.
+    ///
+    /// The mask's grid is that of C; the shape of its blocks does not matter.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, Product};
+    /// let device = Device::auto()?;
+    /// // Triangles through each edge of a graph: paths of two edges, counted where there is an edge. 0-1, 0-2, 1-2, 2-3.
+    /// let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
+    /// let both = edges.iter().flat_map(|&(i, j)| [(i, j, 1.0), (j, i, 1.0)]);
+    /// let a = device.upload(&Csc::from_triplets(4, 4, both)?)?;
+    /// let mask = a.pattern();
+    /// let plan = Product::of(&a, &a).mask(&mask).plan()?;
+    /// let mut triangles = plan.output()?;
+    /// plan.execute((&a, &a), &mut triangles)?;
+    /// assert_eq!(triangles.download()?.values(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]); // none through 2-3
+    /// assert_eq!(plan.cost().products, 6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn mask(mut self, mask: &'a X::Pattern) -> Self {
+        self.mask = Some(mask);
+        self
+    }
+
+    /// Leaves out the entries (blocks) of C below a [`Threshold`] (an absolute one for a number): for approximate inverses, aggregation, Markov
+    /// clustering. Of A·B they are left out as soon as a band of C is complete, so that neither the device nor the host ever has all of them.
+    /// The pattern of C then depends on values, which is why plans do not drop; see
+    /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product, matrix::Threshold};
+    /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1e-6), (0, 1, 1e-6), (1, 1, 1e-6)])?;
+    /// let a = Device::auto()?.upload(&a)?;
+    /// // A·A has 1, 1e-6; 1e-6, 2e-12.
+    /// let (c, report) = Product::of(&a, &a).drop_below(1e-9).run_to_host()?;
+    /// assert_eq!((c.nnz(), report.dropped), (3, 1));
+    /// let c = Product::of(&a, &a).drop_below(Threshold::relative(0.1).keep_diagonal()).run()?;
+    /// assert_eq!(c.download()?.pattern().row_idx(), [0, 0, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn drop_below(mut self, threshold: impl Into<Threshold>) -> Self {
+        self.options.threshold = Some(threshold.into());
         self
     }
 
     /// Starts each block of C on a multiple of so many bytes, for SIMD consumers: 16, 32 or 64 (the paper's last open point).
     /// For block matrices.
     pub fn alignment(mut self, bytes: usize) -> Self {
-        self.alignment = Some(bytes);
+        self.options.alignment = Some(bytes);
         self
     }
 
-    /// Tells columns (of blocks) of C that have reached the host, after each band of [`Spgemm::multiply_host`].
+    /// Chooses the method.
+    pub fn method(mut self, method: Method) -> Self {
+        self.options.method = method;
+        self
+    }
+
+    /// Most bytes of device memory to hold at once, operands included; the product is cut into bands to keep it. A plan is made within the
+    /// limit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.options.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Is told the columns (of blocks) of C that are complete: after each band of A·B, else at the end.
     pub fn progress(mut self, progress: Progress) -> Self {
-        self.progress = Some(progress);
+        self.options.progress = Some(progress);
         self
     }
 
-    /// C = A·B, device to device. Does not wait for the device to finish C.
-    ///
-    /// # Errors
-    /// As [`multiply`]; [`Error::Argument`] for an alignment that is not 16, 32 or 64.
-    pub fn multiply<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<DeviceMatrix<M>> {
-        let work = Work::new(&a.cbc.device, self.memory_limit);
-        self.on_device(&work, a, b).map(|(c, ..)| c)
-    }
-
-    /// As [`Spgemm::multiply`], waits for C and tells what it took.
-    ///
-    /// # Errors
-    /// As [`Spgemm::multiply`].
-    pub fn multiply_with_report<M: Matrix>(
-        &self,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Report)> {
-        let work = Work::new(&a.cbc.device, self.memory_limit);
-        let (c, clock, done, dropped) = self.on_device(&work, a, b)?;
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        let report = self.report(&work, &clock, &done, (c.nnz() as u64, dropped))?;
-        let report = report.with_floors(&self.operands(x, y)?, &done);
-        Ok((c, report))
-    }
-
-    /// C = A·B, host to host, band by band: C needs not fit the device. `a` and `b` may be the same matrix, which is then uploaded once.
-    ///
-    /// # Errors
-    /// As [`Spgemm::multiply`].
-    pub fn multiply_host<M: Matrix>(&self, device: &Device, a: &M, b: &M) -> Result<(M, Report)> {
-        let (x, y) = if M::ROW_MAJOR { (b, a) } else { (a, b) };
-        reference::check_fits(x.as_cbc(), y.as_cbc())?;
-        let a_device = device.upload(a)?;
-        let b_device = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
-        let (x, y) = in_column_order::<M>(&a_device.cbc, b_device.as_ref().map_or(&a_device.cbc, |b| &b.cbc));
-        let operands = self.operands(x, y)?;
-        let (esc, mut thinning) = (OneShot::new(device, &operands, self.method)?, self.thinning(device, &operands)?);
-        let work = Work::new(device, self.memory_limit);
-        count_operands(&work, x, y);
-        let clock = work.clock();
-        let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
-        let done = esc.multiply(&work, &operands, |band| {
-            let band = thinning.thin(&work, band)?;
-            work.wait()?;
-            let transfer = Instant::now();
-            columns.check_fits(&band)?;
-            columns.append(band.download(&Work::new(device, None))?);
-            transfers += transfer.elapsed();
-            if let Some(progress) = &self.progress {
-                progress.tell(columns.count(), y.ncols as u64);
-            }
-            Ok(())
-        })?;
-        let c = columns.finish()?;
-        let mut report = self.report(&work, &clock, &done, (c.nnz() as u64, thinning.dropped))?;
-        report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((M::from_cbc(c)?, report.with_floors(&operands, &done)))
-    }
-
-    /// C, the clock that was started when the kernels were there (the device idle or busy with what was asked before), what was done, entries
-    /// dropped.
-    fn on_device<'w, M: Matrix>(
-        &self,
-        work: &'w Work,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
-    ) -> Result<(DeviceMatrix<M>, Clock<'w>, Done, u64)> {
-        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        let operands = self.operands(x, y)?;
-        let (esc, mut thinning) =
-            (OneShot::new(work.device(), &operands, self.method)?, self.thinning(work.device(), &operands)?);
-        count_operands(work, x, y);
-        let clock = work.clock();
-        let mut bands = Vec::new();
-        let done = esc.multiply(work, &operands, |band| {
-            bands.push(thinning.thin(work, band)?);
-            Ok(())
-        })?;
-        Ok((DeviceMatrix::new(join::join(work, &operands, bands)?), clock, done, thinning.dropped))
-    }
-
-    fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
-        if !a.device.same_as(&b.device) {
-            return Err(Error::DeviceMismatch { a: a.device.info().name.clone(), b: b.device.info().name.clone() });
-        }
-        if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
-            return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
-        }
-        let shape = a.shape.product(b.shape);
-        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
-        Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
-    }
-
-    fn report(&self, work: &Work, clock: &Clock<'_>, done: &Done, (c_nnz, dropped): (u64, u64)) -> Result<Report> {
-        work.wait()?;
-        let total_ms = clock.elapsed().as_secs_f64() * 1e3;
-        let mut stages = work.stage_times(&STAGES)?;
-        if self.threshold.is_some() {
-            stages.extend(work.stage_times(&["drop"])?);
-        }
-        Ok(Report {
-            method: self.method,
-            bins: done.bins.clone(),
-            products: done.products,
-            c_nnz,
-            dropped,
-            longest_run: done.longest_run,
-            bands: done.bands,
-            peak_device_bytes: work.peak_bytes(),
-            used_device_bytes: work.most_used_bytes(),
-            stages,
-            total_ms,
-            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
-            launches: work.launches(),
-            read_backs: work.read_backs(),
+    /// What a plan is to be of, if the options go together.
+    fn wanted<K: Kind<Pattern = X::Pattern>>(&self) -> Result<Wanted<'a, K>> {
+        self.check()?;
+        Ok(Wanted {
+            factors: self.factors.iter().map(|factor| (factor.operand.to_pattern(), factor.transposed)).collect(),
+            gram: self.gram,
+            weights: self.weights.map(X::kinds),
+            parts: self.parts.unwrap_or_default(),
+            mask: self.mask,
+            alignment: self.options.alignment,
+            method: self.options.method,
         })
     }
-}
 
-/// The arrays of row-major matrices are those of the transposes, and Cᵀ = BᵀAᵀ.
-fn in_column_order<'a, M: Matrix>(
-    a: &'a DeviceCbc<M::Element>,
-    b: &'a DeviceCbc<M::Element>,
-) -> (&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>) {
-    if M::ROW_MAJOR { (b, a) } else { (a, b) }
-}
-
-fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
-    work.count_operand(a.bytes());
-    if !std::ptr::eq(a, b) {
-        work.count_operand(b.bytes());
+    /// Refuses options that do not go together.
+    fn check(&self) -> Result<()> {
+        let refused = |why: &str| Err(Error::Argument(why.into()));
+        match (self.mask, self.parts, self.options.threshold) {
+            (Some(_), Some(_), _) => refused("a masked product has the mask's pattern: a part of it is another mask"),
+            (Some(_), _, Some(_)) => refused("a masked product has the mask's pattern: no entry of it can be dropped"),
+            _ => Ok(()),
+        }
     }
+
+    /// Prepares the product for the patterns of its factors.
+    fn planned<K: Kind<Pattern = X::Pattern>>(&self, device: &crate::Device) -> Result<Plan<K>> {
+        let refused = |why: &str| Err(Error::Argument(why.into()));
+        match (&self.options.threshold, &self.options.progress) {
+            (Some(_), _) => refused("a plan's pattern does not depend on values: its entries cannot be dropped"),
+            (_, Some(_)) => refused("a plan is executed at once: it has no progress to report"),
+            _ => Plan::new(&crate::device::Work::new(device, self.options.memory_limit), self.wanted()?),
+        }
+    }
+}
+
+/// [`Product::plan`] of each operand.
+macro_rules! plans {
+    ($($(#[$doc:meta])* <$($outer:ident)?> $operand:ty, <$($inner:ident)?> $kind:ty;)*) => {$(
+        impl<$($outer: Matrix)?> Product<'_, $operand> {
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`] when the plan does not fit the device or the
+            /// limit, [`Error::TooLarge`], [`Error::Argument`] for options that do not go together and patterns of another kind of matrix.
+            pub fn plan$(<$inner: Matrix>)?(&self) -> Result<Plan<$kind>> {
+                self.planned(self.factors[0].operand.device())
+            }
+        }
+    )*};
+}
+plans! {
+    /// Prepares the product for the patterns of its factors.
+    <M> DeviceMatrix<M>, <> M;
+    /// Prepares the product for matrices of type `M` with these patterns.
+    <> DevicePattern, <M> M;
+    /// Prepares the product for the patterns of its factors.
+    <M> DeviceGroups<M>, <> BlockGroups<M>;
+    /// Prepares the product for groups of type `M` with these patterns.
+    <> GroupsPattern, <M> BlockGroups<M>;
 }

@@ -45,15 +45,15 @@ pub(super) struct PlannedBand<T: Element> {
 
 impl<T: Element> PlannedProduct<T> {
     /// The inner sizes agree and both live on `work`'s device: the caller has looked.
-    pub fn new(work: &Work, a: &Side, b: &Side, part: Part) -> Result<Self> {
-        let (tuning, spec) = Self::numbers(work.device(), a, b, part);
-        Self::tuned(work, (a, b), tuning, &spec, Method::Auto)
+    pub fn new(work: &Work, a: &Side, b: &Side, part: Part, method: Method) -> Result<Self> {
+        let (tuning, spec) = Self::numbers(work.device(), a, b, part, method);
+        Self::tuned(work, (a, b), tuning, &spec, method)
     }
 
     /// Asks for the kernels that [`PlannedProduct::new`] will launch, so that those of several plans are made together.
-    pub fn ask(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
-        let (tuning, spec) = Self::numbers(device, a, b, part);
-        Self::kernels(device, tuning, &spec, Method::Auto)?;
+    pub fn ask(device: &Device, a: &Side, b: &Side, part: Part, method: Method) -> Result<()> {
+        let (tuning, spec) = Self::numbers(device, a, b, part, method);
+        Self::kernels(device, tuning, &spec, method)?;
         if a.transposed || b.transposed {
             Transpose::new(device)?;
         }
@@ -62,15 +62,16 @@ impl<T: Element> PlannedProduct<T> {
 
     /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::onto`] launches.
     pub fn ask_onto(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
-        let (tuning, spec) = Self::numbers(device, a, b, part);
+        let (tuning, spec) = Self::numbers(device, a, b, part, Method::Auto);
         let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
         sums.with_empty_runs(device)?;
         Onto::new(device).map(drop)
     }
 
-    fn numbers(device: &Device, a: &Side, b: &Side, part: Part) -> (Tuning, Spec) {
-        let tuning = Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs();
-        (tuning, Spec::of_sides(a, b, part))
+    fn numbers(device: &Device, a: &Side, b: &Side, part: Part, method: Method) -> (Tuning, Spec) {
+        let info = device.info();
+        let tuning = Tuning::new(info, a.op_shape(), b.op_shape()).keeping_pairs();
+        (tuning.with_method(info, method), Spec::of_sides(a, b, part))
     }
 
     fn kernels(
@@ -196,7 +197,7 @@ mod tests {
         let want = reference::multiply(&w, &w.transpose())?;
         for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
             let work = Work::new(&device, limit);
-            let mut plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full)?;
+            let mut plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full, Method::Auto)?;
             assert_eq!(plan.bands.len() > 1, banded, "{} bands", plan.bands.len());
             assert!(plan.longest_run > 1024);
             let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;

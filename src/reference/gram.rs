@@ -6,7 +6,7 @@ use crate::{
     matrix::CbcView,
 };
 
-/// H = JᵀJ or a triangle of it: what [`Plan::gram`](crate::Plan::gram) computes.
+/// H = JᵀJ or a triangle of it: what [`Product::gram`](crate::Product::gram) computes.
 ///
 /// # Errors
 /// As [`multiply`].
@@ -14,7 +14,7 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
     triangle(multiply(&transposed(j), j)?, part)
 }
 
-/// H = JᵀWJ or a triangle of it, W being block-diagonal: what [`WeightedGram`](crate::WeightedGram) computes.
+/// H = JᵀWJ or a triangle of it, W being block-diagonal: what a weighted [`Product::gram`](crate::Product::gram) computes.
 ///
 /// # Errors
 /// As [`multiply`]; [`Error::Argument`] when the information matrices are not one for each block row of J, on the diagonal;
@@ -31,7 +31,7 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
     triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
 }
 
-/// C = A·B of matrices of groups: what [`GroupsPlan::multiply`](crate::GroupsPlan::multiply) computes.
+/// C = A·B of matrices of groups: what [`Product::of`](crate::Product::of) computes.
 ///
 /// # Errors
 /// As [`multiply`]; [`Error::Argument`] when the groups of A's columns are not those of B's rows.
@@ -39,7 +39,7 @@ pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Res
     groups_product(a, b, |_, _| Some(Part::Full))
 }
 
-/// H = JᵀJ of a matrix of groups: what [`GroupsPlan::gram`](crate::GroupsPlan::gram) computes.
+/// H = JᵀJ of a matrix of groups: what [`Product::gram`](crate::Product::gram) computes.
 ///
 /// # Errors
 /// As [`multiply`].
@@ -48,7 +48,7 @@ pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
 }
 
-/// H = JᵀWJ of a matrix of groups, with weights for each group of rows: what [`WeightedGroupsGram`](crate::WeightedGroupsGram) computes.
+/// H = JᵀWJ of a matrix of groups, with weights for each group of rows: what a weighted [`Product::gram`](crate::Product::gram) computes.
 ///
 /// # Errors
 /// As [`gram_weighted`]; [`Error::Length`] for weights of more or fewer groups.

@@ -93,28 +93,24 @@ where
         // SAFETY: they are read only, and `copy` waits until that is done.
         let [col_ptr, row_idx, values] = unsafe { self.to_ocl() };
         Ok((
-            copy(queue, &col_ptr, self.cbc.col_ptr.len(), &done)?,
-            copy(queue, &row_idx, self.cbc.row_idx.len(), &done)?,
-            copy(queue, &values, self.cbc.values.len(), &done)?,
+            copy(queue, &col_ptr, self.cbc.col_ptr.len(), done.as_ref())?,
+            copy(queue, &row_idx, self.cbc.row_idx.len(), done.as_ref())?,
+            copy(queue, &values, self.cbc.values.len(), done.as_ref())?,
         ))
     }
 }
 
-fn copy<T: OclPrm>(queue: &ocl::Queue, from: &core::Mem, len: usize, done: &ocl::Event) -> Result<ocl::Buffer<T>> {
+fn copy<T: OclPrm>(
+    queue: &ocl::Queue,
+    from: &core::Mem,
+    len: usize,
+    done: Option<&ocl::Event>,
+) -> Result<ocl::Buffer<T>> {
     let buffer = ocl::Buffer::<T>::builder().queue(queue.clone()).len(len.max(1)).build().map_err(refused)?;
     if len > 0 {
         let mut copied = ocl::Event::empty();
-        core::enqueue_copy_buffer::<T, _, _, _>(
-            queue,
-            from,
-            buffer.as_core(),
-            0,
-            0,
-            len,
-            Some(done),
-            Some(&mut copied),
-        )
-        .map_err(refused)?;
+        core::enqueue_copy_buffer::<T, _, _, _>(queue, from, buffer.as_core(), 0, 0, len, done, Some(&mut copied))
+            .map_err(refused)?;
         copied.wait_for().map_err(refused)?;
     }
     Ok(buffer)

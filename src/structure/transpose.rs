@@ -7,6 +7,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
     primitives::transpose::{Transpose, Transposed},
+    resident::DeviceCbc,
 };
 
 /// The transpose of a matrix whose pattern stays the same, prepared: the blocks are moved, and transposed inside.
@@ -73,7 +74,13 @@ impl<M: Matrix> TransposePlan<M> {
     pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         self.c.check("C", &c.cbc)?;
-        self.blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
+        self.turn(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
+    }
+
+    /// As [`TransposePlan::execute`], of arrays that the caller has checked.
+    pub(crate) fn turn(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
+        work.stage("transpose");
+        self.blocks.run(work, a, c)
     }
 
     /// The pattern of C.

@@ -1,6 +1,6 @@
 //! Operations of the library, tried again on the same device after a failure.
 use blockmul::{
-    BlockShape, Cbc, Csc, Damping, Device, Matrix, Pattern, Plan, Result, Schur, Spgemm, generate,
+    BlockShape, Cbc, Csc, Damping, Device, Matrix, Pattern, Planned, Product, Result, Schur, generate,
     generate::{Random, Values},
     multiply,
 };
@@ -59,7 +59,8 @@ fn product(device: &Device) -> Result<Vec<f64>> {
 
 fn banded(device: &Device) -> Result<Vec<f64>> {
     let a = Csc::from_cbc(generate::uniform(1500, 1500, 6, BlockShape::SCALAR, Values::Real, 1)?)?;
-    let (c, report) = Spgemm::new().memory_limit(1 << 20).multiply_host(device, &a, &a)?;
+    let a = device.upload(&a)?;
+    let (c, report) = Product::of(&a, &a).memory_limit(1 << 20).run_to_host()?;
     assert!(report.bands > 1, "the limit makes bands");
     Ok(c.values().to_vec())
 }
@@ -74,11 +75,11 @@ fn written(device: &Device) -> Result<Vec<f64>> {
 /// A plan outlives a failed execution.
 fn planned(device: &Device) -> Result<Vec<f64>> {
     let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
-    let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &a.pattern())?;
+    let plan = Product::of(&a, &a).plan()?;
     let mut c = plan.output()?;
-    if plan.execute(&a, &a, &mut c).and_then(|()| c.download()).is_err() {
+    if plan.execute((&a, &a), &mut c).and_then(|_| c.download()).is_err() {
         settle(device);
-        plan.execute(&a, &a, &mut c)?;
+        plan.execute((&a, &a), &mut c)?;
     }
     Ok(c.download()?.values().to_vec())
 }

@@ -1,7 +1,7 @@
 //! Memory over 2,000 products, plans and Schur complements in one process: after the first tenth it stays as it is.
 use super::{operations::diagonal, workshop::Workshop};
 use blockmul::{
-    BlockShape, Cbc, Csc, Damping, Device, Matrix, Plan, Schur, generate,
+    BlockShape, Cbc, Csc, Damping, Device, Matrix, Planned, Product, Schur, generate,
     generate::{Random, Values},
     multiply, reference,
 };
@@ -121,10 +121,10 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
         2 => {
             let a = blocks()?;
             let on_device = device.upload(&a)?;
-            let plan = Plan::<Cbc<f64>>::multiply(&on_device.pattern(), &on_device.pattern())?;
+            let plan = Product::of(&on_device, &on_device).plan()?;
             let mut c = plan.output()?;
-            plan.execute(&on_device, &on_device, &mut c)?;
-            plan.execute(&on_device, &on_device, &mut c)?;
+            plan.execute((&on_device, &on_device), &mut c)?;
+            plan.execute((&on_device, &on_device), &mut c)?;
             same(!verified || c.download()? == reference::multiply(&a, &a)?)?;
         }
         _ => complement(device, random, size, verified)?,

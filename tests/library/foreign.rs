@@ -1,7 +1,7 @@
 //! An application's own OpenCL handles, by their raw values.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, RawMatrix, Result, Spgemm, error::PatternError,
+    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Product, RawMatrix, Result, error::PatternError,
     reference,
 };
 use opencl3::{
@@ -84,7 +84,7 @@ fn buffers_of_an_application_are_multiplied_in_place_on_any_queue() -> Result<()
         let (scalar, block) = (app.buffers(&a), app.buffers(&b));
         let da: DeviceMatrix<Csc<f64>> = unsafe { DeviceMatrix::adopt(&device, &scalar.3)? };
         let db: DeviceMatrix<Cbc<f64>> = unsafe { DeviceMatrix::adopt(&device, &block.3)? };
-        let (ca, report) = Spgemm::new().multiply_with_report(&da, &da)?;
+        let (ca, report) = Product::of(&da, &da).run_with_report()?;
         assert_eq!(ca.download()?, reference::multiply(&a, &a)?, "queue properties {properties}");
         assert_eq!(blockmul::multiply(&db, &db)?.download()?, reference::multiply(&b, &b)?);
         let timed = report.stages.iter().all(|stage| stage.ms.is_some());
@@ -174,7 +174,7 @@ fn events_order_the_product_among_the_commands_of_another_queue() -> Result<()> 
         // The next round's write waits for this read, which waits for the product.
         unsafe {
             let values = std::mem::ManuallyDrop::new(Buffer::<f64>::new(c.raw_parts().values));
-            other.enqueue_read_buffer(&values, 1, 0, &mut got, &[marker.raw()]).unwrap();
+            other.enqueue_read_buffer(&values, 1, 0, &mut got, &[marker.raw().unwrap().unwrap()]).unwrap();
         }
         let scaled = Csc::new(a.pattern().clone(), values)?;
         assert_eq!(got, reference::multiply(&scaled, &scaled)?.values());
@@ -200,7 +200,9 @@ fn a_product_waits_for_the_event_of_whoever_still_writes_its_operand() -> Result
             let product = scope.spawn(|| blockmul::multiply(&da, &da)?.download());
             std::thread::sleep(Duration::from_millis(30)); // a product that does not wait is long done by now
             let status: i32 =
-                get_event_info(marker.raw(), opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS).unwrap().into();
+                get_event_info(marker.raw().unwrap().unwrap(), opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS)
+                    .unwrap()
+                    .into();
             let waiting = (status > CL_COMPLETE, !product.is_finished());
             unsafe { writer.enqueue_write_buffer(&mut x, 1, 0, tripled.values(), &[]) }.unwrap();
             set_user_event_status(written, CL_COMPLETE).unwrap();
@@ -235,7 +237,7 @@ fn row_major_rectangular_and_padded_blocks_are_adopted_as_they_lie() -> Result<(
     let d_buffers = app.buffers(&d);
     assert_eq!(d_buffers.3.stride, 12);
     let dd: DeviceMatrix<Cbc<f64>> = unsafe { DeviceMatrix::adopt(&device, &d_buffers.3)? };
-    let square = Spgemm::new().alignment(32).multiply(&dd, &dd)?;
+    let square = Product::of(&dd, &dd).alignment(32).run()?;
     let lent: DeviceMatrix<Cbc<f64>> = unsafe { DeviceMatrix::adopt(&device, &square.raw_parts())? };
     assert_eq!(square.raw_parts().stride, 12);
     let want = reference::multiply(&reference::multiply(&d, &d)?, &d)?;

@@ -2,7 +2,7 @@
 
 use crate::common::{Family, blocks, device};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, Element, Error, Matrix, Part, Plan, ScalarMap, ScalarPlan, generate,
+    BlockShape, Bsr, Cbc, Csc, Device, Element, Error, Matrix, Part, Planned, Product, ScalarMap, ScalarPlan, generate,
     generate::Values,
 };
 use half::f16;
@@ -159,13 +159,13 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
     let j = generate::uniform(200, 40, 6, BlockShape::new(3, 6).unwrap(), Values::Integer, 1).unwrap();
     let dj = device.upload(&j).unwrap();
-    let gram = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+    let gram = Product::gram(&dj).part(Part::Lower).plan().unwrap();
     let mut h = gram.output().unwrap();
     let plan = ScalarPlan::<Cbc<f64>>::lower(gram.pattern()).unwrap();
     let (mut there, mut values) = (plan.output().unwrap(), vec![0.0; plan.map().nnz()]);
     let before = device.counters();
     for _ in 0..10 {
-        gram.execute(&dj, &dj, &mut h).unwrap();
+        gram.execute(&dj, &mut h).unwrap();
         plan.execute(&h, &mut there).unwrap();
     }
     there.download_into(&mut values).unwrap();

@@ -41,7 +41,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let twice = core::create_kernel(&program, "twice").unwrap();
     let [_, _, values] = unsafe { c.to_ocl() };
     core::set_kernel_arg(&twice, 0, core::ArgVal::mem(&values)).unwrap();
-    let done = device.marker()?.to_ocl()?;
+    let done = device.marker()?.to_ocl()?.unwrap();
     let size = [c.nnz() * 9, 1, 1];
     unsafe {
         core::enqueue_kernel(&queue, &twice, 1, None, &size, None, Some(&done), None::<&mut core::Event>).unwrap()

@@ -2,8 +2,8 @@
 
 use crate::common::device;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, TransposePlan, generate,
-    generate::Values, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, Planned, Product,
+    TransposePlan, generate, generate::Values, plan::Accum, reference,
 };
 use half::f16;
 
@@ -22,7 +22,7 @@ fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -
 
 fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
     let mut c = plan.output().unwrap();
-    plan.execute(a, b, &mut c).unwrap();
+    plan.execute((a, b), &mut c).unwrap();
     c.download().unwrap()
 }
 
@@ -36,13 +36,13 @@ fn every_shape<T: Element>() {
         let (a, b) = (uniform::<T>(30, 25, shape(r, k), seed), uniform::<T>(25, 40, shape(k, c), seed + 99));
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
         let want = reference::multiply(&a, &b).unwrap();
-        let plan = Plan::<Cbc<T>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        let plan = Product::of(&da, &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{r}x{k} by {k}x{c}");
-        assert_eq!(plan.flops(), 2 * reference::products(&a, &b) * (r * k * c) as u64);
+        assert_eq!(plan.cost().flops, 2 * reference::products(&a, &b) * (r * k * c) as u64);
 
         // The same product of stored transposes: (Aᵀ)ᵀ·B.
         let dat = device().upload(&a.transpose()).unwrap();
-        let plan = Plan::<Cbc<T>>::multiply_transposed(&dat.pattern(), &db.pattern()).unwrap();
+        let plan = Product::of(dat.t(), &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "transposed {r}x{k} by {k}x{c}");
     }
 }
@@ -58,13 +58,13 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 fn new_values_on_the_same_pattern() {
     let a = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
     let mut da = device().upload(&a).unwrap();
-    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let plan = Product::of(&da, &da).plan().unwrap();
     let mut c = plan.output().unwrap();
     for step in 0..3 {
         let values: Vec<f64> = a.values().iter().map(|x| x * (step as f64 + 0.1)).collect();
         let now = Cbc::new(a.pattern().clone(), a.shape(), values).unwrap();
         da.write_values(now.values()).unwrap();
-        plan.execute(&da, &da, &mut c).unwrap();
+        plan.execute((&da, &da), &mut c).unwrap();
         assert_eq!(bits(&c.download().unwrap()), bits(&reference::multiply(&now, &now).unwrap()));
     }
     assert!(matches!(da.write_values(&[1.0]), Err(Error::Length { found: 1, .. })));
@@ -93,9 +93,9 @@ fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work()
             (Part::Lower, part(&full, |row, col| row >= col), triangle),
             (Part::Upper, part(&full, |row, col| row <= col), triangle),
         ] {
-            let plan = Plan::<Cbc<f64>>::gram(&dj.pattern(), which).unwrap();
+            let plan = Product::gram(&dj).part(which).plan().unwrap();
             assert_eq!(bits(&executed(&plan, &dj, &dj)), bits(&want), "{which:?} of {r}x{c}");
-            assert_eq!(plan.products(), products, "{which:?} of {r}x{c}");
+            assert_eq!(plan.cost().products, products, "{which:?} of {r}x{c}");
         }
     }
 }
@@ -113,7 +113,7 @@ fn row_major_matrices_swap_operands_and_triangles() {
     let (rows, a_rows) = (rows_of(&j), rows_of(&a));
     let (dj, da) = (device().upload(&rows).unwrap(), device().upload(&a_rows).unwrap());
 
-    let plan = Plan::<Bsr<f64>>::multiply(&da.pattern(), &dj.pattern()).unwrap();
+    let plan = Product::of(&da, &dj).plan().unwrap();
     assert_eq!((plan.pattern().nrows(), plan.pattern().shape()), (12, shape(4, 3)));
     assert_eq!(executed(&plan, &da, &dj), rows_of(&reference::multiply(&a, &j).unwrap()));
 
@@ -122,7 +122,7 @@ fn row_major_matrices_swap_operands_and_triangles() {
         (Part::Lower, part(&full, |row, col| row >= col)),
         (Part::Upper, part(&full, |row, col| row <= col)),
     ] {
-        let plan = Plan::<Bsr<f64>>::gram(&dj.pattern(), which).unwrap();
+        let plan = Product::gram(&dj).part(which).plan().unwrap();
         assert_eq!(executed(&plan, &dj, &dj), rows_of(&want), "{which:?}");
     }
 }
@@ -131,20 +131,20 @@ fn row_major_matrices_swap_operands_and_triangles() {
 fn alpha_and_beta() {
     let a = generate::uniform(50, 50, 5, shape(3, 3), Values::Real, 5).unwrap();
     let da = device().upload(&a).unwrap();
-    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let plan = Product::of(&da, &da).plan().unwrap();
     let product = reference::multiply(&a, &a).unwrap();
     let mut c = plan.output().unwrap();
     let start: Vec<f64> = (0..product.values().len()).map(|i| i as f64 * 0.3 - 7.0).collect();
     for (alpha, beta) in [(1.0, 0.0), (-0.5, 0.0), (2.0, 1.0), (0.0, -3.0), (0.3, 0.7)] {
         c.write_values(&start).unwrap();
-        plan.execute_scaled(alpha, &da, &da, beta, &mut c).unwrap();
+        plan.execute((&da, &da), Accum::into(&mut c).alpha(alpha).beta(beta)).unwrap();
         let one = |(&sum, &before): (&f64, &f64)| if beta == 0.0 { alpha * sum } else { alpha * sum + beta * before };
         let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
         assert!(c.download().unwrap().values() == want, "{alpha} {beta}");
     }
     // What is not read may be anything.
     c.write_values(&vec![f64::NAN; start.len()]).unwrap();
-    plan.execute(&da, &da, &mut c).unwrap();
+    plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&product));
 }
 
@@ -155,7 +155,7 @@ fn long_runs_are_cut_where_the_reference_cuts_them() {
         let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
         let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
-        let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        let plan = Product::of(&da, &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
     }
 }
@@ -166,9 +166,9 @@ fn empty_products_are_planned_too() {
         let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
         let (a, b) = (empty(m, k), empty(k, n));
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
-        let plan = Plan::<Csc<f64>>::multiply(&da.pattern(), &db.pattern()).unwrap();
+        let plan = Product::of(&da, &db).plan().unwrap();
         assert_eq!(executed(&plan, &da, &db), empty(m, n));
-        assert_eq!(plan.flops(), 0);
+        assert_eq!(plan.cost().flops, 0);
     }
 }
 
@@ -177,20 +177,20 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     let of = |seed| device().upload(&uniform::<f64>(30, 30, shape(2, 2), seed)).unwrap();
     let (a, other, again) = (of(1), of(2), of(1));
     assert_eq!(a.nnz(), other.nnz(), "sizes alone do not tell them apart");
-    let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &a.pattern()).unwrap();
+    let plan = Product::of(&a, &a).plan().unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(&again, &a, &mut c).unwrap();
+    plan.execute((&again, &a), &mut c).unwrap();
     for (x, y, name) in [(&other, &a, "A"), (&a, &other, "B")] {
-        let message = plan.execute(x, y, &mut c).unwrap_err().to_string();
+        let message = plan.execute((x, y), &mut c).unwrap_err().to_string();
         assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
     }
-    let message = plan.execute(&a, &a, &mut of(1)).unwrap_err().to_string();
+    let message = plan.execute((&a, &a), &mut of(1)).unwrap_err().to_string();
     assert!(message.starts_with("C has not the pattern of the plan"), "{message}");
     // The same entries in blocks of another shape.
     let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
-    assert!(plan.execute(&wide, &a, &mut c).is_err());
-    assert!(Plan::<Cbc<f64>>::multiply(&a.pattern(), &wide.pattern()).is_ok());
-    assert!(matches!(Plan::<Cbc<f64>>::multiply(&wide.pattern(), &a.pattern()), Err(Error::Dimensions { .. })));
+    assert!(plan.execute((&wide, &a), &mut c).is_err());
+    assert!(Product::of(&a, &wide).plan().is_ok());
+    assert!(matches!(Product::of(&wide, &a).plan(), Err(Error::Dimensions { .. })));
     // A matrix of another type has no business on the pattern.
     assert!(DeviceMatrix::<Csc<f64>>::zeros(&a.pattern()).is_err());
     assert!(DeviceMatrix::<Bsr<f64>>::zeros(&a.pattern()).is_err());
@@ -231,8 +231,8 @@ fn a_refusal_says_what_differs() {
 
     let elsewhere = Device::open(device().info()).unwrap();
     let (here, there) = (device().upload(&a).unwrap(), elsewhere.upload(&a).unwrap());
-    let plan = Plan::<Csc<f64>>::gram(&here.pattern(), Part::Full).unwrap();
-    let message = plan.execute(&there, &there, &mut plan.output().unwrap()).unwrap_err().to_string();
+    let plan = Product::gram(&here).part(Part::Full).plan().unwrap();
+    let message = plan.execute(&there, &mut plan.output().unwrap()).unwrap_err().to_string();
     assert!(message.contains("it lives on another handle of"), "{message}");
 }
 
@@ -241,14 +241,14 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
     let j = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
     let dj = device.upload(&j).unwrap();
-    let multiply = Plan::<Cbc<f64>>::multiply(&dj.pattern(), &dj.pattern()).unwrap();
-    let gram = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+    let multiply = Product::of(&dj, &dj).plan().unwrap();
+    let gram = Product::gram(&dj).part(Part::Lower).plan().unwrap();
     let (mut c, mut h) = (multiply.output().unwrap(), gram.output().unwrap());
     let want = executed(&multiply, &dj, &dj);
     let before = device.counters();
     for _ in 0..1000 {
-        multiply.execute(&dj, &dj, &mut c).unwrap();
-        gram.execute(&dj, &dj, &mut h).unwrap();
+        multiply.execute((&dj, &dj), &mut c).unwrap();
+        gram.execute((&dj, &dj), &mut h).unwrap();
     }
     device.finish().unwrap();
     let after = device.counters();
@@ -264,7 +264,7 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
 fn two_threads_execute_one_plan() {
     let a = generate::uniform(200, 200, 6, shape(3, 3), Values::Real, 8).unwrap();
     let da = device().upload(&a).unwrap();
-    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern()).unwrap();
+    let plan = Product::of(&da, &da).plan().unwrap();
     let want = reference::multiply(&a, &a).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -1,7 +1,8 @@
 //! Whole products on a device against the reference: equal, pattern and values, to the bit.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Progress, Report, Result, Spgemm, Threshold, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Product, Progress, Report, Result, Threshold,
+    reference,
 };
 use half::f16;
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
     let device = device();
     let want = reference::multiply(a, b)?;
-    let (c, report) = Spgemm::new().multiply_host(&device, a, b)?;
+    let (c, report) = to_host(&device, a, b, |product| product)?;
     equal_bits(&c, &want, what);
     let again = blockmul::multiply(&device.upload(a)?, &device.upload(b)?)?.download()?;
     equal_bits(&again, &want, what);
@@ -177,6 +178,18 @@ fn row_major_products_swap_the_operands() -> Result<()> {
     Ok(())
 }
 
+/// Aligned blocks, as they are, or none dropped.
+fn asked<'a>(
+    product: Product<'a, DeviceMatrix<Cbc<f32>>>,
+    bytes: Option<usize>,
+) -> Product<'a, DeviceMatrix<Cbc<f32>>> {
+    match bytes {
+        Some(0) => product.drop_below(Threshold::absolute(0.0)),
+        Some(bytes) => product.alignment(bytes),
+        None => product,
+    }
+}
+
 #[test]
 fn aligned_blocks_come_with_zero_padding() -> Result<()> {
     let device = device();
@@ -185,21 +198,22 @@ fn aligned_blocks_come_with_zero_padding() -> Result<()> {
         let a = blocks::<f32>(Family::Uniform, 20, 20, 4, BlockShape::new(side, side)?, 1);
         let want = reference::multiply(&a, &a)?;
         for bytes in [16, 32, 64] {
-            let (aligned, spgemm) = (a.with_alignment(bytes)?, Spgemm::new().alignment(bytes));
-            for (left, right, spgemm) in [
-                (&aligned, &a, &spgemm),
-                (&a, &aligned, &Spgemm::new()),
-                (&a, &a, &spgemm),
-                (&aligned, &aligned, &Spgemm::new().drop_below(Threshold::absolute(0.0))),
+            let aligned = a.with_alignment(bytes)?;
+            for (left, right, wanted) in [
+                (&aligned, &a, Some(bytes)),
+                (&a, &aligned, None),
+                (&a, &a, Some(bytes)),
+                (&aligned, &aligned, Some(0)),
             ] {
-                let (c, _) = spgemm.multiply_host(&device, left, right)?;
+                let (x, y) = (device.upload(left)?, device.upload(right)?);
+                let (c, _) = asked(Product::of(&x, &y), wanted).run_to_host()?;
                 assert_eq!(c, want, "{side}x{side}, {bytes} bytes");
                 let padding = |block: &[f32]| block[side * side..].iter().all(|&x| x.to_bits() == 0);
                 assert!(c.values().chunks(c.stride()).all(padding), "{bytes}");
-                let on_device = spgemm.multiply(&device.upload(left)?, &device.upload(right)?)?;
+                let on_device = asked(Product::of(&x, &y), wanted).run()?;
                 assert_eq!(on_device.download()?, want, "{side}x{side}, {bytes} bytes, on the device");
             }
-            let (c, _) = spgemm.multiply_host(&device, &aligned, &a)?;
+            let (c, _) = to_host(&device, &aligned, &a, |product| product.alignment(bytes))?;
             assert!(c.stride() > side * side && (c.stride() * 4).is_multiple_of(bytes));
         }
     }
@@ -211,12 +225,11 @@ fn bands_change_no_bit() -> Result<()> {
     let device = device();
     let a = scalars::<f64>(Family::PowerLawColumns, 3000, 3000, 12, 3);
     let whole = reference::multiply(&a, &a)?;
-    let (_, report) = Spgemm::new().multiply_host(&device, &a, &a)?;
+    let (_, report) = to_host(&device, &a, &a, |product| product)?;
     let (mut limit, mut most) = (report.used_device_bytes, 1);
     for _ in 0..4 {
         limit = limit * 6 / 10;
-        let options = Spgemm::new().memory_limit(limit);
-        match options.multiply_host(&device, &a, &a) {
+        match to_host(&device, &a, &a, |product| product.memory_limit(limit)) {
             Ok((c, banded)) => {
                 equal_bits(&c, &whole, "bands");
                 assert!(banded.peak_device_bytes <= limit && banded.bands > 1, "{limit}: {banded:?}");
@@ -225,7 +238,7 @@ fn bands_change_no_bit() -> Result<()> {
             Err(error) => assert!(error.to_string().contains("not enough memory"), "{error}"),
         }
         let uploaded = device.upload(&a)?;
-        if let Ok((c, banded)) = options.multiply_with_report(&uploaded, &uploaded) {
+        if let Ok((c, banded)) = Product::of(&uploaded, &uploaded).memory_limit(limit).run_with_report() {
             equal_bits(&c.download()?, &whole, "joined bands");
             assert!(banded.peak_device_bytes <= limit);
         }
@@ -240,8 +253,8 @@ fn progress_is_told_after_every_band() -> Result<()> {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = told.clone();
     let progress = Progress::new(move |done, total| keep.lock().unwrap().push((done, total)));
-    let half = Spgemm::new().estimate(device.info(), &a, &a)?.peak_device_bytes / 2;
-    let (_, report) = Spgemm::new().memory_limit(half).progress(progress).multiply_host(&device, &a, &a)?;
+    let half = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 2;
+    let (_, report) = to_host(&device, &a, &a, |product| product.memory_limit(half).progress(progress.clone()))?;
     let told = told.lock().unwrap();
     assert!(report.bands > 1 && told.len() == report.bands, "{told:?}");
     assert!(told.is_sorted() && told.iter().all(|&(_, total)| total == 3000) && told.last() == Some(&(3000, 3000)));
@@ -251,7 +264,7 @@ fn progress_is_told_after_every_band() -> Result<()> {
 #[test]
 fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
-    let error = Spgemm::new().memory_limit(400 << 10).multiply_host(&device(), &a, &a).unwrap_err();
+    let error = to_host(&device(), &a, &a, |product| product.memory_limit(400 << 10)).unwrap_err();
     assert_eq!(error.kind(), blockmul::error::ErrorKind::Memory, "{error}");
     let says = error.to_string();
     assert!(says.contains("products of column 0 of C") && says.contains("bytes needed"), "{error}");

@@ -1,9 +1,9 @@
 //! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass.
 //! Those of more than a million products are multiplied by the optimised command, in
 //! `tools/problems`.
-use crate::common::{data, device};
+use crate::common::{data, device, to_host};
 use blockmul::{
-    BlockShape, Cbc, Csc, Matrix, Result, Spgemm,
+    BlockShape, Cbc, Csc, Matrix, Result,
     error::ErrorKind,
     io::{ReadOptions, read},
     reference,
@@ -63,7 +63,7 @@ fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
         let transposed = (rows != cols).then(|| a.transpose());
         let b = transposed.as_ref().unwrap_or(&a);
         let want = reference::multiply(&a, b)?;
-        let (c, report) = Spgemm::new().multiply_host(&device(), &a, b)?;
+        let (c, report) = to_host(&device(), &a, b, |product| product)?;
         assert_eq!(report.products, products, "{name}");
         assert!(same_bits(&c, &want), "{name}");
         let (counted, flops) = FLOPS_OF_THE_PAPER;
@@ -83,7 +83,7 @@ fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
     for ((r, k), (l, c)) in cases {
         let (a, b): (Cbc<f64>, _) =
             (scalars.to_blocks(BlockShape::new(r, k)?)?, scalars.to_blocks(BlockShape::new(l, c)?)?);
-        let (product, _) = Spgemm::new().multiply_host(&device(), &a, &b)?;
+        let (product, _) = to_host(&device(), &a, &b, |product| product)?;
         let verification = verify(&a, &b, &product)?;
         assert!(verification.passed && verification.bits_equal, "{name} in blocks of {r}x{k}: {verification:?}");
     }
@@ -96,7 +96,7 @@ fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
     let Some(a) = matrix("arrow.mtx.gz") else { return };
     let start = std::time::Instant::now();
     // The limit asks the same of a device with more memory than the host.
-    let refused = Spgemm::new().memory_limit(1 << 26).multiply_host(&device(), &a, &a);
+    let refused = to_host(&device(), &a, &a, |product| product.memory_limit(1 << 26));
     let error = refused.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Memory, "{error}");
     assert!(error.to_string().contains("bytes needed") && start.elapsed().as_secs() < 10, "{error}");

@@ -3,14 +3,14 @@
 use crate::common::*;
 use blockmul::{
     AddPlan, BlockShape, Cbc, Csc, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms, Part, PermutePlan,
-    Result, ScalarMap, ScalarPlan, Schur, Spgemm, matrix, reference,
+    Product, Result, ScalarMap, ScalarPlan, Schur, matrix, reference,
 };
 use half::f16;
 use nalgebra::DMatrix;
 
 /// Multiplies on the device; the result must be the reference's, bit for bit.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
-    let (c, _) = Spgemm::new().multiply_host(&device(), a, b)?;
+    let (c, _) = to_host(&device(), a, b, |product| product)?;
     let want = reference::multiply(a, b)?;
     equal(&c, &want, what);
     Ok(())
@@ -114,11 +114,11 @@ fn bands_joined_on_the_device() -> Result<()> {
     let a = scalars::<f64>(Family::Uniform, 60, 400, 4, 1);
     let b = scalars::<f64>(Family::Uniform, 400, 60, 20, 2);
     let (x, y) = (device.upload(&a)?, device.upload(&b)?);
-    let (_, whole) = Spgemm::new().multiply_with_report(&x, &y)?;
+    let (_, whole) = Product::of(&x, &y).run_with_report()?;
     let want = reference::multiply(&a, &b)?;
     // The smallest limit it can be done in is not ours to know; the first one it is done in takes several bands.
     let banded = (1..200).find_map(|step| {
-        Spgemm::new().memory_limit(step * (32 << 10)).multiply_with_report(&x, &y).ok().filter(|(_, r)| r.bands > 1)
+        Product::of(&x, &y).memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1)
     });
     let (c, report) =
         banded.unwrap_or_else(|| panic!("no limit led to bands; the whole takes {}", whole.peak_device_bytes));

@@ -2,8 +2,8 @@
 
 use crate::common::{FAMILIES, Family, Random, blocks, device, scalars};
 use blockmul::{
-    AddPlan, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, PermutePlan, Plan,
-    TransposePlan, generate, generate::Values, matrix,
+    AddPlan, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, PermutePlan, Planned,
+    Product, TransposePlan, generate, generate::Values, matrix,
 };
 use half::f16;
 use nalgebra::DMatrix;
@@ -349,7 +349,7 @@ fn plans_meet_plans() {
     let dw = up(&w);
     let transpose = TransposePlan::<Cbc<f64>>::new(&dw.pattern()).unwrap();
     let mut wt = transpose.output().unwrap();
-    let multiply = Plan::<Cbc<f64>>::multiply(&dw.pattern(), transpose.pattern()).unwrap();
+    let multiply = Product::of(&dw.pattern(), transpose.pattern()).plan::<Cbc<f64>>().unwrap();
     let mut s = multiply.output().unwrap();
     let add = AddPlan::<Cbc<f64>>::new(multiply.pattern(), multiply.pattern()).unwrap();
     let order = order(25, 9);
@@ -357,7 +357,7 @@ fn plans_meet_plans() {
     let (mut d, mut p) = (add.output().unwrap(), permute.output().unwrap());
 
     transpose.execute(&dw, &mut wt).unwrap();
-    multiply.execute(&dw, &wt, &mut s).unwrap();
+    multiply.execute((&dw, &wt), &mut s).unwrap();
     add.execute(1.0, &s, 0.5, &s, &mut d).unwrap();
     permute.execute(&d, &mut p).unwrap();
     let dense = w.to_dense() * w.to_dense().transpose() * 1.5;

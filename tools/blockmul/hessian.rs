@@ -115,7 +115,7 @@ impl Linearized {
         lines.push(format!(
             "{} products of blocks; residuals and J {residuals_ms:.2} ms, H and the gradient {products_ms:.2} ms, plans and first use {plan_ms:.1} ms; \
              loading kernels {kernels_ms:.1} ms besides",
-            normal.products()
+            normal.cost().products
         ));
         lines.join("\n")
     }

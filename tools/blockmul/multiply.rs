@@ -9,8 +9,8 @@ use crate::operands::{Operand, OperandArgs, Operands};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
-use crate::target::{Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Field, Matrix, Method, Spgemm, Threshold, reference::verify};
+use crate::target::{Options, Run, Target, joined};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Threshold, reference::verify};
 use half::f16;
 use std::{
     num::NonZero,
@@ -200,15 +200,11 @@ impl Job<'_> {
         operands: (&M, &M),
         mask: Option<&Mask>,
     ) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
-        let mut options = Spgemm::new().method(self.args.method);
-        if let Some(bytes) = self.args.memory_limit {
-            options = options.memory_limit(bytes);
-        }
-        if let Some(threshold) = self.args.threshold() {
-            options = options.drop_below(threshold);
-        }
+        let Args { method, memory_limit, .. } = *self.args;
+        let options = Options { method, memory_limit, threshold: self.args.threshold(), progress: None };
         let Some(repeat) = self.args.repeat else {
-            let options = options.progress(self.messages.measured("multiplying", Unit::Columns));
+            let progress = Some(self.messages.measured("multiplying", Unit::Columns));
+            let options = Options { progress, ..options };
             let (c, run) = self.target.multiply(&options, operands, mask)?;
             return Ok((c, run, None));
         };

@@ -3,8 +3,8 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use blockmul::{
-    Bin, Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Field, Matrix, Method, Spgemm,
-    matrix, reference,
+    Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Progress,
+    Threshold, matrix, reference,
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
@@ -40,6 +40,35 @@ impl Opened {
             messages.show_compiling(device);
         }
         self.target
+    }
+}
+
+/// How to multiply.
+pub struct Options {
+    pub method: Method,
+    pub memory_limit: Option<u64>,
+    pub threshold: Option<Threshold>,
+    pub progress: Option<Progress>,
+}
+
+impl Options {
+    /// A·B with these options, on the places of the mask if there is one.
+    fn product<'a, M: Matrix>(
+        &self,
+        (a, b): (&'a DeviceMatrix<M>, &'a DeviceMatrix<M>),
+        mask: Option<&'a DevicePattern>,
+    ) -> Product<'a, DeviceMatrix<M>> {
+        let mut product = Product::of(a, b).method(self.method);
+        if let Some(bytes) = self.memory_limit {
+            product = product.memory_limit(bytes);
+        }
+        if let Some(threshold) = self.threshold {
+            product = product.drop_below(threshold);
+        }
+        if let Some(progress) = &self.progress {
+            product = product.progress(progress.clone());
+        }
+        if let Some(mask) = mask { product.mask(mask) } else { product }
     }
 }
 
@@ -122,24 +151,21 @@ impl Target {
     /// without a mask C need not fit the device.
     pub fn multiply<M: Matrix<Element: Field>>(
         &self,
-        options: &Spgemm,
+        options: &Options,
         (a, b): (&M, &M),
         mask: Option<&Mask>,
     ) -> Result<(M, Run), Failure> {
         let Self::Device(device) = self else { return by_reference(options, (a, b), mask) };
-        if mask.is_some() {
-            let (c, run) = OnDevice::new(device, (a, b), mask)?.multiply(options)?;
-            return Ok((c.download()?, run));
-        }
-        let (c, report) = options.multiply_host(device, a, b)?;
-        Ok((c, Run::on_device(options, &report)))
+        let operands = OnDevice::new(device, (a, b), mask)?;
+        let (c, report) = operands.product(options).run_to_host()?;
+        Ok((c, operands.took(options, report)))
     }
 
     /// C = A·B `repeat` times after a warm-up, and what each took; `step` is told the number of each. Operands go to the device
     /// once, C stays there until the last.
     pub fn multiply_repeatedly<M: Matrix<Element: Field>>(
         &self,
-        options: &Spgemm,
+        options: &Options,
         (a, b): (&M, &M),
         mask: Option<&Mask>,
         (repeat, step): (NonZero<u32>, impl Fn(u32)),
@@ -170,26 +196,31 @@ impl<M: Matrix> OnDevice<M> {
         })
     }
 
-    fn multiply(&self, options: &Spgemm) -> Result<(DeviceMatrix<M>, Run), Failure> {
-        let (a, b) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
-        let Some(mask) = &self.mask else {
-            let (c, report) = options.multiply_with_report(a, b)?;
-            return Ok((c, Run::on_device(options, &report)));
-        };
-        let (c, mut report) = options.multiply_masked_with_report(a, b, mask)?;
-        // Nothing is sorted, no runs are looked for.
-        report.stages.retain(|stage| stage.commands > 0);
-        Ok((c, Run::on_device(options, &report)))
+    fn multiply(&self, options: &Options) -> Result<(DeviceMatrix<M>, Run), Failure> {
+        let (c, report) = self.product(options).run_with_report()?;
+        Ok((c, self.took(options, report)))
+    }
+
+    fn took(&self, options: &Options, mut report: blockmul::Report) -> Run {
+        if self.mask.is_some() {
+            // Nothing is sorted, no runs are looked for.
+            report.stages.retain(|stage| stage.commands > 0);
+        }
+        Run::on_device(options, &report)
+    }
+
+    fn product(&self, options: &Options) -> Product<'_, DeviceMatrix<M>> {
+        options.product((&self.a, self.b.as_ref().unwrap_or(&self.a)), self.mask.as_ref())
     }
 }
 
 impl Run {
-    fn on_device(options: &Spgemm, report: &blockmul::Report) -> Self {
+    fn on_device(options: &Options, report: &blockmul::Report) -> Self {
         Self {
             method: report.method.name(),
             bins: report.bins.clone(),
             products: report.products,
-            dropped: options.threshold().map(|_| report.dropped),
+            dropped: options.threshold.map(|_| report.dropped),
             bands: report.bands,
             peak_device_bytes: report.peak_device_bytes,
             used_device_bytes: report.used_device_bytes,
@@ -221,18 +252,14 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix<Element: Field>>(
-    options: &Spgemm,
-    (a, b): (&M, &M),
-    mask: Option<&Mask>,
-) -> Result<(M, Run), Failure> {
+fn by_reference<M: Matrix>(options: &Options, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<(M, Run), Failure> {
     let start = Instant::now();
     let mut c = match mask {
         Some(mask) => reference::multiply_masked(a, b, mask)?,
         None => reference::multiply(a, b)?,
     };
     let mut dropped = None;
-    if let Some(threshold) = options.threshold() {
+    if let Some(threshold) = options.threshold {
         let whole = c.as_cbc().pattern.nnz();
         c = matrix::drop_below(&c, threshold)?;
         dropped = Some((whole - c.as_cbc().pattern.nnz()) as u64);

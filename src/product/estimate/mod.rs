@@ -1,5 +1,5 @@
 //! What a product will take, foretold on the host: the same tuning, limits and bands, with sizes counted from the operands' patterns.
-mod spgemm;
+mod product;
 
 use super::{
     bands::Bands,

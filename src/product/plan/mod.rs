@@ -1,313 +1,267 @@
-//! Plans: structure once, values many times.
+//! Planned products: structure once, values many times.
 //!
-//! A nonlinear least-squares solver multiplies matrices of the same patterns in every iteration. A [`Plan`] keeps what depends on the
-//! patterns only: which pairs of entries (blocks) meet, where their sums go, the pattern of the result. An execution then is the sums
-//! alone: it allocates nothing, reads nothing back, and returns as soon as it is enqueued. Its bits are those of a product in one shot.
-mod triple;
+//! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, where their sums go, the pattern of the result.
+//! An execution then is the sums alone. Every product is one of grids of cells; a matrix is a grid of one cell.
+mod cell;
+mod grid;
+mod inputs;
+mod kind;
+mod pair;
+mod parts;
+mod sum;
 mod weigh;
-mod weighted;
+mod weighing;
+mod weights;
 
-pub use triple::Triple;
-pub(crate) use weigh::{Weigh, block_diagonal};
-pub use weighted::{WeightedGram, Weights};
+pub use inputs::Inputs;
+pub use kind::Kind;
+pub(crate) use pair::check_mask;
+pub use parts::GramParts;
+pub(super) use weigh::{Weigh, block_diagonal};
+pub(crate) use weights::DeviceWeights;
+pub use weights::Weights;
 
-use super::{Bin, Method, Part, PlannedProduct, Room, STAGES, Scaling, Side};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Report, Result, device::Work, events::ms,
+    Device, DeviceMatrix, DevicePattern, Error, Result,
+    device::Work,
+    groups::Cells,
+    matrix::aligned_stride,
+    plan::{Accum, Cost, On, Planned, prepared::check_patterns},
+    product::{Done, Method, Scaling},
     resident::DeviceCbc,
 };
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use cell::Side;
+use grid::{GridProduct, Made};
+use kind::{ElementOf, arrays, arrays_mut};
+use std::sync::{Mutex, PoisonError};
+use weighing::Weighing;
 
-mod masked;
-pub(crate) use masked::check_mask;
-
-/// A product of two matrices whose patterns stay the same, prepared.
+/// A product of matrices whose patterns stay the same, prepared by [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`),
+/// or of groups (`Plan<BlockGroups<Cbc<f64>>>`).
+///
+/// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR, `Inputs::of(&j).weights(w)`.
+///
+/// A chain is multiplied from the right, each product into room that the plan holds; its bits are those of the products one after the
+/// other, and in `f16` what is between them is rounded to it. With weights W the right factor B becomes T = W·B first: an element of a block of T
+/// is the sum over the block's inner index in ascending order, each multiplication rounded before it is added, that sum multiplied by the
+/// weight if there is one; or an element of B multiplied by its weight; rounded to the element type.
+/// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of JᵀWJ that mirror each other are rounded
+/// apart: the whole of it need not be symmetric to the last bit.
+///
+/// Of groups, C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), wherever at least one k has both, on the union of the
+/// products' patterns. Each product is summed by itself and rounded to the element type; then the products are added in ascending k and
+/// the sum is rounded. With one k there is nothing to add. [`reference::multiply_groups`](crate::reference::multiply_groups) and
+/// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockShape, Cbc, Device, Plan, generate, reference};
+/// use blockmul::{BlockShape, Cbc, Device, Planned, Product, generate};
 /// let device = Device::auto()?;
 /// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
 /// let mut a = device.upload(&w)?;
 /// let b = device.upload(&w.transpose())?;
 ///
-/// let plan = Plan::<Cbc<f64>>::multiply(&a.pattern(), &b.pattern())?; // structure, once
+/// let plan = Product::of(&a, &b).plan()?; // structure, once
 /// let mut c = plan.output()?;
 /// for step in 1..=3 {
 ///     let values: Vec<f64> = w.values().iter().map(|x| x * step as f64).collect();
 ///     a.write_values(&values)?; // new values, same pattern
-///     plan.execute(&a, &b, &mut c)?; // values, many times
+///     plan.execute((&a, &b), &mut c)?; // values, many times
 ///     assert_eq!(c.download()?.nnz(), plan.pattern().nnz());
 /// }
-/// println!("{} flops on {} bytes", plan.flops(), plan.device_bytes());
+/// println!("{:?}", plan.cost());
 /// # Ok(())
 /// # }
 /// ```
-pub struct Plan<M: Matrix> {
+pub struct Plan<K: Kind> {
     device: Device,
-    a: DevicePattern,
-    b: DevicePattern,
-    c: DevicePattern,
-    transposed: (bool, bool),
-    /// Kernels hold their arguments, so that two threads take turns to enqueue.
-    product: Mutex<PlannedProduct<M::Element>>,
-    products: u64,
-    longest_run: u32,
-    bins: Vec<Bin>,
-    bytes: u64,
+    /// The factors as they are stored.
+    factors: Vec<K::Pattern>,
+    /// Whether both factors are J.
+    gram: bool,
+    /// The patterns of the weights, of each group of rows of the last factor.
+    weights: Option<Vec<DevicePattern>>,
+    c: K::Pattern,
+    alignment: Option<usize>,
+    cost: Cost,
+    /// What planning counted.
+    done: Done,
+    /// Executions share room, so that two threads take turns.
+    state: Mutex<State<K>>,
 }
 
-/// The pattern of an operand, and whether its transpose is multiplied.
-pub(crate) type Stored<'a> = (&'a DevicePattern, bool);
+struct State<K: Kind> {
+    weighing: Option<Weighing<K::Matrix>>,
+    /// All products but the last to be made, from the right, and room for each.
+    inner: Vec<(GridProduct<K::Matrix>, Cells<DeviceCbc<ElementOf<K>>>)>,
+    last: GridProduct<K::Matrix>,
+}
 
-impl<M: Matrix> Plan<M> {
-    /// C = A·B.
-    ///
-    /// # Errors
-    /// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`] when the operand pairs do not fit the
-    /// device, [`Error::TooLarge`], [`Error::Argument`] for a pattern of another kind of matrix.
-    pub fn multiply(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
-        Self::new((a, false), (b, false), Part::Full)
-    }
+/// A product to plan.
+pub(super) struct Wanted<'a, K: Kind> {
+    /// From left to right, and whether each is transposed; two or more.
+    pub factors: Vec<(K::Pattern, bool)>,
+    pub gram: bool,
+    /// Which weights there will be, for each group of rows.
+    pub weights: Option<Vec<Weights<(), ()>>>,
+    pub parts: GramParts,
+    pub mask: Option<&'a K::Pattern>,
+    pub alignment: Option<usize>,
+    pub method: Method,
+}
 
-    /// C = Aᵀ·B, without forming Aᵀ.
-    ///
-    /// # Errors
-    /// As [`Plan::multiply`].
-    pub fn multiply_transposed(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
-        Self::new((a, true), (b, false), Part::Full)
-    }
+impl<K: Kind> Plan<K> {
+    /// Plans within what `work` may allocate.
+    pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
+        let device = work.device().clone();
+        let Wanted { factors, gram, weights, parts, mask, alignment, method } = wanted;
+        let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
+        check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
+        let side = |factor: usize| Side { cells: &cells[factor], transposed: factors[factor].1 };
 
-    /// C = JᵀJ or a triangle of it, without forming Jᵀ: with k blocks in a row of J, a triangle takes k(k+1)/2 block products of that row, the
-    /// whole k². Execute with J twice.
-    ///
-    /// ```
-    /// # fn main() -> blockmul::Result<()> {
-    /// use blockmul::{BlockShape, Cbc, Csc, Device, Part, Plan};
-    /// let device = Device::auto()?;
-    /// //      | 1 2 |        | 1 2 |
-    /// //  J = | . 3 |   JᵀJ =| 2 13|
-    /// let j = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?)?;
-    /// let plan = Plan::<Csc<f64>>::gram(&j.pattern(), Part::Lower)?;
-    /// let mut h = plan.output()?;
-    /// plan.execute(&j, &j, &mut h)?;
-    /// assert_eq!(h.download()?.values(), [1.0, 2.0, 13.0]);
-    /// assert_eq!(plan.products(), 3 + 1); // rows of 2 and of 1 entries
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Plan::multiply`].
-    pub fn gram(j: &DevicePattern, part: Part) -> Result<Self> {
-        Self::new((j, true), (j, false), part)
-    }
-
-    /// op(A)·op(B), each transposed where the flag beside it says so.
-    pub(crate) fn new(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<Self> {
-        Self::prepared(a, b, |work, first, second| PlannedProduct::new(work, first, second, Self::part_of_arrays(part)))
-    }
-
-    /// Asks for the kernels that [`Plan::new`] will launch; what it will refuse is left to it.
-    pub(crate) fn ask(a: Stored<'_>, b: Stored<'_>, part: Part) -> Result<()> {
-        a.0.device().require::<M::Element>()?;
-        let (first, second) = Self::sides(a, b);
-        match first.meets(&second) {
-            true => PlannedProduct::<M::Element>::ask(a.0.device(), &first, &second, Self::part_of_arrays(part)),
-            false => Ok(()),
+        let last = factors.len() - 1;
+        let weighing = weights.as_ref().map(|_| Weighing::new(work, side(last))).transpose()?;
+        let weighted = weighing.as_ref().map(Weighing::pattern);
+        let mut inner: Vec<(GridProduct<K::Matrix>, Cells<_>)> = Vec::new();
+        let right = weighted.as_ref().map_or(side(last), stored);
+        for left in (1..last).rev() {
+            let right = inner.last().map_or(right, |(product, _)| stored(&product.c));
+            K::check_inner(side(left), right)?;
+            let product = GridProduct::new(work, side(left), right, Made::whole(method))?;
+            let room = product.c.try_map(|pattern| zeros(work, pattern, None))?;
+            inner.push((product, room));
         }
-    }
+        let right = inner.last().map_or(right, |(product, _)| stored(&product.c));
+        K::check_inner(side(0), right)?;
+        let mask = mask.map(K::cells);
+        let made = mask.as_ref().map_or(Made::Parts(parts, method), Made::Mask);
+        let product = GridProduct::new(work, side(0), right, made)?;
 
-    /// In the arrays of row-major matrices what is above becomes what is below.
-    fn part_of_arrays(part: Part) -> Part {
-        match (M::ROW_MAJOR, part) {
-            (false, part) | (true, part @ Part::Full) => part,
-            (true, Part::Lower) => Part::Upper,
-            (true, Part::Upper) => Part::Lower,
-        }
-    }
-
-    /// The operands in the order of their arrays.
-    fn sides((a, a_transposed): Stored<'_>, (b, b_transposed): Stored<'_>) -> (Side, Side) {
-        let side = |pattern: &DevicePattern, transposed| Side {
-            pattern: pattern.arrays.clone(),
-            shape: pattern.array_shape,
-            transposed,
+        let products = || inner.iter().map(|(product, _)| product).chain([&product]);
+        let room = inner.iter().flat_map(|(_, room)| room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
+        let weigh = |of: &Weighing<_>| (of.flops(weights.as_deref().unwrap_or_default()), of.bytes);
+        let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
+        let cost = Cost {
+            products: products().map(|product| product.products).sum(),
+            flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
+            device_bytes: products().map(|product| product.bytes).sum::<u64>() + room + weigh_bytes,
         };
-        let (a_side, b_side) = (side(a, a_transposed), side(b, b_transposed));
-        if M::ROW_MAJOR { (b_side, a_side) } else { (a_side, b_side) }
-    }
-
-    /// The plan of what `prepare` makes of the operands as their arrays are: those of row-major matrices are the transposes', Cᵀ = op(B)ᵀ·op(A)ᵀ.
-    fn prepared(
-        (a, a_transposed): Stored<'_>,
-        (b, b_transposed): Stored<'_>,
-        prepare: impl FnOnce(&Work, &Side, &Side) -> Result<PlannedProduct<M::Element>>,
-    ) -> Result<Self> {
-        let device = a.device();
-        if !device.same_as(b.device()) {
-            return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: b.device().info().name.clone() });
-        }
-        device.require::<M::Element>()?;
-        a.check_kind::<M>()?;
-        b.check_kind::<M>()?;
-        let (first, second) = Self::sides((a, a_transposed), (b, b_transposed));
-        if !first.meets(&second) {
-            return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
-        }
-        let start = Instant::now();
-        let product = prepare(&Work::new(device, None), &first, &second)?;
-        let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
-        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
-        let c = DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR };
+        let longest_run = products().map(|product| product.longest_run).max().unwrap_or(0);
+        let mut done = Done { products: cost.products, longest_run, bands: 1, ..Done::default() };
+        products().flat_map(|product| &product.bins).for_each(|bin| done.add(bin.method, bin.columns, bin.products));
         Ok(Self {
-            device: device.clone(),
-            a: a.clone(),
-            b: b.clone(),
-            c,
-            transposed: (a_transposed, b_transposed),
-            products: product.products,
-            longest_run: product.longest_run,
-            bins: product.bins.clone(),
-            bytes: product.bytes(),
-            product: Mutex::new(product),
+            c: K::of_cells(&device, product.c.clone())?,
+            device,
+            factors: factors.into_iter().map(|(pattern, _)| pattern).collect(),
+            gram,
+            weights: weighing.as_ref().map(|weighing| weighing.patterns.clone()),
+            alignment,
+            cost,
+            done,
+            state: Mutex::new(State { weighing, inner, last: product }),
         })
-    }
-
-    /// A matrix with the pattern of C, its values 0, for executions to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
-    }
-
-    /// C = op(A)·op(B).
-    ///
-    /// Returns when it is enqueued; a download waits. Allocates nothing and reads nothing back; a matrix that was not made on the plan's own
-    /// pattern is told by a fingerprint, which is computed once (one small read-back).
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
-    /// [`Error::OpenCl`].
-    pub fn execute(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
-        self.execute_scaled(1.0, a, b, 0.0, c)
-    }
-
-    /// C = alpha·op(A)·op(B) + beta·C. Where beta is 0, what C held does not matter.
-    ///
-    /// Each sum is multiplied by alpha once it is complete; the numbers are rounded to the element's arithmetic type.
-    ///
-    /// # Errors
-    /// As [`Plan::execute`].
-    pub fn execute_scaled(
-        &self,
-        alpha: f64,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
-        beta: f64,
-        c: &mut DeviceMatrix<M>,
-    ) -> Result<()> {
-        self.enqueue(&Work::new(&self.device, None), alpha, (a, b), beta, c)
-    }
-
-    /// As [`Plan::execute`], waits, and tells what it took.
-    ///
-    /// # Errors
-    /// As [`Plan::execute`].
-    pub fn execute_with_report(
-        &self,
-        a: &DeviceMatrix<M>,
-        b: &DeviceMatrix<M>,
-        c: &mut DeviceMatrix<M>,
-    ) -> Result<Report> {
-        let work = Work::new(&self.device, None);
-        self.check((a, b), c)?;
-        let clock = work.clock();
-        self.enqueue_into(&work, (&a.cbc, &b.cbc), Scaling::plain(), Room::from(&mut c.cbc))?;
-        work.wait()?;
-        let used = self.bytes + a.device_bytes() + b.device_bytes() + c.device_bytes();
-        Ok(Report {
-            method: Method::Auto,
-            bins: self.bins.clone(),
-            products: self.products,
-            c_nnz: c.nnz() as u64,
-            dropped: 0,
-            longest_run: self.longest_run,
-            bands: 1,
-            peak_device_bytes: used + self.device.kept_bytes(),
-            used_device_bytes: used,
-            total_ms: clock.elapsed().as_secs_f64() * 1e3,
-            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
-            stages: work.stage_times(&STAGES[4..5])?,
-            launches: work.launches(),
-            read_backs: work.read_backs(),
-        })
-    }
-
-    fn enqueue(
-        &self,
-        work: &Work,
-        alpha: f64,
-        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
-        beta: f64,
-        c: &mut DeviceMatrix<M>,
-    ) -> Result<()> {
-        self.check((a, b), c)?;
-        self.enqueue_into(work, (&a.cbc, &b.cbc), Scaling::new(alpha, beta), Room::from(&mut c.cbc))
-    }
-
-    /// Refuses matrices of other patterns than the plan's.
-    fn check(&self, (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>), c: &DeviceMatrix<M>) -> Result<()> {
-        [("A", &self.a, &a.cbc), ("B", &self.b, &b.cbc), ("C", &self.c, &c.cbc)]
-            .into_iter()
-            .try_for_each(|(name, pattern, matrix)| pattern.check(name, matrix))
-    }
-
-    /// As [`Plan::execute_scaled`], of arrays that the caller has checked.
-    pub(crate) fn enqueue_into(
-        &self,
-        work: &Work,
-        (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
-        scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        c: Room<'_, M::Element>,
-    ) -> Result<()> {
-        let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
-        let mut product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
-        product.execute(work, operands, scaling, c)
     }
 
     /// The pattern of C.
-    pub fn pattern(&self) -> &DevicePattern {
+    pub fn pattern(&self) -> &K::Pattern {
         &self.c
     }
 
-    /// Products of entries (blocks) in an execution.
-    pub fn products(&self) -> u64 {
-        self.products
+    /// The patterns of W as block-diagonal matrices, one for each group of rows of the last factor (a matrix is one group): for
+    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None without weights.
+    pub fn weights_patterns(&self) -> &[DevicePattern] {
+        self.weights.as_deref().unwrap_or_default()
     }
 
-    /// Floating-point operations of an execution: 2 for each product of scalars.
-    pub fn flops(&self) -> u64 {
-        let op = |pattern: &DevicePattern, transposed: bool| {
-            if transposed { pattern.shape().transpose() } else { pattern.shape() }
-        };
-        let (a, b) = (op(&self.a, self.transposed.0), op(&self.b, self.transposed.1));
-        2 * self.products * (a.rows() * a.cols() * b.cols()) as u64
+    /// What planning counted.
+    pub(super) fn done(&self) -> &Done {
+        &self.done
     }
 
-    /// Bytes of device memory the plan holds: operand pairs, run ends and the pattern of C; the patterns of A and B are the matrices'.
-    pub fn device_bytes(&self) -> u64 {
-        self.bytes
+    /// Zeros on the pattern of C.
+    pub(super) fn output_within(&self, work: &Work) -> Result<K::Device> {
+        let cells = K::cells(&self.c);
+        K::of_matrices(&self.device, cells.try_map(|cell| Ok(DeviceMatrix::new(zeros(work, cell, self.alignment)?)))?)
+    }
+
+    fn check(&self, factors: &[&K::Device], c: &K::Device) -> Result<()> {
+        for (number, (pattern, factor)) in self.factors.iter().zip(factors).enumerate() {
+            let name = match (self.gram, factors.len()) {
+                (true, _) => "J".into(),
+                (_, 2) => ["A", "B"][number].to_owned(),
+                _ => format!("factor {}", number + 1),
+            };
+            K::check(pattern, &name, factor)?;
+        }
+        K::check(&self.c, "C", c)
+    }
+
+    /// The weights, if they are given where they are wanted, and nowhere else.
+    fn weights_of<'a, 'b>(&self, inputs: &'b Inputs<'a, K::Device>) -> Result<&'b [DeviceWeights<'a, K::Matrix>]> {
+        match (&inputs.weights, self.weights.is_none()) {
+            (Some(_), true) => {
+                Err(Error::Argument("the plan is of a product without weights: it is given some".into()))
+            }
+            (None, false) => Err(Error::Argument("the plan is of a product with weights: it is given none".into())),
+            (weights, _) => Ok(weights.as_ref().map_or(&[], |weights| K::weights(weights))),
+        }
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Plan<M> {
+impl<K: Kind> Planned for Plan<K> {
+    type Inputs<'a> = Inputs<'a, K::Device>;
+    type Output = K::Device;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<K::Device> {
+        self.output_within(&Work::new(&self.device, None))
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn enqueue(&self, On(work): On<'_>, inputs: Inputs<'_, K::Device>, into: Accum<'_, K::Device>) -> Result<()> {
+        let factors = inputs.all(self.factors.len(), self.gram)?;
+        self.check(&factors, into.c)?;
+        let weights = self.weights_of(&inputs)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { weighing, inner, last: product } = &mut *state;
+        let last = factors.len() - 1;
+        let mut right = arrays::<K>(factors[last]);
+        if let Some(weighing) = weighing {
+            weighing.check(weights)?;
+            right = weighing.run(work, &right, weights)?;
+        }
+        for ((product, room), left) in inner.iter_mut().zip((1..last).rev()) {
+            let mut into = room.map_mut(|cell| cell);
+            product.enqueue(work, Scaling::plain(), (&arrays::<K>(factors[left]), &right), &mut into)?;
+            right = Cells::map(room, |cell| cell);
+        }
+        let scaling = Scaling::new(into.alpha, into.beta);
+        product.enqueue(work, scaling, (&arrays::<K>(factors[0]), &right), &mut arrays_mut::<K>(into.c))
+    }
+}
+
+fn stored(cells: &Cells<DevicePattern>) -> Side<'_> {
+    Side { cells, transposed: false }
+}
+
+/// Zeros on a pattern, each block on a multiple of `alignment` bytes.
+fn zeros<T: crate::Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
+    let shape = pattern.array_shape;
+    let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
+    let mut values = work.buffer(pattern.nnz() * stride)?;
+    work.fill_zero(&mut values)?;
+    Ok(DeviceCbc { pattern: pattern.arrays.clone(), shape, stride, values })
+}
+
+impl<K: Kind> std::fmt::Debug for Plan<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { products, bytes, c, .. } = self;
-        write!(f, "Plan({products} products, {bytes} bytes, C: {c:?})")
+        let Cost { products, device_bytes, .. } = self.cost;
+        write!(f, "Plan({products} products, {device_bytes} bytes, C: {:?})", self.c)
     }
 }

@@ -1,8 +1,9 @@
 //! T = W·J for a block-diagonal W: a scaling of J's blocks into room of their own, on J's pattern. Kernels: `cl/product/weigh.cl`.
-use super::weighted::DeviceWeights;
+use super::{DeviceWeights, Weights};
 use crate::{
-    BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result, Weights,
+    BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    plan::prepared::same_device,
     resident::{DeviceCbc, PatternArrays},
 };
 
@@ -86,10 +87,7 @@ impl<T: Element> Weigh<T> {
             self.weights.check(name, &information.cbc)?;
         }
         let Some((vector, rows_per_weight)) = self.vector(weights) else { return Ok(()) };
-        if !vector.device().same_as(self.device()) {
-            let name = |device: &Device| device.info().name.clone();
-            return Err(Error::DeviceMismatch { a: name(self.device()), b: name(vector.device()) });
-        }
+        same_device(self.device(), vector.device())?;
         let rows = self.weights.nrows();
         let expected = rows * self.shape.rows() / rows_per_weight;
         if vector.len() != expected {

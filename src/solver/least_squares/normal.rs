@@ -1,7 +1,7 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
 use crate::{
-    Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, GroupsPlan, MatVec, Part,
-    Result, WeightedGroupsGram, solver::problem::Linearization,
+    BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, MatVec, Part,
+    Plan, Planned, Product, Result, plan::Cost, product::Inputs, solver::problem::Linearization,
 };
 
 /// Plans for a J of one pattern, and what they write.
@@ -9,7 +9,7 @@ use crate::{
 /// With two groups of unknowns H = [U W; Wᵀ V]; of U and V what is on and above the diagonal is made, and Wᵀ. J is row-major, so that the same
 /// arrays by columns are U's lower triangle, W, and V: what [`crate::Schur`] takes.
 pub struct Normal {
-    product: Product,
+    product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
     /// For each group of unknowns, the group of rows and J's part in them.
     gradients: Vec<Vec<(usize, MatVec<Bsr<f64>>)>>,
@@ -19,11 +19,6 @@ pub struct Normal {
     host: Vec<[Vec<f64>; 2]>,
 }
 
-enum Product {
-    Plain(GroupsPlan<Bsr<f64>>),
-    Weighted(WeightedGroupsGram<Bsr<f64>>),
-}
-
 impl Normal {
     /// Prepares for linearizations of this pattern.
     ///
@@ -31,14 +26,10 @@ impl Normal {
     /// [`Error::Argument`] when nothing is unknown; [`Error::Memory`], [`Error::TooLarge`], [`Error::Unsupported`].
     pub fn new(linearization: &Linearization) -> Result<Self> {
         let j = linearization.jacobian();
-        let product = match linearization.weights() {
-            None => Product::Plain(GroupsPlan::gram(&j.pattern(), Self::PARTS)?),
-            Some(_) => Product::Weighted(WeightedGroupsGram::new(&j.pattern(), Self::PARTS)?),
-        };
-        let h = match &product {
-            Product::Plain(plan) => plan.output()?,
-            Product::Weighted(plan) => plan.output()?,
-        };
+        let weights = linearization.weights();
+        let gram = Product::gram(j).part(Self::PARTS);
+        let product = if let Some(weights) = &weights { gram.weighted(weights).plan()? } else { gram.plan()? };
+        let h = product.output()?;
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
@@ -76,11 +67,9 @@ impl Normal {
     /// As [`Normal::form`].
     pub fn multiply(&mut self, linearization: &Linearization) -> Result<()> {
         let j = linearization.jacobian();
-        match (&self.product, linearization.weights()) {
-            (Product::Plain(plan), None) => plan.execute(j, j, &mut self.h),
-            (Product::Weighted(plan), Some(weights)) => plan.execute(j, &weights, &mut self.h),
-            _ => Err(Error::Argument("another problem's linearization".into())),
-        }
+        let weights = linearization.weights();
+        let inputs = if let Some(weights) = &weights { Inputs::of(j).weights(&weights[..]) } else { Inputs::of(j) };
+        self.product.execute(inputs, &mut self.h).map(drop)
     }
 
     /// As [`Normal::form`], without waiting: nothing is copied to the host.
@@ -147,29 +136,9 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).map(of).sum::<f64>()
     }
 
-    /// Products of blocks in an execution.
-    pub fn products(&self) -> u64 {
-        match &self.product {
-            Product::Plain(plan) => plan.products(),
-            Product::Weighted(plan) => plan.products(),
-        }
-    }
-
-    /// Floating-point operations of an execution.
-    pub fn flops(&self, linearization: &Linearization) -> u64 {
-        match (&self.product, linearization.weights()) {
-            (Product::Weighted(plan), Some(weights)) => plan.flops(&weights),
-            (Product::Plain(plan), _) => plan.flops(),
-            (Product::Weighted(_), None) => 0,
-        }
-    }
-
-    /// Bytes of device memory the plan of H holds.
-    pub fn device_bytes(&self) -> u64 {
-        match &self.product {
-            Product::Plain(plan) => plan.device_bytes(),
-            Product::Weighted(plan) => plan.device_bytes(),
-        }
+    /// The work of H, and what its plan holds.
+    pub fn cost(&self) -> Cost {
+        self.product.cost()
     }
 
     /// What of H is made: see [`Normal`].

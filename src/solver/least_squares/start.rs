@@ -7,7 +7,7 @@
 //! the mean of where it was seen. Both are least-squares problems of 3x3 blocks with three right-hand sides: two more uses of the products.
 use super::linear::Cholesky;
 use crate::{
-    BlockShape, Bsr, Device, DeviceMatrix, Error, MatVec, Part, Result, ScalarPlan, WeightedGram, Weights,
+    BlockShape, Bsr, Device, DeviceMatrix, Error, MatVec, Part, Product, Result, ScalarPlan, Weights,
     solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
 };
 use nalgebra::{Matrix3, Vector3};
@@ -182,9 +182,8 @@ impl<'a> System<'a> {
         let unknowns = numbers.iter().flatten().count();
         let j = device.upload(&Bsr::new(edges.len(), unknowns, BlockShape::new(3, 3)?, row_ptr, col_idx, values)?)?;
         let weights: Vec<f64> = edges.iter().map(weight).collect();
-        let gram = WeightedGram::new(&j.pattern(), Part::Lower)?;
-        let mut h = gram.output()?;
-        gram.execute(&j, Weights::BlockRows(&device.upload_vector(&weights)?), &mut h)?;
+        let of_edges = device.upload_vector(&weights)?;
+        let h = Product::gram(&j).weighted(Weights::BlockRows(&of_edges)).part(Part::Lower).run()?;
         let scalars = ScalarPlan::<Bsr<f64>>::lower(&h.pattern())?;
         let mut values = scalars.output()?;
         scalars.execute(&h, &mut values)?;

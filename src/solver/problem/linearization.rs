@@ -114,7 +114,7 @@ impl Linearization {
         }
     }
 
-    /// W of each group of rows, for a [`WeightedGroupsGram`](crate::WeightedGroupsGram); `None` where J has been multiplied by its root, so that H = JᵀJ.
+    /// W of each group of rows, for a a weighted [`Product::gram`](crate::Product::gram); `None` where J has been multiplied by its root, so that H = JᵀJ.
     pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },

@@ -15,7 +15,7 @@ use crate::{
     device::Work,
     error::Dimensions,
     events::ms,
-    product::{Part, PlannedProduct, Scaling, Side},
+    product::{Method, Part, PlannedProduct, Scaling, Side},
 };
 use base::Base;
 use elimination::Elimination;
@@ -98,11 +98,11 @@ impl<T: Real> Schur<T> {
         structure::Kernels::new(work.device())?;
         Elimination::<T>::ask(work.device(), w.shape())?;
         Base::<T>::ask(work.device(), w.shape().rows())?;
-        PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower)?;
+        PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower, Method::Auto)?;
         // The kernel that hands S over to a sparse Cholesky factorization.
         ScalarPlan::<Cbc<T>>::ask(work.device(), u.shape())?;
         elimination::check_diagonal(work, v)?;
-        let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower)?;
+        let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower, Method::Auto)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.onto(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());

@@ -1,6 +1,6 @@
 //! What the integration tests share: the device they run on, and matrix families with small integer values, so that sums are exact.
 #![allow(dead_code)] // each program uses its part
-use blockmul::{BlockShape, Cbc, Csc, Device, Element, Matrix};
+use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Report, Result};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use std::{path::PathBuf, sync::OnceLock};
@@ -10,6 +10,18 @@ pub fn device() -> Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
     DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
+}
+
+/// A·B with options, from host to host; a matrix that is both factors is uploaded once.
+pub fn to_host<M: Matrix>(
+    device: &Device,
+    a: &M,
+    b: &M,
+    options: impl for<'a> Fn(Product<'a, DeviceMatrix<M>>) -> Product<'a, DeviceMatrix<M>>,
+) -> Result<(M, Report)> {
+    let on_device = device.upload(a)?;
+    let other = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
+    options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
 }
 
 /// A file below the folder named by `BLOCKMUL_DATA`, where it is there.

@@ -44,11 +44,11 @@ fn multiplied<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) {
     let want = reference::multiply_groups(a, b).unwrap();
     let cells: Vec<bool> = group_bits(&want).iter().map(Option::is_some).collect();
     assert_eq!(cells, [true, true, true, true, true, false]);
-    assert!(group_bits(&da.multiply(&db).unwrap().download().unwrap()) == group_bits(&want));
+    assert!(group_bits(&Product::of(&da, &db).run().unwrap().download().unwrap()) == group_bits(&want));
     let at = device().upload_groups(&a.transpose()).unwrap();
-    let plan = GroupsPlan::<M>::multiply_transposed(&at.pattern(), &db.pattern()).unwrap();
+    let plan = Product::of(at.t(), &db).plan().unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(&at, &db, &mut c).unwrap();
+    plan.execute((&at, &db), &mut c).unwrap();
     assert!(group_bits(&c.download().unwrap()) == group_bits(&want));
 }
 
@@ -83,9 +83,9 @@ pub fn residuals(values: Values) -> BlockGroups<Cbc<f64>> {
 fn grams<M: Matrix>(j: &BlockGroups<M>) {
     let dj = device().upload_groups(j).unwrap();
     for parts in ALL_PARTS {
-        let plan = GroupsPlan::<M>::gram(&dj.pattern(), parts).unwrap();
+        let plan = Product::gram(&dj).part(parts).plan().unwrap();
         let mut h = plan.output().unwrap();
-        plan.execute(&dj, &dj, &mut h).unwrap();
+        plan.execute((&dj, &dj), &mut h).unwrap();
         let want = reference::gram_groups(j, parts).unwrap();
         assert!(group_bits(&h.download().unwrap()) == group_bits(&want), "{parts:?}");
     }
@@ -124,13 +124,16 @@ fn weighted_groups<M: Matrix>(j: &BlockGroups<M>, information: &M) {
     let weights =
         [Weights::Scaled { information: &dw, weights: &losses }, Weights::Rows(&rows), Weights::BlockRows(&blocks)];
     for parts in ALL_PARTS {
-        let plan = WeightedGroupsGram::<M>::new(&dj.pattern(), parts).unwrap();
+        let plan = Product::gram(&dj.pattern()).weighted(&WEIGHTED).part(parts).plan::<M>().unwrap();
         let mut h = plan.output().unwrap();
-        plan.execute(&dj, &weights, &mut h).unwrap();
+        plan.execute(Inputs::of(&dj).weights(&weights), &mut h).unwrap();
         let want = reference::gram_groups_weighted(j, &host, parts).unwrap();
         assert!(group_bits(&h.download().unwrap()) == group_bits(&want), "{parts:?}");
         assert_eq!(plan.weights_patterns()[0].nrows(), 60);
-        assert!(matches!(plan.execute(&dj, &weights[..2], &mut h), Err(Error::Length { found: 2, expected: 3, .. })));
+        assert!(matches!(
+            plan.execute(Inputs::of(&dj).weights(&weights[..2]), &mut h),
+            Err(Error::Length { found: 2, expected: 3, .. })
+        ));
     }
 }
 
@@ -149,7 +152,7 @@ fn weighted_grams_of_groups_have_the_bits_of_the_reference() {
 fn sums_over_groups_are_scaled_once() {
     let j = residuals(Values::Real);
     let dj = device().upload_groups(&j).unwrap();
-    let plan = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
+    let plan = Product::gram(&dj).part(Part::Lower).plan().unwrap();
     let want = reference::gram_groups(&j, Part::Lower).unwrap();
     let mut h = plan.output().unwrap();
     for (alpha, beta) in [(0.3, 0.7), (-2.0, 0.0)] {
@@ -161,7 +164,7 @@ fn sums_over_groups_are_scaled_once() {
             h.get_mut(row, col).unwrap().write_values(&start).unwrap();
             starts.push(((row, col), start));
         }
-        plan.execute_scaled(alpha, &dj, &dj, beta, &mut h).unwrap();
+        plan.execute((&dj, &dj), Accum::into(&mut h).alpha(alpha).beta(beta)).unwrap();
         for ((row, col), start) in starts {
             let one = |(&sum, before): (&f64, f64)| if beta == 0.0 { alpha * sum } else { alpha * sum + beta * before };
             let expected: Vec<f64> = want.get(row, col).unwrap().values().iter().zip(start).map(one).collect();
@@ -176,7 +179,7 @@ fn a_single_negative_zero_stays_negative() {
     let a = BlockGroups::side_by_side([one(2, 1, 0, 0, -0.0), one(2, 1, 1, 0, 1.0)]).unwrap();
     let b = BlockGroups::side_by_side([one(1, 2, 0, 0, 1.0).transpose(), one(1, 2, 0, 1, 1.0).transpose()]).unwrap();
     let (da, db) = (device().upload_groups(&a).unwrap(), device().upload_groups(&b.transpose()).unwrap());
-    let c = da.multiply(&db).unwrap().download().unwrap();
+    let c = Product::of(&da, &db).run().unwrap().download().unwrap();
     assert_eq!(
         c.get(0, 0).unwrap().values().iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
         [(-0.0f64).to_bits(), 1.0f64.to_bits()]

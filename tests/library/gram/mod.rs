@@ -6,11 +6,15 @@ mod weighted;
 use crate::common::{Random, device};
 use blockmul::{
     BlockGroups, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceGroups, DeviceMatrix, Element, Error, GramParts, Group,
-    GroupsPlan, Matrix, Part, Plan, WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, reference,
+    Marker, Matrix, Part, Planned, Product, Weights, generate, generate::Values, plan::Accum, product::Inputs,
+    reference,
 };
 use groups::{grid, residuals};
 use half::f16;
 use nalgebra::DMatrix;
+
+/// Weights of three groups of rows, for plans of patterns.
+const WEIGHTED: [Weights<(), ()>; 3] = [Weights::BlockRows(()), Weights::Rows(()), Weights::BlockRows(())];
 
 const PARTS: [Part; 3] = [Part::Full, Part::Lower, Part::Upper];
 
@@ -86,14 +90,15 @@ fn a_triangle_takes_exactly_the_products_it_is_made_of() {
     for j in [graph, mixed.unwrap()] {
         let lengths = row_lengths(&j);
         let dj = device().upload(&j).unwrap();
-        let weighted = WeightedGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
-        let plan = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
-        assert_eq!((plan.products(), weighted.products()), (triangle(&lengths), triangle(&lengths)));
-        assert_eq!(plan.flops(), 2 * 27 * triangle(&lengths));
-        let full = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
-        assert_eq!(full.products(), lengths.iter().map(|k| k * k).sum::<u64>());
+        let weighted =
+            Product::gram(&dj.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Cbc<f64>>().unwrap();
+        let plan = Product::gram(&dj).part(Part::Lower).plan().unwrap();
+        assert_eq!((plan.cost().products, weighted.cost().products), (triangle(&lengths), triangle(&lengths)));
+        assert_eq!(plan.cost().flops, 2 * 27 * triangle(&lengths));
+        let full = Product::gram(&dj).part(Part::Full).plan().unwrap();
+        assert_eq!(full.cost().products, lengths.iter().map(|k| k * k).sum::<u64>());
         let mut h = plan.output().unwrap();
-        plan.execute(&dj, &dj, &mut h).unwrap();
+        plan.execute((&dj, &dj), &mut h).unwrap();
         assert!(bits(&h.download().unwrap()) == bits(&reference::gram(&j, Part::Lower).unwrap()));
     }
 }
@@ -112,13 +117,13 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
     let three = BlockGroups::side_by_side([camera, point, shared.unwrap()]).unwrap();
     for (j, degree) in [(j, 2), (three, 3)] {
         let dj = device().upload_groups(&j).unwrap();
-        let lower = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
-        assert_eq!(lower.products(), rows as u64 * degree * (degree + 1) / 2);
-        let full = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
-        assert_eq!(full.products(), rows as u64 * degree * degree);
+        let lower = Product::gram(&dj).part(Part::Lower).plan().unwrap();
+        assert_eq!(lower.cost().products, rows as u64 * degree * (degree + 1) / 2);
+        let full = Product::gram(&dj).part(Part::Full).plan().unwrap();
+        assert_eq!(full.cost().products, rows as u64 * degree * degree);
         let sides: Vec<u64> = j.col_groups().iter().map(|group| group.side as u64).collect();
         let width: u64 = sides.iter().sum();
-        assert_eq!(full.flops(), 2 * rows as u64 * 2 * width * width);
+        assert_eq!(full.cost().flops, 2 * rows as u64 * 2 * width * width);
     }
 }
 
@@ -128,32 +133,33 @@ fn executions_take_no_memory_and_read_nothing() {
     let j = residuals(Values::Real);
     let dj = device.upload_groups(&j).unwrap();
     let cell = dj.get(0, 0).unwrap();
-    let gram = WeightedGram::<Cbc<f64>>::new(&cell.pattern(), Part::Lower).unwrap();
-    let groups = WeightedGroupsGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
+    let gram = Product::gram(&cell.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Cbc<f64>>().unwrap();
+    let groups = Product::gram(&dj.pattern()).weighted(&WEIGHTED).part(Part::Lower).plan::<Cbc<f64>>().unwrap();
     let (mut h, mut hs) = (gram.output().unwrap(), groups.output().unwrap());
-    let mut information = DeviceMatrix::zeros(gram.weights_pattern()).unwrap();
+    let mut information = DeviceMatrix::zeros(&gram.weights_patterns()[0]).unwrap();
     information.write_values(block_diagonal(60, 2, Values::Real, 5).values()).unwrap();
     let vector = |n: usize| device.upload_vector(&numbers(n, Values::Real, 6)).unwrap();
     let (losses, rows, blocks) = (vector(60), vector(13 * 6), vector(5));
     let weights = [Weights::BlockRows(&losses), Weights::Rows(&rows), Weights::BlockRows(&blocks)];
     let before = device.counters();
     for _ in 0..20 {
-        gram.execute(cell, Weights::Scaled { information: &information, weights: &losses }, &mut h).unwrap();
-        groups.execute(&dj, &weights, &mut hs).unwrap();
+        gram.execute(Inputs::of(cell).weights(Weights::Scaled { information: &information, weights: &losses }), &mut h)
+            .unwrap();
+        groups.execute(Inputs::of(&dj).weights(&weights), &mut hs).unwrap();
     }
     device.finish().unwrap();
     let after = device.counters();
     let taken = |c: blockmul::Counters| (c.buffers_created, c.buffers_taken, c.read_backs);
     assert_eq!(taken(after), taken(before));
     assert!(after.commands > before.commands + 20 * 12);
-    assert!(gram.device_bytes() > 0 && groups.device_bytes() > groups.pattern().nnz() as u64 * 4);
+    assert!(gram.cost().device_bytes > 0 && groups.cost().device_bytes > groups.pattern().nnz() as u64 * 4);
 }
 
 #[test]
 fn two_threads_execute_one_plan() {
     let j = residuals(Values::Real);
     let dj = device().upload_groups(&j).unwrap();
-    let plan = WeightedGroupsGram::<Cbc<f64>>::new(&dj.pattern(), Part::Upper).unwrap();
+    let plan = Product::gram(&dj.pattern()).weighted(&WEIGHTED).part(Part::Upper).plan::<Cbc<f64>>().unwrap();
     std::thread::scope(|scope| {
         for seed in [1, 2] {
             let (plan, dj, j) = (&plan, &dj, &j);
@@ -164,7 +170,7 @@ fn two_threads_execute_one_plan() {
                 let want = reference::gram_groups_weighted(j, &want, Part::Upper).unwrap();
                 for _ in 0..10 {
                     let mut h = plan.output().unwrap();
-                    plan.execute(dj, &vectors.each_ref().map(Weights::Rows), &mut h).unwrap();
+                    plan.execute(Inputs::of(dj).weights(&vectors.each_ref().map(Weights::Rows)), &mut h).unwrap();
                     assert!(group_bits(&h.download().unwrap()) == group_bits(&want));
                 }
             });
@@ -176,10 +182,11 @@ fn two_threads_execute_one_plan() {
 fn nothing_is_planned_too() {
     for (rows, cols) in [(0, 0), (0, 3), (3, 0), (3, 2)] {
         let j = device().upload(&Csc::<f64>::from_triplets(rows, cols, []).unwrap()).unwrap();
-        let plan = WeightedGram::<Csc<f64>>::new(&j.pattern(), Part::Lower).unwrap();
+        let plan =
+            Product::gram(&j.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Csc<f64>>().unwrap();
         let mut h = plan.output().unwrap();
         let weights = device().zero_vector(rows).unwrap();
-        plan.execute(&j, Weights::Rows(&weights), &mut h).unwrap();
+        plan.execute(Inputs::of(&j).weights(Weights::Rows(&weights)), &mut h).unwrap();
         assert_eq!(h.download().unwrap(), Csc::from_triplets(cols, cols, []).unwrap());
     }
     // No groups at all; groups without cells; cells without blocks, of which two are added.
@@ -189,12 +196,12 @@ fn nothing_is_planned_too() {
     let empty = grid(&[(0, 2), (0, 3)], &[(3, 4)], &[], Values::Real, 1);
     for j in [none, no_cells, empty] {
         let dj = device().upload_groups(&j).unwrap();
-        let plan = GroupsPlan::<Cbc<f64>>::gram(&dj.pattern(), Part::Full).unwrap();
+        let plan = Product::gram(&dj).part(Part::Full).plan().unwrap();
         let mut h = plan.output().unwrap();
-        plan.execute(&dj, &dj, &mut h).unwrap();
+        plan.execute((&dj, &dj), &mut h).unwrap();
         let h = h.download().unwrap();
         assert_eq!((h.nnz(), h.row_groups(), h.col_groups()), (0, j.col_groups(), j.col_groups()));
-        assert_eq!((plan.products(), plan.flops()), (0, 0));
+        assert_eq!((plan.cost().products, plan.cost().flops), (0, 0));
         assert_eq!(h, reference::gram_groups(&j, Part::Full).unwrap());
     }
 }

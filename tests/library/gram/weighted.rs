@@ -7,7 +7,7 @@ fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Elem
     let dw = device().upload(information).unwrap();
     let (blocks, rows) = (device().upload_vector(per_block).unwrap(), device().upload_vector(per_row).unwrap());
     for part in PARTS {
-        let plan = WeightedGram::<M>::new(&dj.pattern(), part).unwrap();
+        let plan = Product::gram(&dj.pattern()).weighted(Weights::Rows(())).part(part).plan::<M>().unwrap();
         let mut h = plan.output().unwrap();
         let pairs = [
             (Weights::Information(&dw), Weights::Information(information)),
@@ -19,7 +19,7 @@ fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Elem
             (Weights::Rows(&rows), Weights::Rows(per_row)),
         ];
         for (on_device, on_host) in pairs {
-            plan.execute(&dj, on_device, &mut h).unwrap();
+            plan.execute(Inputs::of(&dj).weights(on_device), &mut h).unwrap();
             let want = reference::gram_weighted(j, on_host, part).unwrap();
             let shape = j.as_cbc().shape;
             assert!(bits(&h.download().unwrap()) == bits(&want), "{part:?} of {shape} with {on_device:?}");
@@ -113,16 +113,19 @@ fn weights_of_one_change_no_bit() {
     let j = jacobian(60, 20, shape(2, 9), Values::Real, 8);
     let dj = device().upload(&j).unwrap();
     let ones = device().upload_vector(&vec![1.0; 120]).unwrap();
-    let plain = Plan::<Cbc<f64>>::gram(&dj.pattern(), Part::Lower).unwrap();
-    let weighted = WeightedGram::<Cbc<f64>>::new(&dj.pattern(), Part::Lower).unwrap();
+    let plain = Product::gram(&dj).part(Part::Lower).plan().unwrap();
+    let weighted =
+        Product::gram(&dj.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Cbc<f64>>().unwrap();
     let (mut h, mut hw) = (plain.output().unwrap(), weighted.output().unwrap());
-    plain.execute(&dj, &dj, &mut h).unwrap();
-    weighted.execute(&dj, Weights::Rows(&ones), &mut hw).unwrap();
+    plain.execute((&dj, &dj), &mut h).unwrap();
+    weighted.execute(Inputs::of(&dj).weights(Weights::Rows(&ones)), &mut hw).unwrap();
     assert!(bits(&h.download().unwrap()) == bits(&hw.download().unwrap()));
     assert!(bits(&h.download().unwrap()) == bits(&reference::gram(&j, Part::Lower).unwrap()));
-    let flops = plain.flops() + 2 * 9 * j.nnz() as u64;
-    assert_eq!(weighted.flops(&Weights::<(), _>::Rows(())), flops);
-    assert_eq!(weighted.flops(&Weights::<_, ()>::Information(())), plain.flops() + 4 * 2 * 9 * j.nnz() as u64);
+    let flops = |weights| {
+        Product::gram(&dj.pattern()).weighted(weights).part(Part::Lower).plan::<Cbc<f64>>().unwrap().cost().flops
+    };
+    assert_eq!(flops(Weights::Rows(())), plain.cost().flops + 2 * 9 * j.nnz() as u64);
+    assert_eq!(flops(Weights::Information(())), plain.cost().flops + 4 * 2 * 9 * j.nnz() as u64);
 }
 
 /// S = U - Eᵀ·V⁻¹·E, a Schur complement, from a weighted gram.
@@ -131,12 +134,13 @@ fn a_schur_complement_is_a_weighted_gram_subtracted() {
     let e = jacobian(80, 12, shape(3, 6), Values::Real, 1); // points by cameras
     let inverse = block_diagonal(80, 3, Values::Real, 2);
     let (de, dv) = (device().upload(&e).unwrap(), device().upload(&inverse).unwrap());
-    let plan = WeightedGram::<Cbc<f64>>::new(&de.pattern(), Part::Lower).unwrap();
+    let plan = Product::gram(&de.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Cbc<f64>>().unwrap();
     let product = reference::gram_weighted(&e, Weights::Information(&inverse), Part::Lower).unwrap();
     let mut s = plan.output().unwrap();
     let u = numbers(product.values().len(), Values::Real, 3);
     s.write_values(&u).unwrap();
-    plan.execute_scaled(-1.0, &de, Weights::Information(&dv), 1.0, &mut s).unwrap();
+    plan.execute(Inputs::of(&de).weights(Weights::Information(&dv)), Accum::into(&mut s).alpha(-1.0).beta(1.0))
+        .unwrap();
     let want: Vec<f64> = product.values().iter().zip(&u).map(|(p, u)| -p + u).collect();
     assert!(s.download().unwrap().values() == want);
 }

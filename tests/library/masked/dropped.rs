@@ -1,26 +1,26 @@
 //! Products without their small entries.
 use super::*;
+use crate::common::to_host;
 
 /// The product without its small entries is the reference's, whichever way it is made.
 fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
-    let whole = Spgemm::new().drop_below(threshold).estimate(device().info(), a, b).unwrap();
+    let whole = Product::of(a, b).drop_below(threshold).estimate(device().info()).unwrap();
     let room = whole.peak_device_bytes - whole.operand_bytes;
     for limit in [u64::MAX, whole.operand_bytes + room * 3 / 4] {
-        let spgemm = Spgemm::new().drop_below(threshold).memory_limit(limit);
-        let (c, report) = spgemm.multiply_host(&device(), a, b).unwrap();
+        let (c, report) = to_host(&device(), a, b, |p| p.drop_below(threshold).memory_limit(limit)).unwrap();
         assert!(c == want, "{threshold:?}");
-        let told = spgemm.estimate(device().info(), a, b).unwrap();
+        let told = Product::of(a, b).drop_below(threshold).memory_limit(limit).estimate(device().info()).unwrap();
         assert_eq!(report.bands, told.bands);
         assert!(report.used_device_bytes <= told.peak_device_bytes, "{report:?} within {told:?}");
         assert!(report.peak_device_bytes <= limit);
         assert!((limit == u64::MAX) == (report.bands == 1), "{} bands within {limit}", report.bands);
         assert_eq!(report.stages.last().unwrap().name, "drop");
     }
-    let (c, report) = Spgemm::new().drop_below(threshold).multiply_with_report(&da, &db).unwrap();
+    let (c, report) = Product::of(&da, &db).drop_below(threshold).run_with_report().unwrap();
     assert!(c.download().unwrap() == want, "{threshold:?}, on the device");
-    assert_eq!(Spgemm::new().multiply(&da, &db).unwrap().drop_below(threshold).unwrap().download().unwrap(), want);
+    assert_eq!(Product::of(&da, &db).run().unwrap().drop_below(threshold).unwrap().download().unwrap(), want);
     report.dropped
 }
 
@@ -52,10 +52,9 @@ fn the_diagonal_stays_in_every_band_and_nan_everywhere() {
     let values: Vec<f64> =
         a.values().iter().enumerate().map(|(i, &x)| if i % 500 == 7 { f64::NAN } else { x }).collect();
     a = Csc::new(a.pattern().clone(), values).unwrap();
-    let spgemm = Spgemm::new().drop_below(Threshold::absolute(1.0).keep_diagonal());
-    let whole = spgemm.estimate(device().info(), &a, &a).unwrap();
-    let spgemm = spgemm.memory_limit(whole.peak_device_bytes * 3 / 4);
-    let (c, report) = spgemm.multiply_host(&device(), &a, &a).unwrap();
+    let threshold = Threshold::absolute(1.0).keep_diagonal();
+    let limit = Product::of(&a, &a).drop_below(threshold).estimate(device().info()).unwrap().peak_device_bytes * 3 / 4;
+    let (c, report) = to_host(&device(), &a, &a, |p| p.drop_below(threshold).memory_limit(limit)).unwrap();
     let whole = reference::multiply(&a, &a).unwrap();
     let nan = (0..whole.nnz()).filter(|&e| whole.values()[e].is_nan()).count();
     let entry = |j: usize, i: usize| c.pattern().column(j).iter().position(|&row| row as usize == i);
@@ -69,11 +68,11 @@ fn tolerances_that_are_none_and_masks_with_tolerances_are_refused() {
     let a = common::scalars::<f64>(Family::Uniform, 9, 9, 3, 1);
     let da = device().upload(&a).unwrap();
     for wrong in [-1e-300, f64::NAN, f64::INFINITY] {
-        let message = Spgemm::new().drop_below(wrong).multiply(&da, &da).unwrap_err().to_string();
+        let message = Product::of(&da, &da).drop_below(wrong).run().unwrap_err().to_string();
         assert_eq!(message, format!("a tolerance must be 0 or more, and finite: it is {wrong}"));
         assert!(matches!(da.drop_below(Threshold::relative(wrong)), Err(Error::Argument(_))));
         assert!(matches!(drop_below(&a, wrong), Err(Error::Argument(_))));
     }
-    let message = Spgemm::new().drop_below(1.0).multiply_masked(&da, &da, &da.pattern()).unwrap_err().to_string();
+    let message = Product::of(&da, &da).mask(&da.pattern()).drop_below(1.0).run().unwrap_err().to_string();
     assert!(message.starts_with("a masked product has the mask's pattern"), "{message}");
 }

@@ -4,8 +4,8 @@ mod triple;
 
 use crate::common::{self, FAMILIES, Family, device, places};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Field, Matrix, Pattern, Plan, Spgemm,
-    Threshold, Triple, generate, generate::Values, matrix::drop_below, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Pattern, Plan, Planned, Product,
+    Threshold, generate, generate::Values, matrix::drop_below, plan::Accum, reference,
 };
 use half::f16;
 
@@ -54,7 +54,7 @@ fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
 
 fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
     let mut c = plan.output().unwrap();
-    plan.execute(a, b, &mut c).unwrap();
+    plan.execute((a, b), &mut c).unwrap();
     c.download().unwrap()
 }
 
@@ -72,18 +72,18 @@ fn every_shape<T: Element>() {
         let (da, db, dm) = (device().upload(&a).unwrap(), device().upload(&b).unwrap(), device().upload(&m).unwrap());
         let what = format!("{r}x{k} by {k}x{c} of {}", T::NAME);
 
-        let plan = Plan::<Cbc<T>>::masked(&da.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+        let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{what}");
         assert!(0 < products && products < reference::products(&a, &b), "the mask must leave some out");
-        assert_eq!(plan.products(), products, "{what}");
-        assert_eq!(plan.flops(), 2 * products * (r * k * c) as u64);
+        assert_eq!(plan.cost().products, products, "{what}");
+        assert_eq!(plan.cost().flops, 2 * products * (r * k * c) as u64);
 
         let dat = device().upload(&a.transpose()).unwrap();
-        let plan = Plan::<Cbc<T>>::masked_transposed(&dat.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+        let plan = Product::of(dat.t(), &db).mask(&dm.pattern()).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "{what}, A stored transposed");
-        assert_eq!(plan.products(), products);
+        assert_eq!(plan.cost().products, products);
 
-        let (once, report) = Spgemm::new().multiply_masked_with_report(&da, &db, &dm.pattern()).unwrap();
+        let (once, report) = Product::of(&da, &db).mask(&dm.pattern()).run_with_report().unwrap();
         assert_eq!(bits(&once.download().unwrap()), bits(&want), "{what}, once");
         assert_eq!((report.products, report.c_nnz, report.bands), (products, m.nnz() as u64, 1));
     }
@@ -107,11 +107,11 @@ fn masks_of_every_family_and_operands_of_every_family() {
         for of_mask in FAMILIES {
             let m = mask(of_mask, 37, 41, seed as u64 + 7);
             let dm = device().upload(&m).unwrap();
-            let plan = Plan::<Csc<f64>>::masked(&da.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+            let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
             let c = executed(&plan, &da, &db);
             let want = selected(&whole, m.pattern());
             assert_eq!((c.pattern(), c.values()), (want.pattern(), want.values()), "{of_operands:?} on {of_mask:?}");
-            assert_eq!(plan.products(), products_on(a.pattern(), b.pattern(), m.pattern()));
+            assert_eq!(plan.cost().products, products_on(a.pattern(), b.pattern(), m.pattern()));
         }
     }
 }
@@ -124,14 +124,14 @@ fn real_values_and_runs_that_are_cut() {
         let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
         let m = mask(Family::Uniform, 1, 1, 1);
         let (da, db, dm) = (device().upload(&a).unwrap(), device().upload(&b).unwrap(), device().upload(&m).unwrap());
-        let plan = Plan::<Cbc<f64>>::masked(&da.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+        let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
-        assert_eq!(plan.products(), length as u64);
+        assert_eq!(plan.cost().products, length as u64);
     }
     // The places of H of a pose graph in H·H.
     let h = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
     let dh = device().upload(&h).unwrap();
-    let plan = Plan::<Cbc<f64>>::masked(&dh.pattern(), &dh.pattern(), &dh.pattern()).unwrap();
+    let plan = Product::of(&dh, &dh).mask(&dh.pattern()).plan().unwrap();
     let want = selected(&reference::multiply(&h, &h).unwrap(), h.pattern());
     assert_eq!(bits(&executed(&plan, &dh, &dh)), bits(&want));
 }
@@ -142,9 +142,9 @@ fn chosen_places_of_a_gram_matrix() {
     let full = reference::multiply(&j.transpose(), &j).unwrap();
     let diagonal = Csc::from_triplets(20, 20, (0..20).map(|i| (i, i, 1.0))).unwrap();
     let (dj, dm) = (device().upload(&j).unwrap(), device().upload(&diagonal).unwrap());
-    let plan = Plan::<Cbc<f64>>::masked_transposed(&dj.pattern(), &dj.pattern(), &dm.pattern()).unwrap();
+    let plan = Product::of(dj.t(), &dj).mask(&dm.pattern()).plan().unwrap();
     assert_eq!(bits(&executed(&plan, &dj, &dj)), bits(&selected(&full, diagonal.pattern())));
-    assert_eq!(plan.products(), j.nnz() as u64, "each block by itself");
+    assert_eq!(plan.cost().products, j.nnz() as u64, "each block by itself");
 }
 
 #[test]
@@ -155,16 +155,16 @@ fn row_major_matrices_take_row_major_masks() {
     let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
     let (da, db) = (device().upload(&by_rows(&a)).unwrap(), device().upload(&by_rows(&b)).unwrap());
     let dm = device().upload(&Csr::from_transpose(m.transpose())).unwrap();
-    let plan = Plan::<Bsr<f64>>::masked(&da.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+    let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
     assert_eq!(executed(&plan, &da, &db), by_rows(&want));
     let dat = device().upload(&by_rows(&a.transpose())).unwrap();
-    let plan = Plan::<Bsr<f64>>::masked_transposed(&dat.pattern(), &db.pattern(), &dm.pattern()).unwrap();
+    let plan = Product::of(dat.t(), &db).mask(&dm.pattern()).plan().unwrap();
     assert_eq!(executed(&plan, &dat, &db), by_rows(&want));
-    let once = Spgemm::new().multiply_masked(&da, &db, &dm.pattern()).unwrap();
+    let once = Product::of(&da, &db).mask(&dm.pattern()).run().unwrap();
     assert_eq!(once.download().unwrap(), by_rows(&want));
 
     let column_major = device().upload(&m).unwrap().pattern();
-    let message = Plan::<Bsr<f64>>::masked(&da.pattern(), &db.pattern(), &column_major).unwrap_err().to_string();
+    let message = Product::of(&da, &db).mask(&column_major).plan().unwrap_err().to_string();
     assert_eq!(message, "the mask is column-major, the product row-major");
 }
 
@@ -173,14 +173,14 @@ fn masks_are_refused_where_they_do_not_fit() {
     let (a, b) = (uniform::<f64>(30, 25, shape(2, 3), 1), uniform::<f64>(25, 40, shape(3, 4), 2));
     let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
     let of = |rows, cols| device().upload(&mask(Family::Uniform, rows, cols, 3)).unwrap().pattern();
-    let message = Plan::<Cbc<f64>>::masked(&da.pattern(), &db.pattern(), &of(40, 30)).unwrap_err().to_string();
+    let message = Product::of(&da, &db).mask(&of(40, 30)).plan().unwrap_err().to_string();
     assert_eq!(message, "the mask is 40x30 entries, the product 30x40");
-    let message = Spgemm::new().multiply_masked(&da, &db, &of(30, 41)).unwrap_err().to_string();
+    let message = Product::of(&da, &db).mask(&of(30, 41)).run().unwrap_err().to_string();
     assert_eq!(message, "the mask is 30x41 entries, the product 30x40");
-    let mismatch = Plan::<Cbc<f64>>::masked(&db.pattern(), &da.pattern(), &of(25, 25));
+    let mismatch = Product::of(&db, &da).mask(&of(25, 25)).plan();
     assert!(matches!(mismatch, Err(Error::Dimensions { .. })));
     let elsewhere = Device::open(device().info()).unwrap().upload(&mask(Family::Uniform, 30, 40, 3)).unwrap();
-    let mismatch = Plan::<Cbc<f64>>::masked(&da.pattern(), &db.pattern(), &elsewhere.pattern());
+    let mismatch = Product::of(&da, &db).mask(&elsewhere.pattern()).plan();
     assert!(matches!(mismatch, Err(Error::DeviceMismatch { .. })));
 }
 
@@ -190,15 +190,14 @@ fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
     let a = generate::uniform(400, 400, 40, shape(1, 1), Values::Real, 4).unwrap().cast::<f32>();
     let whole = reference::multiply(&a, &a).unwrap();
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&whole).unwrap());
-    let (free, report) = Spgemm::new().multiply_masked_with_report(&da, &da, &dm.pattern()).unwrap();
+    let (free, report) = Product::of(&da, &da).mask(&dm.pattern()).run_with_report().unwrap();
     assert_eq!((bits(&free.download().unwrap()), report.bands), (bits(&whole), 1));
     let limit = report.used_device_bytes * 7 / 10;
-    let within = Spgemm::new().memory_limit(limit);
-    let (cut, report) = within.multiply_masked_with_report(&da, &da, &dm.pattern()).unwrap();
+    let (cut, report) = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(limit).run_with_report().unwrap();
     assert!(report.bands > 1 && report.peak_device_bytes <= limit, "{report:?}");
     assert_eq!(bits(&cut.download().unwrap()), bits(&whole));
     assert_eq!(report.products, reference::products(&a, &a));
-    let none = Spgemm::new().memory_limit(1 << 16).multiply_masked(&da, &da, &dm.pattern());
+    let none = Product::of(&da, &da).mask(&dm.pattern()).memory_limit(1 << 16).run();
     assert!(matches!(none, Err(Error::Memory { .. })));
 }
 
@@ -207,7 +206,7 @@ fn blocks_of_a_masked_product_may_be_aligned() {
     let a = uniform::<f32>(50, 50, shape(3, 3), 4);
     let m = mask(Family::Arrow, 50, 50, 1);
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&m).unwrap());
-    let c = Spgemm::new().alignment(64).multiply_masked(&da, &da, &dm.pattern()).unwrap().download().unwrap();
+    let c = Product::of(&da, &da).mask(&dm.pattern()).alignment(64).run().unwrap().download().unwrap();
     let want = selected(&reference::multiply(&a, &a).unwrap(), m.pattern());
     assert_eq!(bits(&c), bits(&want.with_alignment(64).unwrap()));
 }
@@ -217,13 +216,13 @@ fn alpha_and_beta_reach_the_places_without_products() {
     let a = Csc::from_triplets(2, 2, [(0, 0, 3.0)]).unwrap();
     let m = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0)]).unwrap();
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&m).unwrap());
-    let plan = Plan::<Csc<f64>>::masked(&da.pattern(), &da.pattern(), &dm.pattern()).unwrap();
+    let plan = Product::of(&da, &da).mask(&dm.pattern()).plan().unwrap();
     let mut c = plan.output().unwrap();
     c.write_values(&[1.0, 2.0, 4.0]).unwrap();
-    plan.execute_scaled(2.0, &da, &da, 0.5, &mut c).unwrap();
+    plan.execute((&da, &da), Accum::into(&mut c).alpha(2.0).beta(0.5)).unwrap();
     assert_eq!(c.download().unwrap().values(), [18.5, 1.0, 2.0]);
     c.write_values(&[f64::NAN; 3]).unwrap();
-    plan.execute(&da, &da, &mut c).unwrap();
+    plan.execute((&da, &da), &mut c).unwrap();
     let found: Vec<u64> = c.download().unwrap().values().iter().map(|x| x.to_bits()).collect();
     assert_eq!(found, [9.0f64, 0.0, 0.0].map(f64::to_bits), "what was there is not read, and the zeros are positive");
 }

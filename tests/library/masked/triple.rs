@@ -7,21 +7,21 @@ fn triple_of<T: Element>(b: usize, m: usize) {
     let right = reference::multiply(&a, &r).unwrap();
     let want = reference::multiply(&r.transpose(), &right).unwrap();
     let (da, dr) = (device().upload(&a).unwrap(), device().upload(&r).unwrap());
-    let plan = Triple::<Cbc<T>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
+    let plan = Product::of(dr.t(), &da).times(&dr).plan().unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(&dr, &da, &dr, &mut c).unwrap();
+    plan.execute((&dr, &da, &dr), &mut c).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&want), "{b}x{b}, {b}x{m} of {}", T::NAME);
-    assert_eq!(plan.products(), reference::products(&a, &r) + reference::products(&r.transpose(), &right));
+    assert_eq!(plan.cost().products, reference::products(&a, &r) + reference::products(&r.transpose(), &right));
     let flops = 2 * (reference::products(&a, &r) * b as u64 + reference::products(&r.transpose(), &right) * m as u64);
-    assert_eq!(plan.flops(), flops * (b * m) as u64);
+    assert_eq!(plan.cost().flops, flops * (b * m) as u64);
 
     // R stored the other way, and another P.
     let drt = device().upload(&r.transpose()).unwrap();
     let p = uniform::<T>(40, 9, shape(b, 2), 3);
     let dp = device().upload(&p).unwrap();
-    let plan = Triple::<Cbc<T>>::multiply(&drt.pattern(), &da.pattern(), &dp.pattern()).unwrap();
+    let plan = Product::of(&drt, &da).times(&dp).plan().unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(&drt, &da, &dp, &mut c).unwrap();
+    plan.execute((&drt, &da, &dp), &mut c).unwrap();
     let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &p).unwrap()).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&want), "R·A·P of {}", T::NAME);
 }
@@ -36,9 +36,9 @@ fn triple_products_are_two_products_of_the_reference() {
     let (a, r) = (uniform::<f64>(30, 30, shape(3, 3), 1), uniform::<f64>(30, 8, shape(3, 2), 2));
     let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
     let (da, dr) = (device().upload(&by_rows(&a)).unwrap(), device().upload(&by_rows(&r)).unwrap());
-    let plan = Triple::<Bsr<f64>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
+    let plan = Product::of(dr.t(), &da).times(&dr).plan().unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(&dr, &da, &dr, &mut c).unwrap();
+    plan.execute((&dr, &da, &dr), &mut c).unwrap();
     let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &r).unwrap()).unwrap();
     assert_eq!(c.download().unwrap(), by_rows(&want));
 }
@@ -49,16 +49,16 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
     let a = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
     let r = generate::uniform(60, 20, 2, shape(3, 2), Values::Real, 3).unwrap();
     let (mut da, dr) = (device.upload(&a).unwrap(), device.upload(&r).unwrap());
-    let triple = Triple::<Cbc<f64>>::galerkin(&dr.pattern(), &da.pattern()).unwrap();
-    let masked = Plan::<Cbc<f64>>::masked(&da.pattern(), &da.pattern(), &da.pattern()).unwrap();
+    let triple = Product::of(dr.t(), &da).times(&dr).plan().unwrap();
+    let masked = Product::of(&da, &da).mask(&da.pattern()).plan().unwrap();
     let (mut c, mut m) = (triple.output().unwrap(), masked.output().unwrap());
     for step in 1..4 {
         let values: Vec<f64> = a.values().iter().map(|x| x * (step as f64 + 0.1)).collect();
         let now = Cbc::new(a.pattern().clone(), a.shape(), values).unwrap();
         da.write_values(now.values()).unwrap();
         let before = device.counters();
-        triple.execute(&dr, &da, &dr, &mut c).unwrap();
-        masked.execute(&da, &da, &mut m).unwrap();
+        triple.execute((&dr, &da, &dr), &mut c).unwrap();
+        masked.execute((&da, &da), &mut m).unwrap();
         device.finish().unwrap();
         let after = device.counters();
         assert_eq!((after.buffers_taken, after.read_backs), (before.buffers_taken, before.read_backs));
@@ -70,13 +70,13 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
     }
     // alpha and beta, and who is refused.
     let before = c.download().unwrap();
-    triple.execute_scaled(2.0, (&dr, &da, &dr), -1.0, &mut c).unwrap();
+    triple.execute((&dr, &da, &dr), Accum::into(&mut c).alpha(2.0).beta(-1.0)).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&before), "2C - C");
-    for (x, y, z, name) in [(&da, &da, &dr, "R"), (&dr, &dr, &dr, "A"), (&dr, &da, &da, "P")] {
-        let message = triple.execute(x, y, z, &mut c).unwrap_err().to_string();
-        assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
+    for (x, y, z, number) in [(&da, &da, &dr, 1), (&dr, &dr, &dr, 2), (&dr, &da, &da, 3)] {
+        let message = triple.execute((x, y, z), &mut c).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("factor {number} has not the pattern of the plan")), "{message}");
     }
-    assert!(triple.device_bytes() > 0);
-    let mismatch = Triple::<Cbc<f64>>::galerkin(&da.pattern(), &dr.pattern());
+    assert!(triple.cost().device_bytes > 0);
+    let mismatch = Product::of(da.t(), &dr).times(&da).plan();
     assert!(matches!(mismatch, Err(Error::Dimensions { .. })));
 }

@@ -2,11 +2,11 @@
 //! reference's bits. `tools/test quick` runs these beside the units; the other modules are the thorough ones.
 mod paths;
 
-use crate::common::{device, equal};
+use crate::common::{device, equal, to_host};
 use blockmul::{
-    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, Field, ImplicitSchur, MatVec, Matrix,
-    Norms, Part, PermutePlan, Plan, Real, Result, ScalarMap, ScalarPlan, Schur, Spgemm, Threshold, TransposePlan,
-    Triple, WeightedGram, WeightedGroupsGram, Weights, generate, generate::Values, matrix, reference,
+    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms,
+    Part, PermutePlan, Planned, Product, Real, Result, ScalarMap, ScalarPlan, Schur, Threshold, TransposePlan, Weights,
+    generate, generate::Values, matrix, product::Inputs, reference,
 };
 use half::f16;
 
@@ -55,7 +55,7 @@ fn blocks() -> Result<()> {
             multiplied(&Bsr::from_transpose(a.transpose()), &Bsr::from_transpose(b.transpose()), "blocks by rows")?;
             // Padded: every block begins on 64 bytes.
             let (a, b) = (a.with_alignment(64)?, b.with_alignment(64)?);
-            let (c, _) = Spgemm::new().alignment(64).multiply_host(&device(), &a, &b)?;
+            let (c, _) = to_host(&device(), &a, &b, |product| product.alignment(64))?;
             assert_eq!(c.stride() * size_of::<T>() % 64, 0);
             equal(&c, &reference::multiply(&a, &b)?, "aligned blocks");
         }
@@ -73,9 +73,9 @@ fn stored_transposes() -> Result<()> {
         let mut dat = plan.output()?;
         plan.execute(&da, &mut dat)?;
         equal(&dat.download()?, &a.transpose(), "Aᵀ");
-        let plan = Plan::<Cbc<T>>::multiply_transposed(&dat.pattern(), &db.pattern())?;
+        let plan = Product::of(dat.t(), &db).plan()?;
         let mut c = plan.output()?;
-        plan.execute(&dat, &db, &mut c)?;
+        plan.execute((&dat, &db), &mut c)?;
         equal(&c.download()?, &reference::multiply(&a, &b)?, "(Aᵀ)ᵀ·B");
         Ok(())
     }
@@ -87,15 +87,15 @@ fn grams() -> Result<()> {
     fn check<T: Element>() -> Result<()> {
         let j = uniform::<T>(30, 12, (2, 3), 1);
         let dj = device().upload(&j)?;
-        let plan = Plan::<Cbc<T>>::gram(&dj.pattern(), Part::Lower)?;
+        let plan = Product::gram(&dj).part(Part::Lower).plan()?;
         let mut h = plan.output()?;
-        plan.execute(&dj, &dj, &mut h)?;
+        plan.execute(&dj, &mut h)?;
         equal(&h.download()?, &reference::gram(&j, Part::Lower)?, "JᵀJ");
 
         let weights = whole_numbers::<T>(60);
-        let plan = WeightedGram::<Cbc<T>>::new(&dj.pattern(), Part::Lower)?;
+        let plan = Product::gram(&dj.pattern()).weighted(Weights::Rows(())).part(Part::Lower).plan::<Cbc<T>>()?;
         let mut h = plan.output()?;
-        plan.execute(&dj, Weights::Rows(&device().upload_vector(&weights)?), &mut h)?;
+        plan.execute(Inputs::of(&dj).weights(Weights::Rows(&device().upload_vector(&weights)?)), &mut h)?;
         equal(&h.download()?, &reference::gram_weighted(&j, Weights::Rows(&weights), Part::Lower)?, "JᵀWJ");
         Ok(())
     }
@@ -108,7 +108,7 @@ fn masks_and_small_entries() -> Result<()> {
         let (a, b) = (uniform::<T>(30, 20, (3, 2), 1), uniform::<T>(20, 30, (2, 3), 2));
         let (da, db, mask) = (device().upload(&a)?, device().upload(&b)?, uniform::<T>(30, 30, (1, 1), 3));
         let whole = reference::multiply(&a, &b)?;
-        let c = Spgemm::new().multiply_masked(&da, &db, &device().upload(&mask)?.pattern())?.download()?;
+        let c = Product::of(&da, &db).mask(&device().upload(&mask)?.pattern()).run()?.download()?;
         assert_eq!(c.pattern(), mask.pattern());
         for (row, col, block) in c.blocks() {
             match whole.blocks().find(|&(i, j, _)| (i, j) == (row, col)) {
@@ -117,7 +117,7 @@ fn masks_and_small_entries() -> Result<()> {
             }
         }
         let threshold = Threshold::absolute(20.0);
-        let c = Spgemm::new().drop_below(threshold).multiply(&da, &db)?;
+        let c = Product::of(&da, &db).drop_below(threshold).run()?;
         assert!(c.nnz() < whole.nnz());
         equal(&c.download()?, &matrix::drop_below(&whole, threshold)?, "without small entries");
         Ok(())
@@ -139,12 +139,13 @@ fn groups() -> Result<()> {
         let j = generate::bundle_adjustment_jacobian(5, 30, 3, 9, Values::Integer, 2)?;
         let j = BlockGroups::side_by_side([0, 1].map(|group| j.get(0, group).unwrap().cast::<T>()))?;
         let (dj, djt) = (device().upload_groups(&j)?, device().upload_groups(&j.transpose())?);
-        same(&djt.multiply(&dj)?.download()?, &reference::multiply_groups(&j.transpose(), &j)?);
+        same(&Product::of(&djt, &dj).run()?.download()?, &reference::multiply_groups(&j.transpose(), &j)?);
 
         let weights = whole_numbers::<T>(90);
-        let plan = WeightedGroupsGram::<Cbc<T>>::new(&dj.pattern(), Part::Lower)?;
+        let plan =
+            Product::gram(&dj.pattern()).weighted(&[Weights::BlockRows(())]).part(Part::Lower).plan::<Cbc<T>>()?;
         let mut h = plan.output()?;
-        plan.execute(&dj, &[Weights::BlockRows(&device().upload_vector(&weights)?)], &mut h)?;
+        plan.execute(Inputs::of(&dj).weights(&[Weights::BlockRows(&device().upload_vector(&weights)?)]), &mut h)?;
         let want = reference::gram_groups_weighted(&j, &[Weights::BlockRows(&weights[..])], Part::Lower)?;
         same(&h.download()?, &want);
         Ok(())
@@ -157,9 +158,9 @@ fn triples() -> Result<()> {
     fn check<T: Element>() -> Result<()> {
         let (a, r) = (uniform::<T>(20, 20, (3, 3), 1), uniform::<T>(20, 6, (3, 2), 2));
         let (da, dr) = (device().upload(&a)?, device().upload(&r)?);
-        let plan = Triple::<Cbc<T>>::galerkin(&dr.pattern(), &da.pattern())?;
+        let plan = Product::of(dr.t(), &da).times(&dr).plan()?;
         let mut c = plan.output()?;
-        plan.execute(&dr, &da, &dr, &mut c)?;
+        plan.execute((&dr, &da, &dr), &mut c)?;
         let want = reference::multiply(&r.transpose(), &reference::multiply(&a, &r)?)?;
         equal(&c.download()?, &want, &format!("RᵀAR of {}", T::NAME));
         Ok(())

@@ -14,10 +14,10 @@ fn graph() -> Cbc<f64> {
 fn from_the_host_in_one_band_and_in_several() -> Result<()> {
     let a = scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3);
     let want = reference::multiply(&a, &a)?;
-    let (c, whole) = Spgemm::new().multiply_host(&device(), &a, &a)?;
+    let (c, whole) = to_host(&device(), &a, &a, |product| product)?;
     equal(&c, &want, "one band");
-    let half = Spgemm::new().estimate(device().info(), &a, &a)?.peak_device_bytes / 2;
-    let (c, cut) = Spgemm::new().memory_limit(half).multiply_host(&device(), &a, &a)?;
+    let half = Product::of(&a, &a).estimate(device().info())?.peak_device_bytes / 2;
+    let (c, cut) = to_host(&device(), &a, &a, |product| product.memory_limit(half))?;
     equal(&c, &want, "bands");
     assert!(whole.bands == 1 && cut.bands > 1, "{} and {} bands", whole.bands, cut.bands);
     Ok(())
@@ -44,12 +44,12 @@ fn on_a_device_opened_by_itself() -> Result<()> {
 fn by_a_plan_with_new_values() -> Result<()> {
     let a = graph();
     let mut da = device().upload(&a)?;
-    let plan = Plan::<Cbc<f64>>::multiply(&da.pattern(), &da.pattern())?;
+    let plan = Product::of(&da, &da).plan()?;
     let mut c = plan.output()?;
     for factor in [1.0, -0.3] {
         let now = Cbc::new(a.pattern().clone(), a.shape(), a.values().iter().map(|x| factor * x).collect())?;
         da.write_values(now.values())?;
-        plan.execute(&da, &da, &mut c)?;
+        plan.execute((&da, &da), &mut c)?;
         equal(&c.download()?, &reference::multiply(&now, &now)?, &format!("times {factor}"));
     }
     Ok(())

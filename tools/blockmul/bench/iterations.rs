@@ -8,7 +8,8 @@ use blockmul::solver::problem::{
     self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{
-    Bsr, Damping, Device, DeviceMatrix, Error, Matrix, Part, Plan, Result, Schur, StageTime, Weights, reference,
+    Bsr, Damping, Device, DeviceMatrix, Error, Matrix, Part, Plan, Planned, Product, Result, Schur, StageTime, Weights,
+    reference,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -76,18 +77,16 @@ impl Iteration<'_> {
         if let (1, Some(of_cameras), Some(of_points), None) =
             (j.row_groups().len(), j.get(0, 0), j.get(0, 1), self.linearization.weights())
         {
-            records.push(self.plan("U", [of_cameras, of_cameras], Plan::gram(&of_cameras.pattern(), Part::Upper)?)?);
-            let between = Plan::multiply_transposed(&of_cameras.pattern(), &of_points.pattern())?;
+            records.push(self.plan(
+                "U",
+                [of_cameras, of_cameras],
+                Product::gram(of_cameras).part(Part::Upper).plan()?,
+            )?);
+            let between = Product::of(of_cameras.t(), of_points).plan()?;
             records.push(self.plan("W", [of_cameras, of_points], between)?);
-            records.push(self.plan("V", [of_points, of_points], Plan::gram(&of_points.pattern(), Part::Upper)?)?);
+            records.push(self.plan("V", [of_points, of_points], Product::gram(of_points).part(Part::Upper).plan()?)?);
         } else {
-            let execution = |launches| Execution {
-                products: normal.products(),
-                flops: normal.flops(self.linearization),
-                launches,
-                bytes: normal.device_bytes(),
-            };
-            let took = execution(0);
+            let took = Execution::of(normal.cost(), 0);
             let (runs, launches) = self.time("H", right, || normal.multiply(self.linearization))?;
             let c_nnz = normal.h().nnz();
             records.push(Record::planned(
@@ -156,10 +155,10 @@ impl Iteration<'_> {
             schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], damping)
         })?;
         let all = Execution {
-            products: normal.products() + factor.products + products,
-            flops: normal.flops(self.linearization) + factor.flops + subtract.flops,
+            products: normal.cost().products + factor.products + products,
+            flops: normal.cost().flops + factor.flops + subtract.flops,
             launches,
-            bytes: normal.device_bytes() + schur.device_bytes(),
+            bytes: normal.cost().device_bytes + schur.device_bytes(),
         };
         Ok([
             Record::planned(self.sizes("Z", z_size, w_nnz)?, &factor, of_z),
@@ -171,7 +170,7 @@ impl Iteration<'_> {
     /// One product of two cells of J.
     fn plan(&self, what: &str, [a, b]: [&DeviceMatrix<Bsr<f64>>; 2], plan: Plan<Bsr<f64>>) -> Result<Record> {
         let mut c = plan.output()?;
-        plan.execute(a, b, &mut c)?;
+        plan.execute((a, b), &mut c)?;
         let (a_host, b_host) = (a.download()?, b.download()?);
         let transpose = Bsr::from_transpose(a_host.into_transpose().transpose());
         let want = match what {
@@ -179,8 +178,8 @@ impl Iteration<'_> {
             _ => reference::gram(&b_host, Part::Upper)?,
         };
         let right = same(&c.download()?, &want);
-        let (runs, launches) = self.time(what, right, || plan.execute(a, b, &mut c))?;
-        let took = Execution { products: plan.products(), flops: plan.flops(), launches, bytes: plan.device_bytes() };
+        let (runs, launches) = self.time(what, right, || plan.execute((a, b), &mut c).map(drop))?;
+        let took = Execution::of(plan.cost(), launches);
         let sizes = [Size::on_device(a), Size::on_device(b)];
         Ok(Record::planned(self.sizes(what, sizes, c.nnz())?, &took, runs))
     }

@@ -1,7 +1,7 @@
 //! One product: verified, warmed up, timed.
 use super::record::{Record, Sizes};
 use crate::messages::{Messages, Unit};
-use blockmul::{Device, Matrix, Method, Progress, Result, Spgemm, reference};
+use blockmul::{Device, Matrix, Method, Product, Progress, Result, reference};
 use std::{cell::OnceCell, time::Instant};
 
 /// No fewer rounds than have a median that one of them cannot move at will.
@@ -53,7 +53,7 @@ impl Bench<'_> {
             let copy_gb_s = place.copy_gb_s(self.messages)?;
             for &method in &self.methods {
                 let sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
-                all.push(self.time(&place.device, sizes, Spgemm::new().method(method), (a, b, &want)));
+                all.push(self.time(&place.device, sizes, method, (a, b, &want)));
             }
         }
         Ok(all)
@@ -63,23 +63,24 @@ impl Bench<'_> {
         &self,
         device: &Device,
         sizes: Sizes,
-        options: Spgemm,
+        method: Method,
         (a, b, want): (&M, Option<&M>, &M),
     ) -> Result<Record> {
         let progress = self.messages.measured(format!("{} on {}", sizes.what(), device.info().name), Unit::Runs);
         let a = device.upload(a)?;
         let b = b.map(|b| device.upload(b)).transpose()?;
         let b = b.as_ref().unwrap_or(&a);
-        let (c, first) = options.multiply_with_report(&a, b)?;
+        let product = Product::of(&a, b).method(method);
+        let (c, first) = product.run_with_report()?;
         if !equal(&c.download()?, want) {
             return Ok(Record::wrong(sizes, &first));
         }
         drop(c);
-        options.multiply(&a, b)?;
+        product.run()?;
         device.finish()?;
 
         // C goes back to the pool before the next.
-        let runs = self.patience.rounds(&progress, || Ok(options.multiply_with_report(&a, b)?.1))?;
+        let runs = self.patience.rounds(&progress, || Ok(product.run_with_report()?.1))?;
         Ok(Record::right(sizes, &runs))
     }
 }
@@ -130,7 +131,7 @@ mod tests {
             (more, false),
         ] {
             let sizes = Sizes::new("a", &device, 1.0, Method::Esc, (&a, &a, &want));
-            let record = bench.time(&device, sizes, Spgemm::new(), (&a, None, &want)).unwrap();
+            let record = bench.time(&device, sizes, Method::Auto, (&a, None, &want)).unwrap();
             assert_eq!(
                 (record.verified, record.runs_ms.len(), record.ms.is_some()),
                 (right, 2 * usize::from(right), right)

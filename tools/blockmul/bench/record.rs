@@ -1,6 +1,6 @@
 //! What a product took, as JSON: the schema that programs which time other libraries write too, so that one table holds them all.
 use crate::report::{Size, command_line};
-use blockmul::{Device, DeviceKind, Element, Matrix, Method, Report};
+use blockmul::{Device, DeviceKind, Element, Matrix, Method, Report, plan::Cost};
 use serde::Serialize;
 
 /// Counts the changes of these fields that a reader must know of.
@@ -78,6 +78,13 @@ pub struct Execution {
     pub launches: u32,
     /// Held by the plan.
     pub bytes: u64,
+}
+
+impl Execution {
+    pub fn of(cost: Cost, launches: u32) -> Self {
+        let Cost { products, flops, device_bytes: bytes, .. } = cost;
+        Self { products, flops, launches, bytes }
+    }
 }
 
 #[derive(Serialize)]

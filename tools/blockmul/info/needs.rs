@@ -1,5 +1,5 @@
 //! What a product takes of each device.
-use blockmul::{Cbc, Csc, Device, DeviceInfo, Error, Matrix, Spgemm};
+use blockmul::{Cbc, Csc, Device, DeviceInfo, Error, Matrix, Product};
 use serde::Serialize;
 use std::cell::LazyCell;
 
@@ -60,7 +60,7 @@ fn of_each<M: Matrix, N: Matrix>(devices: &[DeviceInfo], a: &M, b: &M, narrow: i
 }
 
 fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
-    let estimate = Spgemm::new().estimate(info, a, b);
+    let estimate = Product::of(a, b).estimate(info);
     let (told, refused) = match estimate {
         Ok(told) => (Some(told), None),
         Err(error) => (None, Some(error.to_string())),

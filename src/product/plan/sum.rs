@@ -1,17 +1,17 @@
-//! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/groups/sum.cl`.
+//! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
 //!
 //! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that product, planned once, say which blocks sum
 //! to which, in ascending order. Of that plan nothing is multiplied.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
-    product::{Part, PlannedProduct, Room, Scaling, Side},
+    product::{Method, Part, PlannedProduct, Room, Scaling, Side},
     resident::PatternArrays,
 };
 use std::sync::Arc;
 
 kernel! {
-    struct SumGroups<T: Element> = "sum_groups" in "groups/sum.cl" {
+    struct SumGroups<T: Element> = "sum_groups" in "product/sum.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
         parts: In<T>,
@@ -46,7 +46,7 @@ impl<T: Element> GroupSum<T> {
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full)?,
+            union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full, Method::Auto)?,
             area: first.array_shape.area(),
             group_size,
         })

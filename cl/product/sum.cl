@@ -1,5 +1,5 @@
 // sum: C = alpha * (P0 + P1 + ...) + beta * C for matrices of one size and block shape that have different patterns.
-//                                                                                                    host: src/groups/sum.rs
+//                                                                                                    host: src/product/plan/sum.rs
 //   one work-item per element of C
 //
 //   in      run_end[nnz]  pair[terms]          of each block of C the blocks that sum to it, in ascending order of their matrices: pair.x

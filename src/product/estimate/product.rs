@@ -1,34 +1,53 @@
-//! [`Spgemm::estimate`].
+//! [`Product::estimate`].
 use super::{Estimate, estimate};
-use crate::{DeviceInfo, Error, Matrix, Result, matrix::aligned_stride, product::Spgemm};
+use crate::{
+    DeviceInfo, Error, Matrix, Result,
+    matrix::aligned_stride,
+    product::{Factor, GramParts, Product},
+};
 
-impl Spgemm {
-    /// What [`Spgemm::multiply_host`] will take of a device, found on the host alone, by the planning that the product itself goes by.
-    /// `a` and `b` may be the same matrix, which is then counted once.
+impl<M: Matrix> Product<'_, M> {
+    /// What [`Product::run_to_host`] of A·B will take of a device, found on the host alone, by the planning that the product itself goes by.
+    /// A and B may be the same matrix, which is then counted once.
     ///
     /// # Errors
-    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`] for `f64` on a device without it; else
-    /// as [`Spgemm::multiply`].
+    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`] for `f64` on a device without it;
+    /// [`Error::Argument`] for weights, parts, masks and chains, of which there is no estimate; else as [`Product::run`].
     ///
     /// ```
-    /// use blockmul::{Csc, Device, Spgemm};
+    /// use blockmul::{Csc, Device, Product};
     /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
     /// for device in Device::list()? {
-    ///     let told = Spgemm::new().estimate(&device, &a, &a)?;
+    ///     let told = Product::of(&a, &a).estimate(&device)?;
     ///     println!("{}: {} bytes in {} bands", device.name, told.peak_device_bytes, told.bands);
     /// }
     /// # Ok::<(), blockmul::Error>(())
     /// ```
-    pub fn estimate<M: Matrix>(&self, device: &DeviceInfo, a: &M, b: &M) -> Result<Estimate> {
+    pub fn estimate(&self, device: &DeviceInfo) -> Result<Estimate> {
+        let whole = self.parts.unwrap_or_default() == GramParts::default();
+        let (a, b) = match self.factors[..] {
+            [Factor { operand: a, transposed: false }, Factor { operand: b, transposed: false }]
+                if whole && self.weights.is_none() && self.mask.is_none() =>
+            {
+                (a, b)
+            }
+            _ => {
+                return Err(Error::Argument(
+                    "an estimate is of A·B, without transposes, weights, part and mask".into(),
+                ));
+            }
+        };
         device.require::<M::Element>()?;
         let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
         if x.pattern.ncols() != y.pattern.nrows() || x.shape.cols() != y.shape.rows() {
             return Err(Error::Dimensions { a: x.dimensions(), b: y.dimensions() });
         }
         let shape = x.shape.product(y.shape);
-        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
-        let limit = self.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
-        let entry = (c_stride * size_of::<M::Element>(), self.drop_memory::<M::Element>(device, c_stride));
+        let options = &self.options;
+        let c_stride =
+            options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
+        let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
+        let entry = (c_stride * size_of::<M::Element>(), options.drop_memory::<M::Element>(device, c_stride));
         estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry)
     }
 }
@@ -36,19 +55,32 @@ impl Spgemm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Cbc, Threshold, device::test_device, generate};
+    use crate::{
+        BlockShape, Cbc, Device, DeviceMatrix, device::test_device, generate, matrix::Threshold, product::Report,
+    };
     use proptest::prelude::*;
+
+    /// From host to host; a matrix that is both factors is uploaded once.
+    fn to_host<M: Matrix>(
+        device: &Device,
+        a: &M,
+        b: &M,
+        options: impl Fn(Product<'_, DeviceMatrix<M>>) -> Product<'_, DeviceMatrix<M>>,
+    ) -> Result<(M, Report)> {
+        let on_device = device.upload(a)?;
+        let other = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
+        options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
+    }
 
     /// Cut as foretold, within the bytes foretold, and nearly as few bytes as that allows for.
     fn check<M: Matrix>(a: &M, b: &M) -> Result<()> {
         let device = test_device();
-        let whole = Spgemm::new().estimate(device.info(), a, b)?;
+        let whole = Product::of(a, b).estimate(device.info())?;
         let room = whole.peak_device_bytes - whole.operand_bytes;
         for limit in [u64::MAX, whole.peak_device_bytes, whole.operand_bytes + room / 2, whole.operand_bytes + room / 3]
         {
-            let spgemm = Spgemm::new().memory_limit(limit);
-            let told = spgemm.estimate(device.info(), a, b)?;
-            let (_, report) = spgemm.multiply_host(&device, a, b)?;
+            let told = Product::of(a, b).memory_limit(limit).estimate(device.info())?;
+            let (_, report) = to_host(&device, a, b, |product| product.memory_limit(limit))?;
             assert_eq!((told.products, told.bands), (report.products, report.bands), "within {limit}");
             let bound = told.peak_device_bytes;
             assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {told:?}");
@@ -72,10 +104,10 @@ mod tests {
     #[test]
     fn what_will_not_fit_is_refused_with_its_numbers() -> Result<()> {
         let a = generate::uniform(2000, 2000, 8, BlockShape::SCALAR, Default::default(), 1)?;
-        let within = |bytes| Spgemm::new().memory_limit(bytes).estimate(test_device().info(), &a, &a);
+        let within = |bytes| Product::of(&a, &a).memory_limit(bytes).estimate(test_device().info());
         assert!(matches!(within(1 << 10), Err(Error::Memory { available: 1024, .. })));
         let other = generate::uniform(9, 9, 1, BlockShape::SCALAR, Default::default(), 1)?;
-        let odd = Spgemm::new().estimate(test_device().info(), &a, &other);
+        let odd = Product::of(&a, &other).estimate(test_device().info());
         assert!(matches!(odd, Err(Error::Dimensions { .. })));
         Ok(())
     }
@@ -89,8 +121,8 @@ mod tests {
             let shape = BlockShape::new(shape.0, shape.1)?;
             let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
             let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
-            let told = Spgemm::new().estimate(info, &a, &b)?;
-            let (_, report) = Spgemm::new().multiply_host(&device, &a, &b)?;
+            let told = Product::of(&a, &b).estimate(info)?;
+            let (_, report) = to_host(&device, &a, &b, |product| product)?;
             assert_eq!((report.products, report.bands), (report.c_nnz, 1));
             assert_eq!(report.used_device_bytes, told.peak_device_bytes, "{rows}x{cols} of {shape}");
         }
@@ -105,7 +137,7 @@ mod tests {
         let want = crate::reference::multiply(&a, &a)?;
         assert_eq!(a.nnz(), 22_070);
         for (limit, bands) in [(1 << 20, 40), (2 << 20, 8)] {
-            let (c, report) = Spgemm::new().memory_limit(limit).multiply_host(&test_device(), &a, &a)?;
+            let (c, report) = to_host(&test_device(), &a, &a, |product| product.memory_limit(limit))?;
             assert!(c == want && (2..=bands).contains(&report.bands), "{report:?}");
             assert!(report.peak_device_bytes <= limit && report.peak_device_bytes > limit / 10 * 8, "{report:?}");
         }
@@ -113,12 +145,20 @@ mod tests {
     }
 
     /// What was enough once is enough again, whatever it is cut into.
-    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, spgemm: &Spgemm) -> Result<()> {
+    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
-        let (want, report) = spgemm.multiply_host(&device, a, b)?;
+        let run = |limit: u64| {
+            to_host(&device, a, b, |product| match threshold {
+                Some(threshold) => product.memory_limit(limit).drop_below(threshold),
+                None => product.memory_limit(limit),
+            })
+        };
+        let (want, report) = run(u64::MAX)?;
         let within = |limit: u64| -> Result<u64> {
-            let (c, report) = spgemm.clone().memory_limit(limit).multiply_host(&device, a, b)?;
-            let told = spgemm.clone().memory_limit(limit).estimate(device.info(), a, b)?;
+            let (c, report) = run(limit)?;
+            let product = Product::of(a, b).memory_limit(limit);
+            let product = if let Some(threshold) = threshold { product.drop_below(threshold) } else { product };
+            let told = product.estimate(device.info())?;
             assert!(c == want && report.bands == told.bands, "{report:?}, {told:?}");
             assert!(
                 report.used_device_bytes <= told.peak_device_bytes && told.peak_device_bytes <= limit,
@@ -154,14 +194,14 @@ mod tests {
             let (r, k, c) = [(1, 1, 1), (3, 2, 3), (6, 6, 6)][shape];
             let (left, right, real) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?, Default::default());
             let threshold = if relative { Threshold::relative(0.5) } else { Threshold::absolute(0.5) };
-            let spgemm = if drop { Spgemm::new().drop_below(threshold) } else { Spgemm::new() };
+            let threshold = drop.then_some(threshold);
             let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
             let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
-            check_limits(&a, &b, &spgemm)?;
+            check_limits(&a, &b, threshold)?;
             // A few long columns beside many short ones.
             let nodes = 1 << nodes;
             let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
-            check_limits(&p, &p, &spgemm)?;
+            check_limits(&p, &p, threshold)?;
         }
     }
 }

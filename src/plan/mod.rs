@@ -1,0 +1,175 @@
+//! Operations that are prepared for patterns once and executed with values many times: [`Planned`].
+pub(crate) mod prepared;
+
+use crate::{
+    Device, Marker, Result,
+    device::{StageTime, Work},
+};
+
+/// An operation prepared for patterns, executed with values.
+///
+/// A nonlinear least-squares solver repeats the same operations on the same patterns in every iteration. A plan keeps what depends on the
+/// patterns; an execution is the arithmetic alone. It allocates no device memory, reads nothing back, returns when it is enqueued, and
+/// has the bits of the operation in one shot.
+///
+/// A matrix that was not made on the plan's own pattern is recognised by a fingerprint, which is computed once (one small read-back).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, Planned, Product, plan::Accum};
+/// let device = Device::auto()?;
+/// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+/// let plan = Product::of(&a, &a).plan()?; // structure, once
+/// let mut c = plan.output()?;
+/// plan.execute((&a, &a), &mut c)?; // values, many times
+/// plan.execute((&a, &a), Accum::into(&mut c).alpha(-3.0).beta(1.0))?;
+/// assert_eq!(c.download()?.values(), [-8.0, -42.0, -50.0]);
+/// println!("{:?}", plan.cost());
+/// # Ok(())
+/// # }
+/// ```
+pub trait Planned {
+    /// What an execution reads.
+    type Inputs<'a>;
+    /// What an execution writes.
+    type Output;
+
+    /// The device the plan was made on.
+    fn device(&self) -> &Device;
+
+    /// Zeros of the right pattern or length, for executions to write.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    fn output(&self) -> Result<Self::Output>;
+
+    /// The work of an execution, and the memory that the plan holds.
+    fn cost(&self) -> Cost;
+
+    /// Checks and enqueues one execution.
+    #[doc(hidden)]
+    fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
+
+    /// Computes C = alpha·(…) + beta·C; with `&mut c` for `into`, C = (…). Returns when it is enqueued; a download waits.
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block shape,
+    /// [`Error::Length`](crate::Error::Length) for a vector of another length, [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Argument`](crate::Error::Argument) for too few or too many inputs, [`Error::OpenCl`](crate::Error::OpenCl).
+    fn execute<'i, 'o>(
+        &self,
+        inputs: impl Into<Self::Inputs<'i>>,
+        into: impl Into<Accum<'o, Self::Output>>,
+    ) -> Result<Marker>
+    where
+        Self::Output: 'o,
+    {
+        let (work, into) = (Work::new(self.device(), None), into.into());
+        self.device().wait_for_markers(&into.after)?;
+        self.enqueue(On(&work), inputs.into(), into)?;
+        Ok(work.marker())
+    }
+
+    /// As [`Planned::execute`]; waits, and reports what the execution took.
+    ///
+    /// # Errors
+    /// As [`Planned::execute`].
+    fn execute_with_report<'i, 'o>(
+        &self,
+        inputs: impl Into<Self::Inputs<'i>>,
+        into: impl Into<Accum<'o, Self::Output>>,
+    ) -> Result<Report>
+    where
+        Self::Output: 'o,
+    {
+        let (work, into) = (Work::new(self.device(), None), into.into());
+        self.device().wait_for_markers(&into.after)?;
+        let clock = work.clock();
+        self.enqueue(On(&work), inputs.into(), into)?;
+        work.wait()?;
+        Ok(Report {
+            cost: self.cost(),
+            total_ms: clock.elapsed().as_secs_f64() * 1e3,
+            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
+            stages: work.all_stage_times()?,
+            launches: work.launches(),
+            read_backs: work.read_backs(),
+        })
+    }
+}
+
+/// Where commands of an execution are enqueued. Made by the library alone.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct On<'a>(pub(crate) &'a Work);
+
+/// The work of an execution of a plan, and the memory that the plan holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct Cost {
+    /// Products of entries (blocks) in an execution; 0 for plans that are not of products of matrices.
+    pub products: u64,
+    /// Floating-point operations of an execution: 2 for each product of scalars that is added, 1 for each multiplication by a weight.
+    pub flops: u64,
+    /// Bytes of device memory the plan holds, the pattern of its output included; patterns of its inputs are the matrices'.
+    pub device_bytes: u64,
+}
+
+/// What one execution of a plan took.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The plan's.
+    pub cost: Cost,
+    /// Device time of each stage, in the order in which they began.
+    pub stages: Vec<StageTime>,
+    /// Wall-clock milliseconds until the output was complete on the device, without the loading of kernels.
+    pub total_ms: f64,
+    /// Milliseconds spent waiting for kernels to be compiled, or loaded from the cache of kernels.
+    pub kernels_ms: f64,
+    /// Kernels launched.
+    pub launches: u32,
+    /// Blocking reads from the device.
+    pub read_backs: u32,
+}
+
+/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Made of `&mut c` it is C = (…).
+#[derive(Debug)]
+pub struct Accum<'a, C> {
+    pub(crate) c: &'a mut C,
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+    after: Vec<Marker>,
+}
+
+impl<'a, C> Accum<'a, C> {
+    /// C = (…).
+    pub fn into(c: &'a mut C) -> Self {
+        Self { c, alpha: 1.0, beta: 0.0, after: Vec::new() }
+    }
+
+    /// Multiplies each sum by `alpha` once the sum is complete. The number is rounded to the element's arithmetic type.
+    pub fn alpha(mut self, alpha: f64) -> Self {
+        self.alpha = alpha;
+        self
+    }
+
+    /// Adds `beta`·C. With beta 0, the default, what C held does not matter, not even NaN.
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.beta = beta;
+        self
+    }
+
+    /// Begins after these markers: of other devices' queues, or of the application's events. Those of the plan's own device cost nothing: its
+    /// queue keeps their order.
+    pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
+        self.after.extend(markers.into_iter().cloned());
+        self
+    }
+}
+
+impl<'a, C> From<&'a mut C> for Accum<'a, C> {
+    fn from(c: &'a mut C) -> Self {
+        Self::into(c)
+    }
+}

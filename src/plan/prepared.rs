@@ -1,0 +1,22 @@
+//! What every plan checks, said once.
+use crate::{Device, DevicePattern, Error, Matrix, Result};
+
+/// Refuses two devices that are not the same.
+pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
+    match a.same_as(b) {
+        true => Ok(()),
+        false => Err(Error::DeviceMismatch { a: a.info().name.clone(), b: b.info().name.clone() }),
+    }
+}
+
+/// Refuses patterns that are not on `device`, or of another kind of matrix than M, and a device that does not compute M's elements.
+pub(crate) fn check_patterns<'a, M: Matrix>(
+    device: &Device,
+    patterns: impl IntoIterator<Item = &'a DevicePattern>,
+) -> Result<()> {
+    for pattern in patterns {
+        same_device(device, pattern.device())?;
+        pattern.check_kind::<M>()?;
+    }
+    device.require::<M::Element>()
+}

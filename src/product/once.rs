@@ -1,0 +1,177 @@
+//! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two factors runs.
+use super::{
+    Done, Method, Operands, Report, STAGES, engine::OneShot, host_columns::Columns, join, masked, plan::check_mask,
+};
+use crate::{
+    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
+    device::{Clock, StageTime, Work},
+    host::Progress,
+    matrix::{Threshold, aligned_stride},
+    plan::prepared::same_device,
+    resident::DeviceCbc,
+};
+use std::time::{Duration, Instant};
+
+/// How a product is computed, whatever its factors are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Options {
+    pub method: Method,
+    pub memory_limit: Option<u64>,
+    pub alignment: Option<usize>,
+    pub progress: Option<Progress>,
+    pub threshold: Option<Threshold>,
+}
+
+/// C, and what it took so far.
+pub(super) struct Ran<'w, C> {
+    pub c: C,
+    /// Started when the kernels were there, the device idle or busy with earlier work.
+    pub clock: Clock<'w>,
+    pub done: Done,
+    /// Entries left out.
+    pub dropped: u64,
+}
+
+impl Options {
+    /// C = A·B, device to device.
+    pub fn on_device<'w, M: Matrix>(
+        &self,
+        work: &'w Work,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+    ) -> Result<Ran<'w, DeviceMatrix<M>>> {
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let operands = self.operands(x, y)?;
+        let (esc, mut thinning) =
+            (OneShot::new(work.device(), &operands, self.method)?, self.thinning_of(work.device(), &operands)?);
+        count_operands(work, x, y);
+        let clock = work.clock();
+        let (mut bands, mut columns) = (Vec::new(), 0);
+        let done = esc.multiply(work, &operands, |band| {
+            columns += band.ncols as u64;
+            bands.push(thinning.thin(work, band)?);
+            self.tell(columns, y.ncols as u64);
+            Ok(())
+        })?;
+        let c = DeviceMatrix::new(join::join(work, &operands, bands)?);
+        Ok(Ran { c, clock, done, dropped: thinning.dropped })
+    }
+
+    /// C = A·B on its way to the host, band by band: C needs not fit the device.
+    pub fn to_host<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
+        let (device, (x, y)) = (a.device(), in_column_order::<M>(&a.cbc, &b.cbc));
+        let operands = self.operands(x, y)?;
+        let (esc, mut thinning) = (OneShot::new(device, &operands, self.method)?, self.thinning_of(device, &operands)?);
+        let work = Work::new(device, self.memory_limit);
+        count_operands(&work, x, y);
+        let clock = work.clock();
+        let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
+        let done = esc.multiply(&work, &operands, |band| {
+            let band = thinning.thin(&work, band)?;
+            work.wait()?;
+            let transfer = Instant::now();
+            columns.check_fits(&band)?;
+            columns.append(band.download(&Work::new(device, None))?);
+            transfers += transfer.elapsed();
+            self.tell(columns.count(), y.ncols as u64);
+            Ok(())
+        })?;
+        let c = columns.finish()?;
+        let ran = Ran { c: (), clock, done, dropped: thinning.dropped };
+        let mut report = self.report(&work, &ran, c.nnz() as u64, &STAGES)?;
+        report.total_ms -= transfers.as_secs_f64() * 1e3;
+        Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.done)))
+    }
+
+    /// C = A·B where `mask` has entries.
+    pub fn on_mask<'w, M: Matrix>(
+        &self,
+        work: &'w Work,
+        (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
+        mask: &DevicePattern,
+    ) -> Result<Ran<'w, DeviceMatrix<M>>> {
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let stride = self.operands(x, y)?.c_stride;
+        check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
+        count_operands(work, x, y);
+        work.count_operand(mask.device_bytes());
+        let (c, clock, done) = masked::multiply_masked(work, (x, y), &mask.arrays, stride)?;
+        self.tell(y.ncols as u64, y.ncols as u64);
+        Ok(Ran { c: DeviceMatrix::new(c), clock, done, dropped: 0 })
+    }
+
+    /// Reports columns of C that are complete.
+    pub fn tell(&self, columns: u64, all: u64) {
+        if let Some(progress) = &self.progress {
+            progress.tell(columns, all);
+        }
+    }
+
+    /// The factors, if they are on one device and their inner sizes agree.
+    pub fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
+        same_device(&a.device, &b.device)?;
+        if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
+            return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
+        }
+        let shape = a.shape.product(b.shape);
+        let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
+        Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
+    }
+
+    /// Waits for C.
+    pub fn report<C>(&self, work: &Work, ran: &Ran<'_, C>, c_nnz: u64, stages: &[&'static str]) -> Result<Report> {
+        work.wait()?;
+        let total_ms = ran.clock.elapsed().as_secs_f64() * 1e3;
+        let mut stages: Vec<StageTime> = match stages {
+            [] => work.all_stage_times()?,
+            names => work.stage_times(names)?,
+        };
+        if self.threshold.is_some() && stages.iter().all(|stage| stage.name != "drop") {
+            stages.extend(work.stage_times(&["drop"])?);
+        }
+        Ok(Report {
+            method: self.method,
+            bins: ran.done.bins.clone(),
+            products: ran.done.products,
+            c_nnz,
+            dropped: ran.dropped,
+            longest_run: ran.done.longest_run,
+            bands: ran.done.bands,
+            peak_device_bytes: work.peak_bytes(),
+            used_device_bytes: work.most_used_bytes(),
+            stages,
+            total_ms,
+            kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
+            launches: work.launches(),
+            read_backs: work.read_backs(),
+        })
+    }
+
+    /// As [`Options::report`], of a product in bands of columns; declares what each stage has to move and to compute.
+    pub fn report_of_bands<M: Matrix>(
+        &self,
+        work: &Work,
+        ran: &Ran<'_, DeviceMatrix<M>>,
+        a: &DeviceMatrix<M>,
+        b: &DeviceMatrix<M>,
+    ) -> Result<Report> {
+        let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
+        let report = self.report(work, ran, ran.c.nnz() as u64, &STAGES)?;
+        Ok(report.with_floors(&self.operands(x, y)?, &ran.done))
+    }
+}
+
+/// The arrays of row-major matrices are those of the transposes, and Cᵀ = BᵀAᵀ.
+fn in_column_order<'a, M: Matrix>(
+    a: &'a DeviceCbc<M::Element>,
+    b: &'a DeviceCbc<M::Element>,
+) -> (&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>) {
+    if M::ROW_MAJOR { (b, a) } else { (a, b) }
+}
+
+fn count_operands<T: Element>(work: &Work, a: &DeviceCbc<T>, b: &DeviceCbc<T>) {
+    work.count_operand(a.bytes());
+    if !std::ptr::eq(a, b) {
+        work.count_operand(b.bytes());
+    }
+}

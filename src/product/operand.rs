@@ -1,0 +1,142 @@
+//! The factors of a product: matrices and patterns, each as it is or transposed.
+use super::{GramParts, Part, Weights};
+use crate::{
+    DeviceMatrix, DevicePattern, DeviceVector, Matrix,
+    groups::{DeviceGroups, GroupsPattern},
+};
+
+/// A factor of a product: an operand, or its transpose by [`Factor::t`]. `&a` becomes one.
+#[derive(Debug)]
+pub struct Factor<'a, X> {
+    pub(super) operand: &'a X,
+    pub(super) transposed: bool,
+}
+
+impl<X> Clone for Factor<'_, X> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X> Copy for Factor<'_, X> {}
+
+impl<'a, X> Factor<'a, X> {
+    /// The transpose, which is not formed.
+    pub fn t(self) -> Self {
+        Self { transposed: !self.transposed, ..self }
+    }
+}
+
+impl<'a, X> From<&'a X> for Factor<'a, X> {
+    fn from(operand: &'a X) -> Self {
+        Self { operand, transposed: false }
+    }
+}
+
+/// What products are made of: [`DeviceMatrix`] and [`DeviceGroups`] with values, [`DevicePattern`] and [`GroupsPattern`] to plan for. Products
+/// of host matrices can be estimated.
+pub trait Operand: Given {}
+
+impl<X: Given> Operand for X {}
+
+/// What the options of a product are for these operands. Implemented here only.
+pub trait Given {
+    /// The pattern of an operand, and of a mask.
+    type Pattern;
+    /// What may be made of a square product.
+    type Parts: Into<GramParts> + From<Part>;
+    /// Weights for the last factor: of patterns, which weights there will be.
+    type Weights<'a>: Copy
+    where
+        Self: 'a;
+
+    #[doc(hidden)]
+    fn to_pattern(&self) -> Self::Pattern;
+    /// Which weights these are, for each group of rows.
+    #[doc(hidden)]
+    fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>>;
+}
+
+impl<M: Matrix> Given for DeviceMatrix<M> {
+    type Pattern = DevicePattern;
+    type Parts = Part;
+    type Weights<'a> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>;
+
+    fn to_pattern(&self) -> DevicePattern {
+        self.pattern()
+    }
+
+    fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>> {
+        vec![weights.kind()]
+    }
+}
+
+impl Given for DevicePattern {
+    type Pattern = Self;
+    type Parts = Part;
+    type Weights<'a> = Weights<(), ()>;
+
+    fn to_pattern(&self) -> Self {
+        self.clone()
+    }
+
+    fn kinds(weights: Weights<(), ()>) -> Vec<Weights<(), ()>> {
+        vec![weights]
+    }
+}
+
+impl<M: Matrix> Given for DeviceGroups<M> {
+    type Pattern = GroupsPattern;
+    type Parts = GramParts;
+    type Weights<'a> = &'a [Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>];
+
+    fn to_pattern(&self) -> GroupsPattern {
+        self.pattern()
+    }
+
+    fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>> {
+        weights.iter().map(Weights::kind).collect()
+    }
+}
+
+impl Given for GroupsPattern {
+    type Pattern = Self;
+    type Parts = GramParts;
+    type Weights<'a> = &'a [Weights<(), ()>];
+
+    fn to_pattern(&self) -> Self {
+        self.clone()
+    }
+
+    fn kinds(weights: &[Weights<(), ()>]) -> Vec<Weights<(), ()>> {
+        weights.to_vec()
+    }
+}
+
+/// A host matrix, for an estimate.
+impl<M: Matrix> Given for M {
+    type Pattern = crate::Pattern;
+    type Parts = Part;
+    type Weights<'a> = Weights<(), ()>;
+
+    fn to_pattern(&self) -> crate::Pattern {
+        self.as_cbc().pattern.clone()
+    }
+
+    fn kinds(weights: Weights<(), ()>) -> Vec<Weights<(), ()>> {
+        vec![weights]
+    }
+}
+
+/// The transposes of operands.
+macro_rules! transposable {
+    ($(<$($m:ident)?> $operand:ty),*) => {$(
+        impl$(<$m: Matrix>)? $operand {
+            /// The transpose as a factor of a [`Product`](crate::Product); it is not formed.
+            pub fn t(&self) -> Factor<'_, Self> {
+                Factor::from(self).t()
+            }
+        }
+    )*};
+}
+transposable!(<M> DeviceMatrix<M>, <> DevicePattern, <M> DeviceGroups<M>, <> GroupsPattern);

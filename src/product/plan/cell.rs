@@ -1,0 +1,166 @@
+//! One cell of a product of grids: a plan for each inner group that makes it, and how their products are added.
+use super::{
+    kind::Arrays,
+    pair::{Pair, Places, Stored},
+    sum::GroupSum,
+};
+use crate::{
+    BlockShape, DevicePattern, Element, Matrix, Pattern, Result,
+    device::{Buffer, Work},
+    groups::{Cells, Group},
+    product::{Room, Scaling},
+    resident::{DeviceCbc, PatternArrays},
+};
+
+/// A row and a column of groups.
+pub(super) type Place = (usize, usize);
+
+/// A cell of C.
+pub(super) struct CellPlan<M: Matrix> {
+    pub at: Place,
+    pub terms: Vec<Term<M>>,
+    /// How to add the products, if there are several.
+    pub sum: Option<GroupSum<M::Element>>,
+}
+
+/// The product of one inner group.
+pub(super) struct Term<M: Matrix> {
+    operands: Operands<M::Element>,
+    pub pair: Pair<M>,
+}
+
+/// What a term multiplies.
+enum Operands<T> {
+    /// Cells as they are stored.
+    Cells { a: Place, b: Place },
+    /// Matrices without inner columns and rows: a cell of the mask that no inner group makes is explicit zeros.
+    Nothing { a: DeviceCbc<T>, b: DeviceCbc<T> },
+}
+
+/// A factor to plan for.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub(super) cells: &'a Cells<DevicePattern>,
+    pub(super) transposed: bool,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn rows(self) -> &'a [Group] {
+        let Cells { rows, cols, .. } = self.cells;
+        if self.transposed { cols } else { rows }
+    }
+
+    pub(super) fn cols(self) -> &'a [Group] {
+        Self { transposed: !self.transposed, ..self }.rows()
+    }
+
+    /// Where cell (`row`, `col`) is stored, if there is one.
+    fn find(self, row: usize, col: usize) -> Option<(Place, Stored<'a>)> {
+        let at = if self.transposed { (col, row) } else { (row, col) };
+        Some((at, Stored { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
+    }
+}
+
+impl<M: Matrix> CellPlan<M> {
+    /// Asks for the kernels of cell `at`, so that those of all cells are made together.
+    pub fn ask(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<()> {
+        (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
+            (Some((_, x)), Some((_, y))) => Pair::<M>::ask(work.device(), x, y, places),
+            _ => Ok(()),
+        })
+    }
+
+    /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the mask.
+    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<Option<Self>> {
+        let mut terms: Vec<Term<M>> = Vec::new();
+        for k in 0..a.cols().len() {
+            let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
+            let operands = Operands::Cells { a: a_at, b: b_at };
+            terms.push(Term { operands, pair: Pair::new(work, x, y, places)? });
+        }
+        match places {
+            Places::Mask(_) if terms.is_empty() => {
+                terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), places)?);
+            }
+            _ => {}
+        }
+        if terms.is_empty() {
+            return Ok(None);
+        }
+        let patterns: Vec<_> = terms.iter().map(|term| &term.pair.c).collect();
+        PatternArrays::check_nnz(patterns.iter().map(|pattern| pattern.nnz() as u64).sum())?;
+        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns)?) } else { None };
+        Ok(Some(Self { at, terms, sum }))
+    }
+
+    pub fn pattern(&self) -> DevicePattern {
+        let first = &self.terms[0].pair.c;
+        match &self.sum {
+            Some(sum) => DevicePattern { arrays: sum.pattern().clone(), ..first.clone() },
+            None => first.clone(),
+        }
+    }
+
+    /// Elements of the products that are to be added.
+    pub fn parts(&self) -> usize {
+        let elements = |term: &Term<M>| term.pair.c.nnz() * term.pair.c.shape().area();
+        if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
+    }
+
+    /// The cell, alpha times, added to beta times what was in `c`; `parts` is room for products to be added.
+    pub fn enqueue(
+        &self,
+        work: &Work,
+        scaling: Scaling<<M::Element as Element>::Arithmetic>,
+        (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
+        parts: Option<&mut Buffer<M::Element>>,
+        c: &mut DeviceCbc<M::Element>,
+    ) -> Result<()> {
+        let (Some(sum), Some(parts)) = (&self.sum, parts) else {
+            let Some((operands, pair)) = self.terms.first().and_then(|term| term.operands(a, b)) else { return Ok(()) };
+            return pair.enqueue(work, operands, scaling, Room::from(c));
+        };
+        let (stride, mut first) = (c.shape.area(), 0);
+        for (operands, pair) in self.terms.iter().filter_map(|term| term.operands(a, b)) {
+            pair.enqueue(work, operands, Scaling::plain(), Room { values: parts, stride, first })?;
+            first += pair.c.nnz();
+        }
+        sum.run(work, parts, scaling, Room::from(c))
+    }
+}
+
+impl<M: Matrix> Term<M> {
+    /// The product of matrices without inner columns and rows.
+    fn nothing(work: &Work, (rows, cols): (Group, Group), places: Places<'_>) -> Result<Self> {
+        let none = Group { blocks: 0, side: 1 };
+        let (a, b) = (empty::<M>(work, rows, none)?, empty::<M>(work, none, cols)?);
+        let stored = |pattern| Stored { pattern, transposed: false };
+        let pair = Pair::new(work, stored(&a), stored(&b), places)?;
+        let zeros = |pattern: DevicePattern| -> Result<_> {
+            let (shape, stride) = (pattern.array_shape, pattern.array_shape.area());
+            Ok(DeviceCbc { pattern: pattern.arrays, shape, stride, values: work.buffer(0)? })
+        };
+        Ok(Self { operands: Operands::Nothing { a: zeros(a)?, b: zeros(b)? }, pair })
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn operands<'a>(
+        &'a self,
+        a: &Arrays<'a, M::Element>,
+        b: &Arrays<'a, M::Element>,
+    ) -> Option<((&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>), &'a Pair<M>)> {
+        let operands = match &self.operands {
+            Operands::Cells { a: x, b: y } => (*a.get(x.0, x.1)?, *b.get(y.0, y.1)?),
+            Operands::Nothing { a, b } => (a, b),
+        };
+        Some((operands, &self.pair))
+    }
+}
+
+/// A pattern without entries.
+fn empty<M: Matrix>(work: &Work, rows: Group, cols: Group) -> Result<DevicePattern> {
+    let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
+    let host = Pattern::new(rows.blocks, cols.blocks, vec![0; cols.blocks + 1], Vec::new())?;
+    let arrays = PatternArrays::upload(work, &host)?;
+    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.side, cols.side)?, row_major: M::ROW_MAJOR })
+}

@@ -1,0 +1,122 @@
+//! One product of two grids of cells, planned: C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h).
+use super::{
+    GramParts,
+    cell::{CellPlan, Side},
+    kind::Arrays,
+    pair::Places,
+};
+use crate::{
+    DevicePattern, Element, Error, Matrix, Part, Result,
+    device::{Buffer, Work},
+    groups::{Cells, Group, of_pattern, told},
+    product::{Bin, Method, Scaling},
+    resident::DeviceCbc,
+};
+
+/// What of C is made.
+#[derive(Clone, Copy)]
+pub(super) enum Made<'a> {
+    /// By this method.
+    Parts(GramParts, Method),
+    Mask(&'a Cells<DevicePattern>),
+}
+
+impl Made<'_> {
+    pub fn whole(method: Method) -> Self {
+        Self::Parts(GramParts { diagonal: Part::Full, between: Part::Full }, method)
+    }
+
+    /// What of the cell at (`row`, `col`).
+    fn of(&self, row: usize, col: usize) -> Option<Places<'_>> {
+        match self {
+            Self::Parts(parts, method) => parts.of(row, col).map(|part| Places::Part(part, *method)),
+            Self::Mask(mask) => mask.get(row, col).map(Places::Mask),
+        }
+    }
+
+    /// Refuses a part of a C that is not square, and a mask of other groups.
+    fn check(&self, rows: &[Group], cols: &[Group]) -> Result<()> {
+        let blocks = |groups: &[Group]| groups.iter().map(|group| group.blocks).collect::<Vec<_>>();
+        let told = |groups: &[Group]| match groups {
+            [one] => one.blocks.to_string(),
+            _ => told(groups),
+        };
+        match self {
+            Self::Parts(parts, _) if *parts != GramParts::default() && blocks(rows) != blocks(cols) => {
+                let (rows, cols) = (told(rows), told(cols));
+                Err(Error::Argument(format!("only a square product has a diagonal: this one is {rows} by {cols}")))
+            }
+            Self::Mask(mask) if (mask.rows.len(), mask.cols.len()) != (rows.len(), cols.len()) => {
+                let ((m_rows, m_cols), rows, cols) = ((told(&mask.rows), told(&mask.cols)), told(rows), told(cols));
+                Err(Error::Argument(format!(
+                    "the mask has groups of {m_rows} by {m_cols}, the product of {rows} by {cols}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// op(A)·op(B) of two grids.
+pub(super) struct GridProduct<M: Matrix> {
+    pub c: Cells<DevicePattern>,
+    pub products: u64,
+    pub flops: u64,
+    pub longest_run: u32,
+    pub bins: Vec<Bin>,
+    pub bytes: u64,
+    cells: Vec<CellPlan<M>>,
+    /// Products that are yet to be added: those of one cell at a time, one after another, without padding. `None` if no cell adds any.
+    parts: Option<Buffer<M::Element>>,
+}
+
+impl<M: Matrix> GridProduct<M> {
+    /// The inner groups agree: the caller has looked.
+    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, made: Made<'_>) -> Result<Self> {
+        let (rows, cols) = (a.rows(), b.cols());
+        made.check(rows, cols)?;
+        let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
+        for (row, col) in places() {
+            made.of(row, col).map_or(Ok(()), |places| CellPlan::<M>::ask(work, a, b, (row, col), places))?;
+        }
+        let (mut cells, mut patterns) = (Vec::new(), Vec::new());
+        for (row, col) in places() {
+            let places = made.of(row, col);
+            let cell = places.map(|places| CellPlan::new(work, a, b, (row, col), places)).transpose()?.flatten();
+            patterns.push(cell.as_ref().map(CellPlan::pattern));
+            cells.extend(cell);
+        }
+        let parts = match cells.iter().map(CellPlan::parts).max() {
+            None | Some(0) => None,
+            Some(elements) => Some(work.buffer(elements)?),
+        };
+        let pairs = || cells.iter().flat_map(|cell| &cell.terms).map(|term| &term.pair);
+        let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
+        Ok(Self {
+            c: Cells::new(rows.to_vec(), cols.to_vec(), patterns, of_pattern)?,
+            products: pairs().map(|pair| pair.products).sum(),
+            flops: pairs().map(|pair| pair.flops).sum(),
+            longest_run: pairs().map(|pair| pair.longest_run).max().unwrap_or(0),
+            bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
+            bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Buffer::bytes),
+            cells,
+            parts,
+        })
+    }
+
+    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    pub fn enqueue(
+        &mut self,
+        work: &Work,
+        scaling: Scaling<<M::Element as Element>::Arithmetic>,
+        operands: (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
+        c: &mut Cells<&mut DeviceCbc<M::Element>>,
+    ) -> Result<()> {
+        for cell in &self.cells {
+            if let Some(c) = c.get_mut(cell.at.0, cell.at.1) {
+                cell.enqueue(work, scaling, operands, self.parts.as_mut(), c)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! What a product's execution reads.
+use crate::{Error, Result, product::Operand};
+
+/// The factors of a product, and its weights if it has any: `(&a, &b)`, `&j` for a gram, `(&r, &a, &r)`, or an array of as many factors as there
+/// are. A plan with weights takes `Inputs::of(&j).weights(w)`.
+pub struct Inputs<'a, X: Operand + 'a> {
+    pub(crate) factors: Vec<&'a X>,
+    pub(crate) weights: Option<X::Weights<'a>>,
+}
+
+impl<'a, X: Operand> Inputs<'a, X> {
+    /// The factors, from left to right.
+    pub fn of(factors: impl Into<Self>) -> Self {
+        factors.into()
+    }
+
+    /// The weights, before the last factor: one [`Weights`](super::Weights) for a matrix, a slice of them for the groups of rows of
+    /// [`DeviceGroups`](crate::groups::DeviceGroups).
+    pub fn weights(mut self, weights: X::Weights<'a>) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// All `count` factors; one stands for both of a gram.
+    pub(super) fn all(&self, count: usize, gram: bool) -> Result<Vec<&'a X>> {
+        match (&self.factors[..], gram) {
+            (&[j], true) => Ok(vec![j, j]),
+            (factors, _) if factors.len() == count => Ok(factors.to_vec()),
+            (factors, _) => {
+                Err(Error::Argument(format!("the plan is of {count} factors, {} are given", factors.len())))
+            }
+        }
+    }
+}
+
+impl<'a, X: Operand> From<&'a X> for Inputs<'a, X> {
+    fn from(j: &'a X) -> Self {
+        Self { factors: vec![j], weights: None }
+    }
+}
+
+impl<'a, X: Operand> From<(&'a X, &'a X)> for Inputs<'a, X> {
+    fn from((a, b): (&'a X, &'a X)) -> Self {
+        Self { factors: vec![a, b], weights: None }
+    }
+}
+
+impl<'a, X: Operand> From<(&'a X, &'a X, &'a X)> for Inputs<'a, X> {
+    fn from((a, b, c): (&'a X, &'a X, &'a X)) -> Self {
+        Self { factors: vec![a, b, c], weights: None }
+    }
+}
+
+impl<'a, X: Operand, const N: usize> From<[&'a X; N]> for Inputs<'a, X> {
+    fn from(factors: [&'a X; N]) -> Self {
+        Self { factors: factors.to_vec(), weights: None }
+    }
+}

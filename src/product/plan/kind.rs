@@ -1,0 +1,170 @@
+//! The kinds of matrices that products are planned for: matrices, and matrices of groups. To a plan a matrix is a grid of one cell.
+use super::{DeviceWeights, cell::Side};
+use crate::{
+    Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, told},
+    product::operand::Given,
+    resident::DeviceCbc,
+};
+
+/// A kind of matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
+pub trait Kind: Grid {}
+
+impl<K: Grid> Kind for K {}
+
+/// The elements of the cells.
+pub(crate) type ElementOf<K> = <<K as Grid>::Matrix as Matrix>::Element;
+
+/// The weights of a factor.
+pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as Given>::Weights<'a>;
+
+/// The arrays of each cell.
+pub(crate) type Arrays<'a, T> = Cells<&'a DeviceCbc<T>>;
+
+/// Matrices as grids of cells. Implemented here only.
+pub trait Grid: Sized + 'static {
+    /// The host matrix of each cell.
+    type Matrix: Matrix;
+    /// The matrix on a device.
+    type Device: Given<Pattern = Self::Pattern> + 'static;
+    /// Its pattern.
+    type Pattern: Clone + std::fmt::Debug;
+
+    #[doc(hidden)]
+    fn cells(pattern: &Self::Pattern) -> Cells<DevicePattern>;
+    #[doc(hidden)]
+    fn device(pattern: &Self::Pattern) -> &Device;
+    #[doc(hidden)]
+    fn of_cells(device: &Device, cells: Cells<DevicePattern>) -> Result<Self::Pattern>;
+    #[doc(hidden)]
+    fn of_matrices(device: &Device, cells: Cells<DeviceMatrix<Self::Matrix>>) -> Result<Self::Device>;
+    #[doc(hidden)]
+    fn matrices(of: &Self::Device) -> Cells<&DeviceMatrix<Self::Matrix>>;
+    #[doc(hidden)]
+    fn matrices_mut(of: &mut Self::Device) -> Cells<&mut DeviceMatrix<Self::Matrix>>;
+    /// Refuses a matrix, called `name`, that has another pattern.
+    #[doc(hidden)]
+    fn check(pattern: &Self::Pattern, name: &str, of: &Self::Device) -> Result<()>;
+    #[doc(hidden)]
+    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, Self::Matrix>];
+    /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where their product is planned.
+    #[doc(hidden)]
+    fn check_inner(a: Side<'_>, b: Side<'_>) -> Result<()>;
+}
+
+impl<M: Matrix> Grid for M {
+    type Matrix = M;
+    type Device = DeviceMatrix<M>;
+    type Pattern = DevicePattern;
+
+    fn cells(pattern: &DevicePattern) -> Cells<DevicePattern> {
+        let shape = pattern.shape();
+        let rows = Group { blocks: pattern.nrows(), side: shape.rows() };
+        let cols = Group { blocks: pattern.ncols(), side: shape.cols() };
+        Cells::one(rows, cols, pattern.clone())
+    }
+
+    fn device(pattern: &DevicePattern) -> &Device {
+        pattern.device()
+    }
+
+    fn of_cells(_: &Device, cells: Cells<DevicePattern>) -> Result<DevicePattern> {
+        only(cells)
+    }
+
+    fn of_matrices(_: &Device, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceMatrix<M>> {
+        only(cells)
+    }
+
+    fn matrices(of: &DeviceMatrix<M>) -> Cells<&DeviceMatrix<M>> {
+        one_cell(of)
+    }
+
+    fn matrices_mut(of: &mut DeviceMatrix<M>) -> Cells<&mut DeviceMatrix<M>> {
+        one_cell(of)
+    }
+
+    fn check(pattern: &DevicePattern, name: &str, of: &DeviceMatrix<M>) -> Result<()> {
+        pattern.check(name, &of.cbc)
+    }
+
+    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {
+        std::slice::from_ref(of)
+    }
+
+    fn check_inner(_: Side<'_>, _: Side<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<M: Matrix> Grid for BlockGroups<M> {
+    type Matrix = M;
+    type Device = DeviceGroups<M>;
+    type Pattern = GroupsPattern;
+
+    fn cells(pattern: &GroupsPattern) -> Cells<DevicePattern> {
+        pattern.cells.clone()
+    }
+
+    fn device(pattern: &GroupsPattern) -> &Device {
+        &pattern.device
+    }
+
+    fn of_cells(device: &Device, cells: Cells<DevicePattern>) -> Result<GroupsPattern> {
+        Ok(GroupsPattern { cells, device: device.clone() })
+    }
+
+    fn of_matrices(device: &Device, cells: Cells<DeviceMatrix<M>>) -> Result<DeviceGroups<M>> {
+        Ok(DeviceGroups { cells, device: device.clone() })
+    }
+
+    fn matrices(of: &DeviceGroups<M>) -> Cells<&DeviceMatrix<M>> {
+        of.cells.map(|m| m)
+    }
+
+    fn matrices_mut(of: &mut DeviceGroups<M>) -> Cells<&mut DeviceMatrix<M>> {
+        of.cells.map_mut(|m| m)
+    }
+
+    fn check(pattern: &GroupsPattern, name: &str, of: &DeviceGroups<M>) -> Result<()> {
+        pattern.check(name, of)
+    }
+
+    fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, M>] {
+        of
+    }
+
+    fn check_inner(a: Side<'_>, b: Side<'_>) -> Result<()> {
+        let (cols, rows) = (a.cols(), b.rows());
+        if cols != rows {
+            return Err(Error::Argument(format!(
+                "cannot multiply: A has blocks in groups of {} columns, B in groups of {} rows",
+                told(cols),
+                told(rows)
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The arrays of each cell.
+pub(super) fn arrays<K: Kind>(of: &K::Device) -> Arrays<'_, ElementOf<K>> {
+    K::matrices(of).into_map(|m| &m.cbc)
+}
+
+/// The same, to write to.
+pub(super) fn arrays_mut<K: Kind>(of: &mut K::Device) -> Cells<&mut DeviceCbc<ElementOf<K>>> {
+    K::matrices_mut(of).into_map(|m| &mut m.cbc)
+}
+
+/// A grid of one cell, whose size nothing here asks for.
+fn one_cell<X>(x: X) -> Cells<X> {
+    let group = Group { blocks: 0, side: 1 };
+    Cells::one(group, group, x)
+}
+
+/// The cell of a grid of one.
+fn only<X>(cells: Cells<X>) -> Result<X> {
+    let found = cells.into_cells().pop().flatten();
+    found.ok_or_else(|| Error::Contradiction("a product of two matrices has no cell".into()))
+}

@@ -1,0 +1,138 @@
+//! One product of two matrices, planned: what each cell of a planned product is made of.
+use crate::{
+    DevicePattern, Error, Matrix, Part, Result,
+    device::{Device, Work},
+    element::Element,
+    events::ms,
+    plan::prepared::same_device,
+    product::{Bin, Method, PlannedProduct, Room, Scaling, Side},
+    resident::DeviceCbc,
+};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+/// The pattern of a factor as it is stored, and whether its transpose is multiplied.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub pattern: &'a DevicePattern,
+    pub transposed: bool,
+}
+
+/// What of a product is made.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// By this method.
+    Part(Part, Method),
+    Mask(&'a DevicePattern),
+}
+
+/// op(A)·op(B), prepared.
+pub(super) struct Pair<M: Matrix> {
+    pub c: DevicePattern,
+    pub products: u64,
+    pub flops: u64,
+    pub longest_run: u32,
+    pub bins: Vec<Bin>,
+    pub bytes: u64,
+    /// Executions share scratch, so that two threads take turns to enqueue.
+    product: Mutex<PlannedProduct<M::Element>>,
+}
+
+impl<M: Matrix> Pair<M> {
+    /// Asks for the kernels that [`Pair::new`] will launch; what it will refuse is left to it.
+    pub fn ask(device: &Device, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<()> {
+        let (first, second) = Self::sides(a, b);
+        match places {
+            Places::Part(part, method) if first.meets(&second) => {
+                PlannedProduct::<M::Element>::ask(device, &first, &second, Self::part_of_arrays(part), method)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn new(work: &Work, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<Self> {
+        let (first, second) = Self::sides(a, b);
+        if !first.meets(&second) {
+            return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
+        }
+        let start = Instant::now();
+        let product = match places {
+            Places::Part(part, method) => {
+                PlannedProduct::new(work, &first, &second, Self::part_of_arrays(part), method)?
+            }
+            Places::Mask(mask) => {
+                let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
+                check_mask(mask, work.device(), (c_rows, c_cols), M::ROW_MAJOR)?;
+                PlannedProduct::masked(work, &first, &second, &mask.arrays)?
+            }
+        };
+        let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
+        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
+        let (a, b) = (first.op_shape(), second.op_shape());
+        Ok(Self {
+            c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major: M::ROW_MAJOR },
+            products,
+            flops: 2 * products * (a.area() * b.cols()) as u64,
+            longest_run: product.longest_run,
+            bins: product.bins.clone(),
+            bytes,
+            product: Mutex::new(product),
+        })
+    }
+
+    /// In the arrays of row-major matrices what is above becomes what is below.
+    fn part_of_arrays(part: Part) -> Part {
+        match (M::ROW_MAJOR, part) {
+            (false, part) | (true, part @ Part::Full) => part,
+            (true, Part::Lower) => Part::Upper,
+            (true, Part::Upper) => Part::Lower,
+        }
+    }
+
+    /// The factors in the order of their arrays: those of row-major matrices are the transposes', Cᵀ = op(B)ᵀ·op(A)ᵀ.
+    fn sides(a: Stored<'_>, b: Stored<'_>) -> (Side, Side) {
+        let side = |Stored { pattern, transposed }: Stored<'_>| Side {
+            pattern: pattern.arrays.clone(),
+            shape: pattern.array_shape,
+            transposed,
+        };
+        let (a, b) = (side(a), side(b));
+        if M::ROW_MAJOR { (b, a) } else { (a, b) }
+    }
+
+    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    pub fn enqueue(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
+        scaling: Scaling<<M::Element as Element>::Arithmetic>,
+        c: Room<'_, M::Element>,
+    ) -> Result<()> {
+        let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
+        let mut product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
+        product.execute(work, operands, scaling, c)
+    }
+}
+
+/// Refuses a mask that is not one of arrays of `rows` x `cols` entries.
+pub(crate) fn check_mask(
+    mask: &DevicePattern,
+    device: &Device,
+    (rows, cols): (usize, usize),
+    row_major: bool,
+) -> Result<()> {
+    same_device(device, mask.device())?;
+    if mask.row_major != row_major {
+        let order = |row_major| if row_major { "row-major" } else { "column-major" };
+        let (have, want) = (order(mask.row_major), order(row_major));
+        return Err(Error::Argument(format!("the mask is {have}, the product {want}")));
+    }
+    let (rows, cols) = if row_major { (cols, rows) } else { (rows, cols) };
+    if (mask.nrows(), mask.ncols()) != (rows, cols) {
+        let (have_rows, have_cols) = (mask.nrows(), mask.ncols());
+        return Err(Error::Argument(format!("the mask is {have_rows}x{have_cols} entries, the product {rows}x{cols}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! T = W·op(B), for the last factor of a product: cell by cell into room that the plan holds.
+use super::{DeviceWeights, Weigh, Weights, block_diagonal, cell::Side, kind::Arrays};
+use crate::{
+    DeviceMatrix, DevicePattern, Error, Matrix, Result, device::Work, groups::Cells, structure::TransposePlan,
+};
+
+pub(super) struct Weighing<M: Matrix> {
+    /// The transpose of B, if that is what is weighed.
+    turned: Option<Cells<Turned<M>>>,
+    weigh: Cells<Weigh<M::Element>>,
+    /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
+    pub patterns: Vec<DevicePattern>,
+    pub bytes: u64,
+}
+
+/// A cell of Bᵀ.
+struct Turned<M: Matrix> {
+    plan: TransposePlan<M>,
+    matrix: DeviceMatrix<M>,
+}
+
+impl<M: Matrix> Weighing<M> {
+    pub fn new(work: &Work, b: Side<'_>) -> Result<Self> {
+        let turned = match b.transposed {
+            true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
+                let plan = TransposePlan::new(pattern)?;
+                Ok(Turned { matrix: plan.output()?, plan })
+            })?),
+            false => None,
+        };
+        let cells =
+            turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.pattern().clone()));
+        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, M::ROW_MAJOR);
+        let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
+        let weigh = cells.try_map_places(|(row, _), pattern| Weigh::new(work, pattern, &patterns[row]))?;
+        let of_turned = |turned: &Cells<Turned<M>>| -> u64 {
+            turned.iter().map(|(_, cell)| cell.plan.device_bytes() + cell.matrix.cbc.values.bytes()).sum()
+        };
+        let bytes = turned.as_ref().map_or(0, of_turned)
+            + patterns.iter().map(DevicePattern::device_bytes).sum::<u64>()
+            + weigh.iter().map(|(_, weigh)| weigh.bytes()).sum::<u64>();
+        Ok(Self { turned, weigh, patterns, bytes })
+    }
+
+    /// The patterns of T's cells, and its groups.
+    pub fn pattern(&self) -> Cells<DevicePattern> {
+        self.weigh.map(|weigh| DevicePattern {
+            arrays: weigh.t.pattern.clone(),
+            array_shape: weigh.t.shape,
+            row_major: M::ROW_MAJOR,
+        })
+    }
+
+    /// Floating-point operations with weights of these kinds, one for each group of rows.
+    pub fn flops(&self, kinds: &[Weights<(), ()>]) -> u64 {
+        self.weigh.iter().map(|((row, _), cell)| kinds.get(row).map_or(0, |kind| cell.flops(kind))).sum()
+    }
+
+    /// Refuses weights that are not those of op(B)'s rows.
+    pub fn check(&self, weights: &[DeviceWeights<'_, M>]) -> Result<()> {
+        let (found, expected) = (weights.len(), self.patterns.len());
+        if found != expected {
+            let why = "one for each group of rows of the last factor".into();
+            return Err(Error::Length { array: "weights", found, expected, why });
+        }
+        self.weigh.iter().try_for_each(|((row, _), cell)| match expected {
+            1 => cell.check::<M>("W", weights[row]),
+            _ => cell.check::<M>(&format!("W of group {row}"), weights[row]),
+        })
+    }
+
+    /// T of the cells `b` as they are stored. The caller has checked both.
+    pub fn run<'a>(
+        &'a mut self,
+        work: &Work,
+        b: &Arrays<'_, M::Element>,
+        weights: &[DeviceWeights<'_, M>],
+    ) -> Result<Arrays<'a, M::Element>> {
+        for ((row, col), cell) in self.weigh.iter_mut() {
+            let stored = match &mut self.turned {
+                None => b.get(row, col).copied(),
+                Some(turned) => match (turned.get_mut(row, col), b.get(col, row)) {
+                    (Some(Turned { plan, matrix }), Some(stored)) => {
+                        plan.turn(work, stored, &mut matrix.cbc)?;
+                        Some(&matrix.cbc)
+                    }
+                    _ => None,
+                },
+            };
+            if let Some(stored) = stored {
+                cell.run::<M>(work, stored, weights[row])?;
+            }
+        }
+        Ok(self.weigh.map(|weigh| &weigh.t))
+    }
+}

@@ -1,0 +1,50 @@
+//! The weights of a product: [`Weights`].
+use crate::{DeviceMatrix, DeviceVector, Matrix};
+
+/// What the residuals of J·x - b are weighed with: a block-diagonal W, one block for each block row of J.
+///
+/// `I` is a block-diagonal matrix, `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for products on a device, their host's for
+/// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns. Blocks of W are used as they are: whether they
+/// are symmetric is not checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Weights<I, V> {
+    /// A full information matrix for each block row (edge, observation): with J of n block rows of r scalar rows, n x n blocks of r x r,
+    /// all on the diagonal and none missing.
+    Information(I),
+    /// The same, each multiplied by a number: robust losses on Mahalanobis distances. `weights` has n elements.
+    Scaled {
+        /// The information matrices.
+        information: I,
+        /// One number for each block row.
+        weights: V,
+    },
+    /// A number for each block row: n elements.
+    BlockRows(V),
+    /// A number for each scalar row, each residual: n·r elements.
+    Rows(V),
+}
+
+/// Weights on a device.
+pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as Matrix>::Element>>;
+
+impl<I, V> Weights<I, V> {
+    /// Which weights, without their values.
+    pub(crate) fn kind(&self) -> Weights<(), ()> {
+        match self {
+            Self::Information(_) => Weights::Information(()),
+            Self::Scaled { .. } => Weights::Scaled { information: (), weights: () },
+            Self::BlockRows(_) => Weights::BlockRows(()),
+            Self::Rows(_) => Weights::Rows(()),
+        }
+    }
+}
+
+impl<I: Copy, V> Weights<I, V> {
+    /// The block-diagonal matrix, where there is one.
+    pub(crate) fn information(&self) -> Option<I> {
+        match self {
+            Self::Information(information) | Self::Scaled { information, .. } => Some(*information),
+            Self::BlockRows(_) | Self::Rows(_) => None,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Products that are run once: A·B by the one-shot pipeline, any other by a plan that is executed and given back.
+use super::{Factor, GramParts, Inputs, Kind, Plan, Product, Report, STAGES, Weights, once::Ran, plan::Wanted};
+use crate::{
+    DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
+    device::Work,
+    groups::{BlockGroups, DeviceGroups},
+    plan::{Accum, On, Planned},
+};
+
+impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
+    /// C, on the device. Does not wait for the device to finish it.
+    ///
+    /// # Errors
+    /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`]; [`Error::Argument`] for
+    /// options that do not go together, an alignment that is not 16, 32 or 64, a tolerance that is negative or not finite, a mask of other
+    /// sizes than C or of the other order, row-major or not.
+    pub fn run(&self) -> Result<DeviceMatrix<M>> {
+        Ok(self.ran(&self.work())?.c)
+    }
+
+    /// As [`Product::run`], waits for C, and reports what it took. The products of a masked one are those within the mask.
+    ///
+    /// # Errors
+    /// As [`Product::run`].
+    pub fn run_with_report(&self) -> Result<(DeviceMatrix<M>, Report)> {
+        let work = self.work();
+        let ran = self.ran(&work)?;
+        let report = match (self.plain(), self.mask) {
+            (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
+            (Some(_), Some(_)) => self.options.report(&work, &ran, ran.c.nnz() as u64, &STAGES)?,
+            (None, _) => self.options.report(&work, &ran, ran.c.nnz() as u64, &[])?,
+        };
+        Ok((ran.c, report))
+    }
+
+    /// C on the host, and what it took. A·B comes band by band: it needs not fit the device.
+    ///
+    /// # Errors
+    /// As [`Product::run`]; [`Error::Memory`] when the host has none for C.
+    pub fn run_to_host(&self) -> Result<(M, Report)> {
+        self.check()?;
+        match (self.plain(), self.mask) {
+            (Some((a, b)), None) => self.options.to_host(a, b),
+            _ => {
+                let (c, report) = self.run_with_report()?;
+                Ok((c.download()?, report))
+            }
+        }
+    }
+
+    fn work(&self) -> Work {
+        Work::new(self.factors[0].operand.device(), self.options.memory_limit)
+    }
+
+    /// A and B, if C is A·B as they are, on a mask or not.
+    fn plain(&self) -> Option<(&DeviceMatrix<M>, &DeviceMatrix<M>)> {
+        let whole = self.weights.is_none() && self.parts.unwrap_or_default() == GramParts::default();
+        match self.factors[..] {
+            [Factor { operand: a, transposed: false }, Factor { operand: b, transposed: false }] if whole => {
+                Some((a, b))
+            }
+            _ => None,
+        }
+    }
+
+    fn ran<'w>(&self, work: &'w Work) -> Result<Ran<'w, DeviceMatrix<M>>> {
+        self.check()?;
+        match (self.plain(), self.mask) {
+            (Some((a, b)), None) => return self.options.on_device(work, a, b),
+            (Some(operands), Some(mask)) => return self.options.on_mask(work, operands, mask),
+            (None, _) => {}
+        }
+        let factors: Vec<_> = self.factors.iter().map(|factor| factor.operand).collect();
+        let held = bytes(factors.iter().copied(), DeviceMatrix::device_bytes)
+            + self.weights.iter().map(bytes_of_weights).sum::<u64>()
+            + self.mask.map_or(0, DevicePattern::device_bytes);
+        let mut ran = by_plan::<M>(work, self.wanted()?, Inputs { factors, weights: self.weights }, held)?;
+        let mut thinning = self.options.thinning(work.device(), ran.c.cbc.shape)?;
+        ran.c = DeviceMatrix::new(thinning.thin(work, ran.c.cbc)?);
+        ran.dropped = thinning.dropped;
+        self.options.tell(ran.c.ncols() as u64, ran.c.ncols() as u64);
+        Ok(ran)
+    }
+}
+
+impl<M: Matrix> Product<'_, DeviceGroups<M>> {
+    /// C, on the device. Does not wait for the device to finish it.
+    ///
+    /// # Errors
+    /// As [`Product::plan`]; [`Error::Argument`] for options that do not go together.
+    pub fn run(&self) -> Result<DeviceGroups<M>> {
+        Ok(self.ran(&self.work())?.c)
+    }
+
+    /// As [`Product::run`], waits for C, and reports what it took.
+    ///
+    /// # Errors
+    /// As [`Product::run`].
+    pub fn run_with_report(&self) -> Result<(DeviceGroups<M>, Report)> {
+        let work = self.work();
+        let ran = self.ran(&work)?;
+        let report = self.options.report(&work, &ran, ran.c.nnz() as u64, &[])?;
+        Ok((ran.c, report))
+    }
+
+    /// C on the host, and what it took.
+    ///
+    /// # Errors
+    /// As [`Product::run`].
+    pub fn run_to_host(&self) -> Result<(BlockGroups<M>, Report)> {
+        let (c, report) = self.run_with_report()?;
+        Ok((c.download()?, report))
+    }
+
+    fn work(&self) -> Work {
+        Work::new(self.factors[0].operand.device(), self.options.memory_limit)
+    }
+
+    fn ran<'w>(&self, work: &'w Work) -> Result<Ran<'w, DeviceGroups<M>>> {
+        if self.options.threshold.is_some() {
+            let why = "entries of groups are not dropped: a column's largest may be in another group";
+            return Err(Error::Argument(why.into()));
+        }
+        let factors: Vec<_> = self.factors.iter().map(|factor| factor.operand).collect();
+        let held = bytes(factors.iter().copied(), DeviceGroups::device_bytes)
+            + self.weights.iter().flat_map(|weights| weights.iter()).map(bytes_of_weights).sum::<u64>()
+            + self.mask.iter().flat_map(|mask| mask.cells.iter()).map(|(_, cell)| cell.device_bytes()).sum::<u64>();
+        let inputs = Inputs { factors, weights: self.weights };
+        let ran = by_plan::<BlockGroups<M>>(work, self.wanted()?, inputs, held)?;
+        let columns = ran.c.col_groups().iter().map(|group| group.blocks as u64).sum();
+        self.options.tell(columns, columns);
+        Ok(ran)
+    }
+}
+
+/// Plans, executes once, and gives the plan back; `held` bytes are the inputs'.
+fn by_plan<'w, K: Kind>(
+    work: &'w Work,
+    wanted: Wanted<'_, K>,
+    inputs: Inputs<'_, K::Device>,
+    held: u64,
+) -> Result<Ran<'w, K::Device>> {
+    work.count_operand(held);
+    let clock = work.clock();
+    let plan = Plan::<K>::new(work, wanted)?;
+    let mut c = plan.output_within(work)?;
+    plan.enqueue(On(work), inputs, Accum::into(&mut c))?;
+    let done = plan.done().clone();
+    Ok(Ran { c, clock, done, dropped: 0 })
+}
+
+/// Bytes of all factors, each counted once.
+fn bytes<'a, X: 'a>(factors: impl Iterator<Item = &'a X> + Clone, of: impl Fn(&X) -> u64) -> u64 {
+    let first = |(number, x): &(usize, &X)| !factors.clone().take(*number).any(|before| std::ptr::eq(before, *x));
+    factors.clone().enumerate().filter(first).map(|(_, x)| of(x)).sum()
+}
+
+fn bytes_of_weights<M: Matrix<Element = T>, T: Element>(weights: &Weights<&DeviceMatrix<M>, &DeviceVector<T>>) -> u64 {
+    match weights {
+        Weights::Information(information) => information.device_bytes(),
+        Weights::Scaled { information, weights } => information.device_bytes() + weights.values.bytes(),
+        Weights::BlockRows(weights) | Weights::Rows(weights) => weights.values.bytes(),
+    }
+}
