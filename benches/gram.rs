@@ -9,7 +9,9 @@
 mod median;
 
 use blockmul::{
-    BlockGroups, Cbc, Device, DeviceGroups, GramParts, Part, Planned, Product, Weights, generate, product::Inputs,
+    Cbc, Device, Part, Planned, Product, generate,
+    groups::{BlockGroups, DeviceGroups},
+    product::{GramParts, Inputs, Weights},
     reference,
 };
 use median::median;
@@ -56,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows = host.row_groups()[0].blocks;
     let numbers = |n: usize| -> Vec<f64> { (0..n).map(|i| 0.5 + (i % 7) as f64 / 10.0).collect() };
     let (losses, residuals) = (numbers(rows), numbers(2 * rows));
-    let diagonal = blockmul::Pattern::new(rows, rows, (0..=rows as u64).collect(), (0..rows as u32).collect())?;
+    let diagonal = blockmul::matrix::Pattern::new(rows, rows, (0..=rows as u64).collect(), (0..rows as u32).collect())?;
     let information = Cbc::new(diagonal, blockmul::BlockShape::new(2, 2)?, numbers(4 * rows))?;
     let on_device = device.upload(&information)?;
     let (of_blocks, of_rows) = (device.upload_vector(&losses)?, device.upload_vector(&residuals)?);

@@ -9,7 +9,7 @@
 #[path = "common/median.rs"]
 mod median;
 
-use blockmul::{BlockShape, Device, DeviceKind, generate, primitives_bench as primitives};
+use blockmul::{BlockShape, Device, device::DeviceKind, generate, primitives_bench as primitives};
 use median::median;
 
 type Anything = Result<(), Box<dyn std::error::Error>>;

@@ -8,7 +8,13 @@
 #[path = "common/median.rs"]
 mod median;
 
-use blockmul::{BlockShape, Cbc, Damping, Device, Real, Schur, generate, generate::Values, reference};
+use blockmul::{
+    BlockShape, Cbc, Device,
+    element::Real,
+    generate::{self, Values},
+    reference,
+    solver::{Damping, Schur},
+};
 use median::median;
 use nalgebra::DMatrix;
 use std::time::Instant;

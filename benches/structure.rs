@@ -7,8 +7,9 @@
 //! Bytes are the values' read and written once, and what the plan reads of structure. Each time is the least of the rounds, a round being
 //! a queue of executions.
 use blockmul::{
-    AddPlan, BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Part, PermutePlan, Result, ScalarPlan,
-    TransposePlan, generate, generate::Random,
+    BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, Part, Planned, Result,
+    generate::{self, Random},
+    plan::{Add, Permute, Scalars, Transpose},
 };
 use std::time::Instant;
 
@@ -47,19 +48,19 @@ fn measure(device: &Device, shape: BlockShape, bytes: usize) -> Result<()> {
 
     let pattern = da.pattern();
     for (what, order) in [("copy", &identity), ("permute", &shuffled)] {
-        let (plan, plan_ms) = planned(device, || PermutePlan::<Cbc<f64>>::new(&pattern, order, order))?;
+        let (plan, plan_ms) = planned(device, || Permute::<Cbc<f64>>::new(&pattern, order, order))?;
         let mut c = plan.output()?;
-        line(what, da.nnz(), plan_ms, executed(device, || plan.execute(&da, &mut c))?, 1);
+        line(what, da.nnz(), plan_ms, executed(device, || plan.execute(&da, &mut c).map(drop))?, 1);
     }
-    let (plan, plan_ms) = planned(device, || TransposePlan::<Cbc<f64>>::new(&pattern))?;
+    let (plan, plan_ms) = planned(device, || Transpose::<Cbc<f64>>::new(&pattern))?;
     let mut at = plan.output()?;
-    line("transpose", da.nnz(), plan_ms, executed(device, || plan.execute(&da, &mut at))?, 1);
+    line("transpose", da.nnz(), plan_ms, executed(device, || plan.execute(&da, &mut at).map(drop))?, 1);
     assert!(at.download()? == a.transpose(), "the transpose");
 
     let b = device.upload(&generate::uniform(n, n, per_column, shape, generate::Values::Real, 2)?)?;
-    let (plan, plan_ms) = planned(device, || AddPlan::<Cbc<f64>>::new(&pattern, &b.pattern()))?;
+    let (plan, plan_ms) = planned(device, || Add::<Cbc<f64>>::new(&pattern, &b.pattern()))?;
     let mut c = plan.output()?;
-    line("add", c.nnz(), plan_ms, executed(device, || plan.execute(1.0, &da, 0.5, &b, &mut c))?, 2);
+    line("add", c.nnz(), plan_ms, executed(device, || plan.execute([(1.0, &da), (0.5, &b)], &mut c).map(drop))?, 2);
 
     if shape.rows() == shape.cols() && shape.area() > 1 {
         symmetric(device, shape, bytes, line)?;
@@ -80,12 +81,12 @@ fn symmetric(
     let lower = lower.map(|(row, col, block)| (row, col, block.into_owned()));
     let dh: DeviceMatrix<_> = device.upload(&Cbc::from_triplets(poses, poses, shape, lower)?)?;
     let (pattern, order): (DevicePattern, _) = (dh.pattern(), shuffled(poses));
-    let (plan, plan_ms) = planned(device, || PermutePlan::<Cbc<f64>>::symmetric(&pattern, &order, Part::Lower))?;
+    let (plan, plan_ms) = planned(device, || Permute::<Cbc<f64>>::symmetric(&pattern, &order, Part::Lower))?;
     let mut c = plan.output()?;
-    line("symmetric", dh.nnz(), plan_ms, executed(device, || plan.execute(&dh, &mut c))?, 2);
-    let (plan, plan_ms) = planned(device, || ScalarPlan::<Cbc<f64>>::lower(&pattern))?;
+    line("symmetric", dh.nnz(), plan_ms, executed(device, || plan.execute(&dh, &mut c).map(drop))?, 2);
+    let (plan, plan_ms) = planned(device, || Scalars::<Cbc<f64>>::lower(&pattern))?;
     let mut scalars = plan.output()?;
-    line("scalars", dh.nnz(), plan_ms, executed(device, || plan.execute(&dh, &mut scalars))?, 4);
+    line("scalars", dh.nnz(), plan_ms, executed(device, || plan.execute(&dh, &mut scalars).map(drop))?, 4);
     Ok(())
 }
 

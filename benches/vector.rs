@@ -7,7 +7,13 @@
 //! Matrices of about N stored elements (16 million): uniform ones, scalar and in blocks; one whose first row and column are dense; a column of
 //! blocks for each camera of a bundle adjustment. Every result is compared with the reference, bit for bit, before it is timed. Bytes are those
 //! of the values, of 4 (or 8, across) of index for each entry, of x and of y, each counted once.
-use blockmul::{BlockShape, Cbc, Device, DeviceVector, Element, Field, MatVec, Norms, Result, generate, reference};
+use blockmul::{
+    BlockShape, Cbc, Device, DeviceVector, Element, Planned, Result,
+    element::Field,
+    generate,
+    plan::{Apply, Norms},
+    reference,
+};
 use nalgebra::DMatrix;
 use std::time::Instant;
 
@@ -102,17 +108,17 @@ fn measure<T: Field>(device: &Device, name: &str, a: &Cbc<T>) -> Result<()> {
     let bytes = |index: usize, vectors: usize| a.nnz() * index + (a.values().len() + vectors) * size_of::<T>();
     for transposed in [false, true] {
         let (plan, x, mut want) = match transposed {
-            false => (MatVec::<Cbc<T>>::multiply(&da.pattern())?, vector::<T>(cols), vec![T::from_f64(0.0); rows]),
-            true => (MatVec::multiply_transposed(&da.pattern())?, vector::<T>(rows), vec![T::from_f64(0.0); cols]),
+            false => (Apply::<Cbc<T>>::new(&da.pattern())?, vector::<T>(cols), vec![T::from_f64(0.0); rows]),
+            true => (Apply::transposed(&da.pattern())?, vector::<T>(rows), vec![T::from_f64(0.0); cols]),
         };
         let (dx, mut y) = (device.upload_vector(&x)?, plan.output()?);
-        plan.execute(&da, &dx, &mut y)?;
+        plan.execute((&da, &dx), &mut y)?;
         match transposed {
             false => reference::multiply_vector(1.0, a, &x, 0.0, &mut want)?,
             true => reference::multiply_vector_transposed(1.0, a, &x, 0.0, &mut want)?,
         }
         same(&y, &want, name)?;
-        let us = time(device, || plan.execute(&da, &dx, &mut y))?;
+        let us = time(device, || plan.execute((&da, &dx), &mut y).map(drop))?;
         let (operation, index) = if transposed { ("transposed", 4) } else { ("multiply", 8) };
         row(name, operation, us, bytes(index, rows + cols));
     }
@@ -120,7 +126,7 @@ fn measure<T: Field>(device: &Device, name: &str, a: &Cbc<T>) -> Result<()> {
     let mut found = norms.output()?;
     norms.execute(&da, &mut found)?;
     same(&found, &reference::column_norms(a), name)?;
-    let us = time(device, || norms.execute(&da, &mut found))?;
+    let us = time(device, || norms.execute(&da, &mut found).map(drop))?;
     row(name, "norms", us, bytes(0, cols));
     let ones = device.upload_vector(&vec![T::from_f64(1.0); cols])?;
     let mut scaled = da;

@@ -2,8 +2,10 @@
 //! formed and factored, or with `conjugate-gradients` behind the file never formed.
 use blockmul::{
     Device,
-    solver::least_squares::{Limits, Linear, Options, minimize, report},
-    solver::problem::{BundleProblem, LeastSquares, Loss, bal},
+    solver::{
+        least_squares::{Limits, Linear, Options, minimize, report},
+        problem::{BundleProblem, LeastSquares, Loss, bal},
+    },
 };
 
 fn main() -> blockmul::Result<()> {

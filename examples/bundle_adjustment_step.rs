@@ -1,5 +1,10 @@
 //! The products of a Gauss-Newton step of a bundle adjustment: structure once, values in every iteration.
-use blockmul::{Cbc, Damping, Device, GramParts, MatVec, Part, Planned, Product, ScalarPlan, Schur, generate};
+use blockmul::{
+    Cbc, Device, Part, Planned, Product, generate,
+    plan::{Accum, Apply, Scalars},
+    product::GramParts,
+    solver::{Damping, Schur},
+};
 
 fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
@@ -13,17 +18,17 @@ fn main() -> blockmul::Result<()> {
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
     let hessian = Product::gram(&j).part(parts).plan()?;
     let mut h = hessian.output()?;
-    let (to_b_c, to_b_p) = (MatVec::multiply_transposed(&j_c.pattern())?, MatVec::multiply_transposed(&j_p.pattern())?);
+    let (to_b_c, to_b_p) = (Apply::transposed(&j_c.pattern())?, Apply::transposed(&j_p.pattern())?);
     let (mut b_c, mut b_p) = (to_b_c.output()?, to_b_p.output()?);
     let of = |row, col| h.get(row, col).unwrap().pattern();
     let mut schur = Schur::<f64>::new(&of(0, 0), &of(0, 1), &of(1, 1))?;
-    let lower = ScalarPlan::<Cbc<f64>>::lower(schur.pattern())?;
+    let lower = Scalars::<Cbc<f64>>::lower(schur.pattern())?;
     let mut scalars = lower.output()?;
 
     // Values, in every iteration.
     hessian.execute(&j, &mut h)?;
-    to_b_c.execute_scaled(-1.0, j_c, &residuals, 0.0, &mut b_c)?;
-    to_b_p.execute_scaled(-1.0, j_p, &residuals, 0.0, &mut b_p)?;
+    to_b_c.execute((j_c, &residuals), Accum::into(&mut b_c).alpha(-1.0))?;
+    to_b_p.execute((j_p, &residuals), Accum::into(&mut b_p).alpha(-1.0))?;
     let (u, w, v) = (h.get(0, 0).unwrap(), h.get(0, 1).unwrap(), h.get(1, 1).unwrap());
     schur.execute(u, w, v, &b_c, &b_p, Damping::Marquardt(1e-4))?;
     lower.execute(schur.s()?, &mut scalars)?;

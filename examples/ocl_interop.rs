@@ -1,7 +1,7 @@
 //! An application that owns an `ocl` context multiplies its own buffers: nothing is copied, nothing touches the host.
 //!
 //! cargo run --features ocl --example ocl_interop
-use blockmul::{BlockShape, Csc, Device, DeviceMatrix, OclMatrix};
+use blockmul::{BlockShape, Csc, Device, DeviceMatrix, foreign::OclMatrix};
 use ocl::{Buffer, ProQue};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

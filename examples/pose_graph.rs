@@ -2,8 +2,10 @@
 //! with `gauss-newton` behind the file, by Gauss-Newton.
 use blockmul::{
     Device,
-    solver::least_squares::{Method, Options, minimize, report, start},
-    solver::problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
+    solver::{
+        least_squares::{Method, Options, minimize, report, start},
+        problem::{Graph, GraphProblem, Loss, Manifold, PoseGraph, g2o},
+    },
 };
 
 fn main() -> blockmul::Result<()> {

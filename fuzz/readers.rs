@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use blockmul::io::{
     self, Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, binary, bla, edge_list, matrix_market, npz,
 };
-use blockmul::{BlockShape, Csc, Error, Pattern, Result};
+use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// So many rows or columns a file may claim for nothing: enough for any corpus, too few for a short input to be slow.

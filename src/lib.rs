@@ -64,8 +64,8 @@
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
 //! allocates nothing, reads nothing back, and has the bits of the product in one shot. All that is prepared so is [`Planned`]:
 //! [`Schur`] makes the reduced system of a bundle adjustment,
-//! [`ImplicitSchur`] the same without forming it, [`MatVec`] A·x, [`Norms`] and [`Diagonal`] what scaling and preconditioning take, [`TransposePlan`], [`PermutePlan`] and [`AddPlan`] matrices
-//! of another structure, [`ScalarPlan`] the compressed columns that a sparse factorization on the host takes.
+//! [`ImplicitSchur`] the same without forming it, [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
+//! take, [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] matrices of another structure, [`plan::Scalars`] the compressed columns that a sparse factorization on the host takes.
 //!
 //! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
 //! `solver::least_squares` (feature `faer`) solves them.
@@ -88,18 +88,18 @@
 //!
 //! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
 //! OpenGL (links libGL too). Without these two OpenCL is loaded at run time, and a program starts without it. `faer` and `nalgebra-sparse`:
-//! the pattern of a [`ScalarMap`] for the sparse factorizations of these crates; with the former the solvers of least-squares problems.
+//! the pattern of a [`plan::ScalarMap`] for the sparse factorizations of these crates; with the former the solvers of least-squares problems.
 #![warn(missing_docs)]
 
 pub mod analysis;
 mod apply;
-mod device;
-mod element;
+pub mod device;
+pub mod element;
 pub mod error;
 mod events;
 pub mod generate;
 pub mod groups;
-mod host;
+pub mod host;
 pub mod io;
 pub mod matrix;
 pub mod plan;
@@ -113,25 +113,31 @@ mod structure;
 pub mod tuning;
 mod vector;
 
-pub use apply::MatVec;
-pub use device::kernel_cache;
-pub use device::{Counters, Device, DeviceInfo, DeviceKind, StageTime};
-pub use device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
-pub use element::{Arithmetic, Element, Field, OperandPair, Real, Semiring, Word};
+/// An application's own OpenCL handles: what crosses the border of the library.
+pub mod foreign {
+    pub use crate::device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
+    #[cfg(feature = "ocl")]
+    pub use crate::resident::OclMatrix;
+    pub use crate::resident::RawMatrix;
+}
+
+pub use device::Device;
+pub use element::Element;
 pub use error::{Error, Result};
-pub use groups::{BlockGroups, DeviceGroups, Group, GroupsPattern};
-pub use host::Progress;
-pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Pattern, Threshold};
+pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix};
 pub use plan::Planned;
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
-pub use product::{Estimate, GramParts, Method, Part, Plan, Product, Report, Weights, multiply};
-#[cfg(feature = "ocl")]
-pub use resident::OclMatrix;
-pub use resident::{DeviceMatrix, DevicePattern, DeviceVector, RawMatrix};
-pub use solver::{Damping, ImplicitSchur, Schur};
-pub use structure::{AddPlan, PermutePlan, ScalarMap, ScalarPlan, TransposePlan};
-pub use vector::{Diagonal, Norms};
+pub use product::{Method, Part, Plan, Product, multiply};
+pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
+
+pub(crate) use device::{DeviceInfo, DeviceKind, Marker, StageTime};
+pub(crate) use element::{Arithmetic, Field, OperandPair, Real, Semiring, Word};
+pub(crate) use groups::{BlockGroups, DeviceGroups, Group};
+pub(crate) use host::Progress;
+pub(crate) use matrix::{Pattern, Threshold};
+pub(crate) use product::{GramParts, Weights};
+pub(crate) use solver::{Damping, ImplicitSchur, Schur};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -43,7 +43,8 @@ const WORTHWHILE: f64 = 8.0 / 12.0;
 /// How the matrix looks in blocks of `shape`; `None` where a side does not divide the matrix's.
 ///
 /// ```
-/// use blockmul::{BlockShape, Csc, analysis::block_fit};
+/// use blockmul::analysis::block_fit;
+/// use blockmul::{BlockShape, Csc};
 /// let a = Csc::from_triplets(4, 4, [(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 3, 1.0)])?;
 /// let fit = block_fit(a.pattern(), BlockShape::new(2, 2)?).unwrap();
 /// assert_eq!((fit.blocks, fit.fill), (2, 0.5));

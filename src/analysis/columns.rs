@@ -19,7 +19,8 @@ pub struct ColumnLengths {
 /// Counts the entries of every column.
 ///
 /// ```
-/// use blockmul::{Pattern, analysis::column_lengths};
+/// use blockmul::analysis::column_lengths;
+/// use blockmul::matrix::Pattern;
 /// let pattern = Pattern::new(3, 4, vec![0, 0, 1, 3, 6], vec![0, 0, 1, 0, 1, 2])?;
 /// let lengths = column_lengths(&pattern);
 /// assert_eq!((lengths.empty, lengths.longest, lengths.histogram), (1, 3, vec![1, 2]));

@@ -100,7 +100,8 @@ impl Difference {
 /// [`Error::Argument`] when their sizes differ.
 ///
 /// ```
-/// use blockmul::{Csc, analysis::{Tolerance, difference}};
+/// use blockmul::analysis::{Tolerance, difference};
+/// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0)])?;
 /// let b = Csc::from_triplets(2, 2, [(0, 0, 1.0 + 1e-15), (1, 1, 2.0)])?;
 /// assert_eq!(difference(&a, &b, Tolerance::default())?.different, 1);

@@ -59,7 +59,8 @@ struct Open {
 /// [`Error::Dimensions`] when the inner sizes differ.
 ///
 /// ```
-/// use blockmul::{Csc, analysis::product_size};
+/// use blockmul::analysis::product_size;
+/// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1.0), (0, 1, 1.0)])?;
 /// let size = product_size(a.pattern(), a.pattern(), 1000)?;
 /// assert_eq!((size.products, size.nnz.exact(), size.longest_run.exact()), (5, Some(4), Some(2)));

@@ -17,7 +17,8 @@ pub struct FoundSymmetry {
 /// Compares a matrix with its transpose.
 ///
 /// ```
-/// use blockmul::{Csc, analysis::symmetry};
+/// use blockmul::analysis::symmetry;
+/// use blockmul::Csc;
 /// let found = symmetry(&Csc::from_triplets(2, 2, [(0, 1, 3.0), (1, 0, -3.0)])?);
 /// assert!(found.pattern && found.skew_symmetric && !found.symmetric);
 /// # Ok::<(), blockmul::Error>(())

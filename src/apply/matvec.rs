@@ -1,7 +1,8 @@
 //! Products of matrices with vectors.
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
-    device::Work,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result,
+    element::Semiring,
+    plan::{Accum, Cost, On, Planned},
     product::Scaling,
     vector::{
         check_vector,
@@ -21,23 +22,24 @@ use std::marker::PhantomData;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockShape, Cbc, Device, MatVec, generate};
+/// use blockmul::plan::{Accum, Apply};
+/// use blockmul::{BlockShape, Cbc, Device, Planned, generate};
 /// let device = Device::auto()?;
 /// let j: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(2, 3)?, Default::default(), 1)?;
 /// let r = device.upload_vector(&vec![1.0; j.scalar_rows()])?;
 /// let mut j = device.upload(&j)?;
 ///
-/// let transposed = MatVec::<Cbc<f64>>::multiply_transposed(&j.pattern())?; // structure, once
+/// let transposed = Apply::<Cbc<f64>>::transposed(&j.pattern())?; // structure, once
 /// let mut g = transposed.output()?;
 /// for _ in 0..3 {
 ///     // values, many times: g = -Jᵀr
-///     transposed.execute_scaled(-1.0, &j, &r, 0.0, &mut g)?;
+///     transposed.execute((&j, &r), Accum::into(&mut g).alpha(-1.0))?;
 /// }
 /// assert_eq!(g.len(), 300 * 3);
 /// # Ok(())
 /// # }
 /// ```
-pub struct MatVec<M: Matrix> {
+pub struct Apply<M: Matrix> {
     a: DevicePattern,
     transposed: bool,
     sums: LineSums<M::Element>,
@@ -45,25 +47,25 @@ pub struct MatVec<M: Matrix> {
     matrix: PhantomData<fn() -> M>,
 }
 
-impl<M: Matrix> MatVec<M> {
+impl<M: Matrix> Apply<M> {
     /// y = A·x.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than M,
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
-    pub fn multiply(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, false)
+    pub fn new(a: &DevicePattern) -> Result<Self> {
+        Self::of(a, false)
     }
 
     /// y = Aᵀ·x, without forming Aᵀ.
     ///
     /// # Errors
-    /// As [`MatVec::multiply`].
-    pub fn multiply_transposed(a: &DevicePattern) -> Result<Self> {
-        Self::new(a, true)
+    /// As [`Apply::new`].
+    pub fn transposed(a: &DevicePattern) -> Result<Self> {
+        Self::of(a, true)
     }
 
-    fn new(a: &DevicePattern, transposed: bool) -> Result<Self> {
+    fn of(a: &DevicePattern, transposed: bool) -> Result<Self> {
         a.check_kind::<M>()?;
         // The rows of op(A) are rows of the arrays where both or neither transpose.
         let rows = transposed == M::ROW_MAJOR;
@@ -86,75 +88,40 @@ impl<M: Matrix> MatVec<M> {
         let (rows, cols) = self.a.scalar_sides();
         if self.transposed { (cols, rows) } else { (rows, cols) }
     }
+}
 
-    /// A vector of zeros as long as y.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory).
-    pub fn output(&self) -> Result<DeviceVector<M::Element>> {
+impl<M: Matrix> Planned for Apply<M> {
+    /// A and x.
+    type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>);
+    /// y.
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    fn output(&self) -> Result<Self::Output> {
         self.device().zero_vector(self.y_len())
     }
 
-    /// y = op(A)·x.
-    ///
-    /// Returns when it is enqueued; a download waits. Allocates nothing and reads nothing back; a matrix that was not made on the pattern
-    /// planned for is told by a fingerprint, which is computed once (one small read-back).
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`](crate::Error::PlanPattern) when A has another pattern or block shape,
-    /// [`Error::Length`](crate::Error::Length) when x or y do,
-    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
-    pub fn execute(
-        &self,
-        a: &DeviceMatrix<M>,
-        x: &DeviceVector<M::Element>,
-        y: &mut DeviceVector<M::Element>,
-    ) -> Result<()> {
-        self.execute_scaled(1.0, a, x, 0.0, y)
+    fn cost(&self) -> Cost {
+        let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
+        Cost { products: 0, flops, device_bytes: self.bytes }
     }
 
-    /// y = alpha·op(A)·x + beta·y. Where beta is 0, what y held does not matter.
-    ///
-    /// Each sum is multiplied by alpha once it is complete; the numbers are rounded to the element's arithmetic type.
-    ///
-    /// # Errors
-    /// As [`MatVec::execute`].
-    pub fn execute_scaled(
-        &self,
-        alpha: f64,
-        a: &DeviceMatrix<M>,
-        x: &DeviceVector<M::Element>,
-        beta: f64,
-        y: &mut DeviceVector<M::Element>,
-    ) -> Result<()> {
+    fn enqueue(&self, On(work): On<'_>, (a, x): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.a.check("A", &a.cbc)?;
         let op = if self.transposed { "Aᵀ" } else { "A" };
         let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
         check_vector("x", x, self.device(), self.x_len(), why)?;
-        check_vector("y", y, self.device(), self.y_len(), why)?;
-        let scaling = Scaling::new(alpha, beta);
-        self.sums.run(&Work::new(self.device(), None), &a.cbc, &x.values, scaling, &mut y.values)
-    }
-
-    /// The device planned for.
-    pub fn device(&self) -> &Device {
-        self.a.device()
-    }
-
-    /// Floating-point operations of an execution: 2 for each stored element.
-    pub fn flops(&self) -> u64 {
-        2 * self.a.nnz() as u64 * self.a.shape().area() as u64
-    }
-
-    /// Bytes of device memory held beside the pattern.
-    pub fn device_bytes(&self) -> u64 {
-        self.bytes
+        check_vector("y", into.c, self.device(), self.y_len(), why)?;
+        work.stage("apply");
+        self.sums.run(work, &a.cbc, &x.values, Scaling::new(into.alpha, into.beta), &mut into.c.values)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for MatVec<M> {
+impl<M: Matrix> std::fmt::Debug for Apply<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "MatVec({}{:?}, {} bytes)", if self.transposed { "transposed " } else { "" }, self.a, self.bytes)
+        write!(f, "Apply({}{:?}, {} bytes)", if self.transposed { "transposed " } else { "" }, self.a, self.bytes)
     }
 }

@@ -5,4 +5,4 @@
 //! | [`matvec`] | y = alpha·A·x + beta·y and the same of Aᵀ, on the line sums of `vector/` |
 mod matvec;
 
-pub use matvec::MatVec;
+pub use matvec::Apply;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 /// Is told, now and then and from any thread, how much is done of how much: bytes of a file read, entries written.
 ///
 /// ```
-/// use blockmul::{Progress, io};
+/// use blockmul::host::Progress;
+/// use blockmul::io;
 /// let progress = Progress::new(|done, total| eprint!("\r{} %", 100 * done / total.max(1)));
 /// let options = io::ReadOptions { progress: Some(progress), ..Default::default() };
 /// assert!(io::read("none.mtx", &options).is_err());

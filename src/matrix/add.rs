@@ -13,7 +13,8 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 /// [`Error::Argument`] when the matrices or their blocks differ in size; [`Error::Memory`] when C does not fit the host.
 ///
 /// ```
-/// use blockmul::{Csc, matrix::add};
+/// use blockmul::matrix::add;
+/// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0)])?;
 /// let b = Csc::from_triplets(2, 2, [(1, 0, 3.0), (1, 1, 4.0)])?;
 /// let c = add(2.0, &a, -1.0, &b)?;

@@ -8,7 +8,7 @@ use crate::host::memory;
 /// and stay below `nrows`. Kernels index memory with these numbers, so nothing else reaches a device.
 ///
 /// ```
-/// use blockmul::Pattern;
+/// use blockmul::matrix::Pattern;
 /// let pattern = Pattern::new(3, 2, vec![0, 2, 3], vec![0, 2, 1])?;
 /// assert_eq!((pattern.nnz(), pattern.column(0)), (3, &[0, 2][..]));
 /// let error = Pattern::new(3, 2, vec![0, 2, 3], vec![2, 0, 1]).unwrap_err();

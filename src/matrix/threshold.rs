@@ -10,7 +10,8 @@ use nalgebra::ComplexField;
 /// is equal to the limit stays, and so does one with a NaN. Numbers are rounded to the element's arithmetic type.
 ///
 /// ```
-/// use blockmul::{Csc, Threshold, matrix::drop_below};
+/// use blockmul::matrix::{Threshold, drop_below};
+/// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1e-9), (1, 0, 4.0), (0, 1, 1e-9), (1, 1, 1e-9)])?;
 /// assert_eq!(drop_below(&a, 1e-8)?.values(), [4.0]);
 /// // Below 1e-8 times the largest of its column:

@@ -1,6 +1,13 @@
 //! Operations that are prepared for patterns once and executed with values many times: [`Planned`].
 pub(crate) mod prepared;
 
+pub use crate::{
+    apply::Apply,
+    product::Plan,
+    structure::{Add, Permute, ScalarMap, Scalars, Transpose},
+    vector::{Diagonal, DiagonalScalars, Norms},
+};
+
 use crate::{
     Device, Marker, Result,
     device::{StageTime, Work},
@@ -16,7 +23,8 @@ use crate::{
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, Planned, Product, plan::Accum};
+/// use blockmul::plan::Accum;
+/// use blockmul::{Csc, Device, Planned, Product};
 /// let device = Device::auto()?;
 /// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
 /// let plan = Product::of(&a, &a).plan()?; // structure, once

@@ -1,4 +1,5 @@
 //! What every plan checks, said once.
+use super::Accum;
 use crate::{Device, DevicePattern, Error, Matrix, Result};
 
 /// Refuses two devices that are not the same.
@@ -19,4 +20,17 @@ pub(crate) fn check_patterns<'a, M: Matrix>(
         pattern.check_kind::<M>()?;
     }
     device.require::<M::Element>()
+}
+
+/// Refuses to scale what an operation, which is called `what`, only copies or takes roots of.
+pub(crate) fn check_unscaled<C>(what: &str, into: &Accum<'_, C>) -> Result<()> {
+    match (into.alpha, into.beta) {
+        (1.0, 0.0) => Ok(()),
+        (alpha, beta) => {
+            let why = "the output is replaced as it is: alpha must be 1, and beta 0";
+            Err(Error::Argument(format!(
+                "{what} cannot be scaled by {alpha} and added to {beta} times what was there; {why}"
+            )))
+        }
+    }
 }

@@ -217,7 +217,8 @@ impl<'a, X: Operand> Product<'a, X> {
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
-    /// use blockmul::{Csc, Device, Product, matrix::Threshold};
+    /// use blockmul::matrix::Threshold;
+    /// use blockmul::{Csc, Device, Product};
     /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1e-6), (0, 1, 1e-6), (1, 1, 1e-6)])?;
     /// let a = Device::auto()?.upload(&a)?;
     /// // A·A has 1, 1e-6; 1e-6, 2e-12.

@@ -21,7 +21,8 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
 /// [`Error::Length`] for too few or too many weights.
 ///
 /// ```
-/// use blockmul::{Csc, Part, Weights, reference};
+/// use blockmul::product::Weights;
+/// use blockmul::{Csc, Part, reference};
 /// let j = Csc::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)])?;
 /// let h = reference::gram_weighted(&j, Weights::Rows(&[1.0, 10.0]), Part::Lower)?;
 /// assert_eq!(h.values(), [1.0, 2.0, 94.0]);

@@ -33,7 +33,8 @@ pub struct Reduced<T> {
 /// than its diagonal blocks, or λ is negative or not finite; [`Error::Memory`].
 ///
 /// ```
-/// use blockmul::{BlockShape, Cbc, Damping, reference};
+/// use blockmul::solver::Damping;
+/// use blockmul::{BlockShape, Cbc, reference};
 /// let scalar = |x: f64| Cbc::from_triplets(1, 1, BlockShape::SCALAR, [(0, 0, nalgebra::dmatrix![x])]);
 /// let reduced = reference::schur(&scalar(3.0)?, &scalar(2.0)?, &scalar(4.0)?, &[1.0], &[8.0], Damping::None)?;
 /// assert_eq!((reduced.s.values(), &reduced.rhs[..]), (&[2.0][..], &[-3.0][..]));

@@ -36,7 +36,8 @@ pub struct Verification {
 /// As [`reference::multiply`].
 ///
 /// ```
-/// use blockmul::{Csc, reference, reference::verify::verify};
+/// use blockmul::reference::verify::verify;
+/// use blockmul::{Csc, reference};
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?;
 /// let c = reference::multiply(&a, &a)?;
 /// assert!(verify(&a, &a, &c)?.passed);

@@ -4,7 +4,8 @@
 //! give the same raster, to the bit. Colours are the business of whoever draws it.
 //!
 //! ```
-//! use blockmul::{Csc, spy::Raster};
+//! use blockmul::spy::Raster;
+//! use blockmul::Csc;
 //! let a = Csc::from_triplets(4, 4, [(0, 0, 2.0), (1, 0, -8.0), (3, 3, 0.0)])?;
 //! let raster = Raster::on_host(&a, 2)?; // 2x2 cells, each for 2 rows and 2 columns
 //! assert_eq!((raster.cell(0, 0).entries, raster.cell(0, 0).largest), (2, 8.0));

@@ -3,26 +3,31 @@ use super::{Elementwise, union::Union};
 use crate::{
     Arithmetic, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
     device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_unscaled, same_device},
+    },
 };
 
 /// C = alpha·A + beta·B of two matrices whose patterns stay the same, prepared. C has an entry (block) wherever A or B has one.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{AddPlan, Csc, Device};
+/// use blockmul::plan::Add;
+/// use blockmul::{Csc, Device, Planned};
 /// let device = Device::auto()?;
 /// let h = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 2.0)])?)?;
 /// let d = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 10.0), (1, 1, 30.0)])?)?;
-/// let plan = AddPlan::<Csc<f64>>::new(&h.pattern(), &d.pattern())?;
+/// let plan = Add::<Csc<f64>>::new(&h.pattern(), &d.pattern())?;
 /// let mut c = plan.output()?;
 /// for lambda in [0.0, 0.1] {
-///     plan.execute(1.0, &h, lambda, &d, &mut c)?; // damping, each time another
+///     plan.execute([(1.0, &h), (lambda, &d)], &mut c)?; // damping, each time another
 /// }
 /// assert_eq!(c.download()?, Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 2.0), (1, 1, 3.0)])?);
 /// # Ok(())
 /// # }
 /// ```
-pub struct AddPlan<M: Matrix> {
+pub struct Add<M: Matrix> {
     device: Device,
     a: DevicePattern,
     b: DevicePattern,
@@ -47,7 +52,7 @@ kernel! {
     }
 }
 
-impl<M: Matrix> AddPlan<M> {
+impl<M: Matrix> Add<M> {
     /// For alpha·A + beta·B.
     ///
     /// # Errors
@@ -61,9 +66,7 @@ impl<M: Matrix> AddPlan<M> {
         a.check_kind::<M>()?;
         b.check_kind::<M>()?;
         let device = a.device();
-        if !device.same_as(b.device()) {
-            return Err(Error::DeviceMismatch { a: device.info().name.clone(), b: b.device().info().name.clone() });
-        }
+        same_device(device, b.device())?;
         let size = |pattern: &DevicePattern| (pattern.nrows(), pattern.ncols(), pattern.shape());
         if size(a) != size(b) {
             let told = |pattern: &DevicePattern| {
@@ -81,33 +84,42 @@ impl<M: Matrix> AddPlan<M> {
         Ok(Self { device: device.clone(), a: a.clone(), b: b.clone(), c, pairs, blocks, grid })
     }
 
-    /// A matrix with the pattern of C, its values 0, for executions to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn output(&self) -> Result<DeviceMatrix<M>> {
+    /// The pattern of C.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.c
+    }
+}
+
+impl<M: Matrix> Planned for Add<M> {
+    /// (alpha, A) and (beta, B). The numbers are rounded to the element's arithmetic type.
+    type Inputs<'a> = [(f64, &'a DeviceMatrix<M>); 2];
+    type Output = DeviceMatrix<M>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<DeviceMatrix<M>> {
         DeviceMatrix::zeros(&self.c)
     }
 
-    /// C = alpha·A + beta·B. Returns when it is enqueued; allocates nothing and reads nothing back.
-    ///
-    /// The bits are those of [`matrix::add`](crate::matrix::add): products and their sum are rounded, each in the element's arithmetic type;
-    /// an entry of one matrix only is its product. The numbers are rounded to that type first.
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
-    /// [`Error::OpenCl`].
-    pub fn execute(
+    fn cost(&self) -> Cost {
+        let flops = 3 * self.pairs.len() as u64 * self.c.shape().area() as u64;
+        Cost { products: 0, flops, device_bytes: self.pairs.bytes() + self.c.device_bytes() }
+    }
+
+    fn enqueue(
         &self,
-        alpha: f64,
-        a: &DeviceMatrix<M>,
-        beta: f64,
-        b: &DeviceMatrix<M>,
-        c: &mut DeviceMatrix<M>,
+        On(work): On<'_>,
+        [(alpha, a), (beta, b)]: Self::Inputs<'_>,
+        into: Accum<'_, DeviceMatrix<M>>,
     ) -> Result<()> {
+        check_unscaled("a sum", &into)?;
+        let c = into.c;
         self.a.check("A", &a.cbc)?;
         self.b.check("B", &b.cbc)?;
         self.c.check("C", &c.cbc)?;
+        work.stage("add");
         let args = AddBlocks {
             pair: &self.pairs,
             a_values: &a.cbc.values,
@@ -120,22 +132,12 @@ impl<M: Matrix> AddPlan<M> {
             alpha: Arithmetic::nearest(alpha),
             beta: Arithmetic::nearest(beta),
         };
-        self.blocks.launch(&Work::new(&self.device, None), self.grid, args)
-    }
-
-    /// The pattern of C.
-    pub fn pattern(&self) -> &DevicePattern {
-        &self.c
-    }
-
-    /// Bytes of device memory the plan holds, the pattern of C among them; the patterns of A and B are the matrices'.
-    pub fn device_bytes(&self) -> u64 {
-        self.pairs.bytes() + self.c.device_bytes()
+        self.blocks.launch(work, self.grid, args)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for AddPlan<M> {
+impl<M: Matrix> std::fmt::Debug for Add<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "AddPlan({:?} and {:?} to {:?})", self.a, self.b, self.c)
+        write!(f, "Add({:?} and {:?} to {:?})", self.a, self.b, self.c)
     }
 }

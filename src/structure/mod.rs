@@ -10,11 +10,11 @@ mod scalars;
 mod transpose;
 mod union;
 
-pub use add::AddPlan;
-pub use permute::PermutePlan;
+pub use add::Add;
+pub use permute::Permute;
 pub use scalar_map::ScalarMap;
-pub use scalars::ScalarPlan;
-pub use transpose::TransposePlan;
+pub use scalars::Scalars;
+pub use transpose::Transpose;
 
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element,

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     resident::PatternArrays,
 };
@@ -20,27 +21,28 @@ use std::sync::Arc;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, Part, PermutePlan};
+/// use blockmul::plan::Permute;
+/// use blockmul::{Csc, Device, Part, Planned};
 /// let device = Device::auto()?;
 /// //      | 1 2 . |                                      | 4 . . |
 /// //  A = | . . 3 |   rows 2, 1, 0, columns 2, 0, 1: C = | 3 . . |
 /// //      | . . 4 |                                      | . 1 2 |
 /// let a = device.upload(&Csc::from_triplets(3, 3, [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0), (2, 2, 4.0)])?)?;
-/// let plan = PermutePlan::<Csc<f64>>::new(&a.pattern(), &[2, 1, 0], &[2, 0, 1])?;
+/// let plan = Permute::<Csc<f64>>::new(&a.pattern(), &[2, 1, 0], &[2, 0, 1])?;
 /// let mut c = plan.output()?;
 /// plan.execute(&a, &mut c)?;
 /// assert_eq!(c.download()?, Csc::from_triplets(3, 3, [(0, 0, 4.0), (1, 0, 3.0), (2, 1, 1.0), (2, 2, 2.0)])?);
 ///
 /// // A symmetric matrix of which the lower triangle is stored: 5 crosses the diagonal.
 /// let s = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 5.0), (1, 1, 2.0)])?)?;
-/// let plan = PermutePlan::<Csc<f64>>::symmetric(&s.pattern(), &[1, 0], Part::Lower)?;
+/// let plan = Permute::<Csc<f64>>::symmetric(&s.pattern(), &[1, 0], Part::Lower)?;
 /// let mut c = plan.output()?;
 /// plan.execute(&s, &mut c)?;
 /// assert_eq!(c.download()?, Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 5.0), (1, 1, 1.0)])?);
 /// # Ok(())
 /// # }
 /// ```
-pub struct PermutePlan<M: Matrix> {
+pub struct Permute<M: Matrix> {
     device: Device,
     a: DevicePattern,
     c: DevicePattern,
@@ -48,7 +50,7 @@ pub struct PermutePlan<M: Matrix> {
     bytes: u64,
 }
 
-impl<M: Matrix> PermutePlan<M> {
+impl<M: Matrix> Permute<M> {
     /// C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, block column j is block column `cols[j]`.
     ///
     /// # Errors
@@ -65,7 +67,7 @@ impl<M: Matrix> PermutePlan<M> {
     /// transposed and stays.
     ///
     /// # Errors
-    /// As [`PermutePlan::new`]; [`Error::Argument`] when S or its blocks are not square, or when S has entries outside of `stored`.
+    /// As [`Permute::new`]; [`Error::Argument`] when S or its blocks are not square, or when S has entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
         Self::symmetric_tuned(s, order, stored, Elementwise::new(s.device().info(), s.array_shape))
     }
@@ -96,7 +98,7 @@ impl<M: Matrix> PermutePlan<M> {
             (true, Part::Upper) => (col_to, row_to, Part::Lower),
         };
         let (row_to, col_to) = (work.upload(&row_to)?, work.upload(&col_to)?);
-        let permuted = Permute::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
+        let permuted = Kernels::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
         if permuted.wrong > 0 {
             let (wrong, side) = (permuted.wrong, if stored == Part::Lower { "above" } else { "below" });
             return Err(Error::Argument(format!("{stored:?} part of {a:?}: {wrong} entries are {side} the diagonal")));
@@ -112,39 +114,40 @@ impl<M: Matrix> PermutePlan<M> {
         Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
     }
 
-    /// A matrix with the pattern of C, its values 0, for executions to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
-    }
-
-    /// Moves the blocks of A to their places in C. Returns when it is enqueued; allocates nothing and reads nothing back.
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`] when a matrix has another pattern or block shape than the plan,
-    /// [`Error::OpenCl`].
-    pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
-        self.a.check("A", &a.cbc)?;
-        self.c.check("C", &c.cbc)?;
-        self.blocks.run(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
-    }
-
     /// The pattern of C.
     pub fn pattern(&self) -> &DevicePattern {
         &self.c
     }
+}
 
-    /// Bytes of device memory the plan holds, the pattern of C among them.
-    pub fn device_bytes(&self) -> u64 {
-        self.bytes
+impl<M: Matrix> Planned for Permute<M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    type Output = DeviceMatrix<M>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<DeviceMatrix<M>> {
+        DeviceMatrix::zeros(&self.c)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { device_bytes: self.bytes, ..Cost::default() }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+        check_unscaled("a permutation", &into)?;
+        self.a.check("A", &a.cbc)?;
+        self.c.check("C", &into.c.cbc)?;
+        work.stage("permute");
+        self.blocks.run(work, &a.cbc, &mut into.c.cbc)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for PermutePlan<M> {
+impl<M: Matrix> std::fmt::Debug for Permute<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PermutePlan({:?})", self.a)
+        write!(f, "Permute({:?})", self.a)
     }
 }
 
@@ -213,8 +216,8 @@ kernel! {
     }
 }
 
-/// The kernels.
-struct Permute {
+/// What finds the pattern.
+struct Kernels {
     entries: Kernel<PermuteEntries<'static>>,
     columns: Kernel<PermuteColumns<'static>>,
     pattern: Kernel<PermutePattern<'static>>,
@@ -232,7 +235,7 @@ struct Permuted {
     wrong: u32,
 }
 
-impl Permute {
+impl Kernels {
     fn new(device: &Device, triangle: Part) -> Result<Self> {
         let triangle = match triangle {
             Part::Full => 0,

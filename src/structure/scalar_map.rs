@@ -10,7 +10,8 @@ use std::ops::Range;
 /// diagonal, the triangle on the side that is read.
 ///
 /// ```
-/// use blockmul::{ScalarMap, generate};
+/// use blockmul::plan::ScalarMap;
+/// use blockmul::generate;
 /// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?; // a path of 4 poses, blocks 3x3
 /// let map = ScalarMap::lower(&h)?;
 /// assert_eq!(map.nnz(), 4 * 6 + 3 * 9); // triangles on the diagonal, whole blocks below

@@ -1,12 +1,14 @@
 //! A [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Part, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    vector::check_vector,
 };
 
 kernel! {
-    struct Scalars<T: Element> = "scalars" in "structure/scalars.cl" {
+    struct CopyScalars<T: Element> = "scalars" in "structure/scalars.cl" {
         source: In<u32>,
         first: In<u64>,
         height: In<u32>,
@@ -27,11 +29,12 @@ const DIAGONAL: u32 = 61;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Cbc, Device, ScalarMap, ScalarPlan, generate};
+/// use blockmul::plan::{ScalarMap, Scalars};
+/// use blockmul::{Cbc, Device, Planned, generate};
 /// let device = Device::auto()?;
 /// let h = generate::pose_graph(50, 20, 6, generate::Values::Real, 1)?;
 /// let h_on_device = device.upload(&h)?;
-/// let plan = ScalarPlan::<Cbc<f64>>::lower(&h_on_device.pattern())?; // structure, once
+/// let plan = Scalars::<Cbc<f64>>::lower(&h_on_device.pattern())?; // structure, once
 /// let mut on_device = plan.output()?;
 /// let mut values = vec![0.0; plan.map().nnz()];
 ///
@@ -44,18 +47,18 @@ const DIAGONAL: u32 = 61;
 /// # Ok(())
 /// # }
 /// ```
-pub struct ScalarPlan<M: Matrix> {
+pub struct Scalars<M: Matrix> {
     device: Device,
     h: DevicePattern,
     map: ScalarMap,
     source: Buffer<u32>,
     first: Buffer<u64>,
     height: Buffer<u32>,
-    kernel: Kernel<Scalars<'static, M::Element>>,
+    kernel: Kernel<CopyScalars<'static, M::Element>>,
     grid: Grid,
 }
 
-impl<M: Matrix> ScalarPlan<M> {
+impl<M: Matrix> Scalars<M> {
     /// To the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back, once.
     ///
     /// # Errors
@@ -67,7 +70,7 @@ impl<M: Matrix> ScalarPlan<M> {
     /// To both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
     ///
     /// # Errors
-    /// As [`ScalarPlan::lower`].
+    /// As [`Scalars::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
         Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
@@ -77,7 +80,7 @@ impl<M: Matrix> ScalarPlan<M> {
         Self::kernel(device, &Elementwise::new(device.info(), shape)).map(drop)
     }
 
-    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<Scalars<'static, M::Element>>> {
+    fn kernel(device: &Device, grid: &Elementwise) -> Result<Kernel<CopyScalars<'static, M::Element>>> {
         let names = [("TURNED", TURNED), ("FALLING", FALLING), ("DIAGONAL", DIAGONAL)];
         let options = names.iter().fold(grid.options::<M::Element>(), |options, (name, bit)| options.define(name, bit));
         Kernel::new(device, &options)
@@ -106,51 +109,46 @@ impl<M: Matrix> ScalarPlan<M> {
     pub fn map(&self) -> &ScalarMap {
         &self.map
     }
+}
 
-    /// Room for the scalars, for executions to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn output(&self) -> Result<DeviceVector<M::Element>> {
+impl<M: Matrix> Planned for Scalars<M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    /// The values in the order of the map's pattern.
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<Self::Output> {
         self.device.zero_vector(self.map.nnz())
     }
 
-    /// The values of `h` in the order of the map's pattern. Returns when it is enqueued; allocates nothing and reads nothing back.
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`] when `h` has another pattern or block shape than the plan,
-    /// [`Error::DeviceMismatch`] when `values` lives on another device; [`Error::Length`] when
-    /// `values` has not as many elements as the map; [`Error::OpenCl`].
-    pub fn execute(&self, h: &DeviceMatrix<M>, values: &mut DeviceVector<M::Element>) -> Result<()> {
+    fn cost(&self) -> Cost {
+        let device_bytes = self.source.bytes() + self.first.bytes() + self.height.bytes();
+        Cost { device_bytes, ..Cost::default() }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, h: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
+        check_unscaled("scalars", &into)?;
         self.h.check("H", &h.cbc)?;
-        if !values.device.same_as(&self.device) {
-            let (a, b) = (self.device.info().name.clone(), values.device.info().name.clone());
-            return Err(Error::DeviceMismatch { a, b });
-        }
-        if values.len() != self.map.nnz() {
-            let why = "the scalars of the map".into();
-            return Err(Error::Length { array: "values", found: values.len(), expected: self.map.nnz(), why });
-        }
-        let args = Scalars {
+        check_vector("values", into.c, &self.device, self.map.nnz(), || "the scalars of the map".into())?;
+        work.stage("scalars");
+        let args = CopyScalars {
             source: &self.source,
             first: &self.first,
             height: &self.height,
             from: &h.cbc.values,
-            to: &mut values.values,
+            to: &mut into.c.values,
             nnz: self.source.len() as u32,
             stride: h.cbc.stride as u32,
         };
-        self.kernel.launch(&Work::new(&self.device, None), self.grid, args)
-    }
-
-    /// Bytes of device memory the plan holds.
-    pub fn device_bytes(&self) -> u64 {
-        self.source.bytes() + self.first.bytes() + self.height.bytes()
+        self.kernel.launch(work, self.grid, args)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for ScalarPlan<M> {
+impl<M: Matrix> std::fmt::Debug for Scalars<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ScalarPlan({:?} to {} scalars)", self.h, self.map.nnz())
+        write!(f, "Scalars({:?} to {} scalars)", self.h, self.map.nnz())
     }
 }

@@ -6,7 +6,8 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
-    primitives::transpose::{Transpose, Transposed},
+    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    primitives::transpose::{self, Transposed},
     resident::DeviceCbc,
 };
 
@@ -14,10 +15,11 @@ use crate::{
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, TransposePlan};
+/// use blockmul::plan::Transpose;
+/// use blockmul::{Csc, Device, Planned};
 /// let device = Device::auto()?;
 /// let mut a = device.upload(&Csc::from_triplets(2, 3, [(0, 0, 1.0), (0, 2, 2.0), (1, 2, 3.0)])?)?;
-/// let plan = TransposePlan::<Csc<f64>>::new(&a.pattern())?;
+/// let plan = Transpose::<Csc<f64>>::new(&a.pattern())?;
 /// let mut at = plan.output()?;
 /// plan.execute(&a, &mut at)?;
 /// assert_eq!(at.download()?, Csc::from_triplets(3, 2, [(0, 0, 1.0), (2, 0, 2.0), (2, 1, 3.0)])?);
@@ -27,7 +29,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct TransposePlan<M: Matrix> {
+pub struct Transpose<M: Matrix> {
     device: Device,
     a: DevicePattern,
     c: DevicePattern,
@@ -35,7 +37,7 @@ pub struct TransposePlan<M: Matrix> {
     bytes: u64,
 }
 
-impl<M: Matrix> TransposePlan<M> {
+impl<M: Matrix> Transpose<M> {
     /// C = Aᵀ.
     ///
     /// # Errors
@@ -50,7 +52,7 @@ impl<M: Matrix> TransposePlan<M> {
         let device = a.device();
         device.require::<M::Element>()?;
         let work = Work::new(device, None);
-        let Transposed { pattern, source } = Transpose::new(device)?.run(&work, &a.arrays)?;
+        let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
         let blocks = MoveBlocks::new(device, grid, Moves { source, turn })?;
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: M::ROW_MAJOR };
@@ -58,26 +60,7 @@ impl<M: Matrix> TransposePlan<M> {
         Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
     }
 
-    /// A matrix with the pattern of C, its values 0, for executions to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory).
-    pub fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
-    }
-
-    /// C = Aᵀ. Returns when it is enqueued; allocates nothing and reads nothing back.
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`](crate::Error::PlanPattern) when a matrix has another pattern or block
-    /// shape than the plan, [`Error::OpenCl`](crate::Error::OpenCl).
-    pub fn execute(&self, a: &DeviceMatrix<M>, c: &mut DeviceMatrix<M>) -> Result<()> {
-        self.a.check("A", &a.cbc)?;
-        self.c.check("C", &c.cbc)?;
-        self.turn(&Work::new(&self.device, None), &a.cbc, &mut c.cbc)
-    }
-
-    /// As [`TransposePlan::execute`], of arrays that the caller has checked.
+    /// C = Aᵀ, of arrays that the caller has checked.
     pub(crate) fn turn(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
         work.stage("transpose");
         self.blocks.run(work, a, c)
@@ -87,21 +70,40 @@ impl<M: Matrix> TransposePlan<M> {
     pub fn pattern(&self) -> &DevicePattern {
         &self.c
     }
+}
 
-    /// Bytes of device memory the plan holds, the pattern of C among them.
-    pub fn device_bytes(&self) -> u64 {
-        self.bytes
+impl<M: Matrix> Planned for Transpose<M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    type Output = DeviceMatrix<M>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<DeviceMatrix<M>> {
+        DeviceMatrix::zeros(&self.c)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { device_bytes: self.bytes, ..Cost::default() }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+        check_unscaled("a transpose", &into)?;
+        self.a.check("A", &a.cbc)?;
+        self.c.check("C", &into.c.cbc)?;
+        self.turn(work, &a.cbc, &mut into.c.cbc)
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for TransposePlan<M> {
+impl<M: Matrix> std::fmt::Debug for Transpose<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TransposePlan({:?} to {:?})", self.a, self.c)
+        write!(f, "Transpose({:?} to {:?})", self.a, self.c)
     }
 }
 
 impl<M: Matrix> DeviceMatrix<M> {
-    /// The transpose, its blocks transposed, on the device; [`TransposePlan`] keeps what the next one of the same pattern needs.
+    /// The transpose, its blocks transposed, on the device; [`Transpose`] keeps what the next one of the same pattern needs.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -113,9 +115,9 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`TransposePlan::new`].
+    /// As [`Transpose::new`].
     pub fn transposed(&self) -> Result<Self> {
-        let plan = TransposePlan::new(&self.pattern())?;
+        let plan = Transpose::new(&self.pattern())?;
         let mut c = plan.output()?;
         plan.execute(self, &mut c)?;
         Ok(c)

@@ -3,6 +3,7 @@ use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
     resident::PatternArrays,
 };
 kernel! {
@@ -45,14 +46,15 @@ const GROUP_SIZE: usize = 64;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, Diagonal};
+/// use blockmul::plan::Diagonal;
+/// use blockmul::{Csc, Device, Planned};
 /// let device = Device::auto()?;
 /// let h = device.upload(&Csc::from_triplets(3, 3, [(0, 0, 2.0), (1, 0, 7.0), (2, 2, 5.0)])?)?;
 /// let diagonal = Diagonal::<Csc<f64>>::new(&h.pattern())?; // structure, once
-/// let (mut d, mut scalars) = (diagonal.output()?, diagonal.scalar_output()?);
+/// let (mut d, mut scalars) = (diagonal.output()?, diagonal.scalars().output()?);
 /// diagonal.execute(&h, &mut d)?; // values, many times
 /// assert_eq!((d.nnz(), d.download()?.values()), (3, &[2.0, 0.0, 5.0][..]));
-/// diagonal.execute_scalars(&h, &mut scalars)?;
+/// diagonal.scalars().execute(&h, &mut scalars)?;
 /// assert_eq!(scalars.download()?, [2.0, 0.0, 5.0]);
 /// # Ok(())
 /// # }
@@ -105,33 +107,40 @@ impl<M: Matrix> Diagonal<M> {
         Ok(Self { a: a.clone(), pattern, entry, blocks, elements })
     }
 
-    /// A block-diagonal matrix of zeros, for [`Diagonal::execute`] to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn output(&self) -> Result<DeviceMatrix<M>> {
+    /// The same plan for the scalars on the diagonal, into a vector.
+    pub fn scalars(&self) -> DiagonalScalars<'_, M> {
+        DiagonalScalars(self)
+    }
+
+    /// The pattern of the block-diagonal matrix: that of the identity.
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.pattern
+    }
+}
+
+impl<M: Matrix> Planned for Diagonal<M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    /// A block-diagonal matrix.
+    type Output = DeviceMatrix<M>;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    fn output(&self) -> Result<DeviceMatrix<M>> {
         DeviceMatrix::zeros(&self.pattern)
     }
 
-    /// A vector of zeros, for [`Diagonal::execute_scalars`] to write.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn scalar_output(&self) -> Result<DeviceVector<M::Element>> {
-        self.device().zero_vector(self.scalars())
+    fn cost(&self) -> Cost {
+        Cost { device_bytes: self.entry.bytes() + self.pattern.device_bytes(), ..Cost::default() }
     }
 
-    /// Copies the blocks on the diagonal of `a`.
-    ///
-    /// Returns when it is enqueued; allocates nothing and reads nothing back; see [`MatVec::execute`](crate::MatVec::execute).
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`] when `a` or `diagonal` has another pattern or block shape,
-    /// [`Error::OpenCl`].
-    pub fn execute(&self, a: &DeviceMatrix<M>, diagonal: &mut DeviceMatrix<M>) -> Result<()> {
+    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+        check_unscaled("a diagonal", &into)?;
         self.a.check("A", &a.cbc)?;
-        self.pattern.check("the diagonal", &diagonal.cbc)?;
-        let (n, to) = (self.entry.len(), &mut diagonal.cbc);
+        self.pattern.check("the diagonal", &into.c.cbc)?;
+        work.stage("diagonal");
+        let (n, to) = (self.entry.len(), &mut into.c.cbc);
         let args = CopyBlocks {
             entry: &self.entry,
             values: &a.cbc.values,
@@ -140,45 +149,45 @@ impl<M: Matrix> Diagonal<M> {
             stride: a.cbc.stride as u32,
             d_stride: to.stride as u32,
         };
-        let grid = Grid::items(n * to.shape.area(), GROUP_SIZE);
-        self.blocks.launch(&Work::new(self.device(), None), grid, args)
+        self.blocks.launch(work, Grid::items(n * to.shape.area(), GROUP_SIZE), args)
+    }
+}
+
+/// The scalars on the diagonal, by the plan of a [`Diagonal`].
+#[derive(Debug)]
+pub struct DiagonalScalars<'p, M: Matrix>(&'p Diagonal<M>);
+
+impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.0.device()
     }
 
-    /// Copies the scalars on the diagonal of `a`.
-    ///
-    /// # Errors
-    /// As [`Diagonal::execute`]; [`Error::Length`] for a vector that is not as long as the diagonal.
-    pub fn execute_scalars(&self, a: &DeviceMatrix<M>, diagonal: &mut DeviceVector<M::Element>) -> Result<()> {
-        self.a.check("A", &a.cbc)?;
-        check_vector("diagonal", diagonal, self.device(), self.scalars(), || format!("A is {:?}", self.a))?;
-        let grid = Grid::items(self.scalars(), GROUP_SIZE);
+    fn output(&self) -> Result<Self::Output> {
+        self.device().zero_vector(self.0.a.scalar_sides().0)
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
+    }
+
+    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
+        let Diagonal { a: pattern, entry, elements, .. } = self.0;
+        let scalars = pattern.scalar_sides().0;
+        check_unscaled("a diagonal", &into)?;
+        pattern.check("A", &a.cbc)?;
+        check_vector("diagonal", into.c, self.device(), scalars, || format!("A is {pattern:?}"))?;
+        work.stage("diagonal");
         let args = CopyElements {
-            entry: &self.entry,
+            entry,
             values: &a.cbc.values,
-            diagonal: &mut diagonal.values,
-            n: self.entry.len() as u32,
+            diagonal: &mut into.c.values,
+            n: entry.len() as u32,
             stride: a.cbc.stride as u32,
         };
-        self.elements.launch(&Work::new(self.device(), None), grid, args)
-    }
-
-    fn scalars(&self) -> usize {
-        self.a.scalar_sides().0
-    }
-
-    /// The pattern of the block-diagonal matrix: that of the identity.
-    pub fn pattern(&self) -> &DevicePattern {
-        &self.pattern
-    }
-
-    /// The device planned for.
-    pub fn device(&self) -> &Device {
-        self.a.device()
-    }
-
-    /// Bytes of device memory held beside the pattern of the matrix.
-    pub fn device_bytes(&self) -> u64 {
-        self.entry.bytes() + self.pattern.device_bytes()
+        elements.launch(work, Grid::items(scalars, GROUP_SIZE), args)
     }
 }
 

@@ -15,10 +15,10 @@ mod norms;
 mod scaling;
 
 pub(crate) use arithmetic::PIECE as DOT_PIECE;
-pub use diagonal::Diagonal;
+pub use diagonal::{Diagonal, DiagonalScalars};
 pub use norms::Norms;
 
-use crate::{Device, DeviceVector, Element, Error, Result, resident::PatternArrays};
+use crate::{Device, DeviceVector, Element, Error, Result, plan::prepared::same_device, resident::PatternArrays};
 
 /// Asks for the kernels that set up any plan of this folder. A solver has several such plans, and
 /// kernels compiled together take less time.
@@ -36,10 +36,7 @@ pub(crate) fn check_vector<T: Element>(
     expected: usize,
     why: impl FnOnce() -> String,
 ) -> Result<()> {
-    if !vector.device().same_as(device) {
-        let name = |device: &Device| device.info().name.clone();
-        return Err(Error::DeviceMismatch { a: name(device), b: name(vector.device()) });
-    }
+    same_device(device, vector.device())?;
     match vector.len() == expected {
         true => Ok(()),
         false => Err(Error::Length { array: name, found: vector.len(), expected, why: why() }),

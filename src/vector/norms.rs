@@ -4,7 +4,9 @@ use super::{
     line_sums::{LineSums, Terms},
 };
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result, device::Work, product::Scaling,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
+    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    product::Scaling,
 };
 use std::marker::PhantomData;
 
@@ -15,7 +17,8 @@ use std::marker::PhantomData;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csc, Device, Norms};
+/// use blockmul::plan::Norms;
+/// use blockmul::{Csc, Device, Planned};
 /// let device = Device::auto()?;
 /// let mut a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 3.0), (1, 0, 4.0), (0, 1, 2.0)])?)?;
 /// let columns = Norms::<Csc<f64>>::columns(&a.pattern())?;
@@ -42,7 +45,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// The 2-norm of every scalar column.
     ///
     /// # Errors
-    /// As [`MatVec::multiply`](crate::MatVec::multiply).
+    /// As [`Apply::new`](crate::plan::Apply::new).
     pub fn columns(a: &DevicePattern) -> Result<Self> {
         Self::new(a, true, Terms::Squares)
     }
@@ -78,36 +81,33 @@ impl<M: Matrix<Element: Field>> Norms<M> {
         let (len, bytes) = (sums.len(), sums.bytes());
         Ok(Self { a: a.clone(), sums, len, bytes, matrix: PhantomData })
     }
+}
 
-    /// A vector of zeros, as long as there are norms.
-    ///
-    /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory).
-    pub fn output(&self) -> Result<DeviceVector<M::Element>> {
-        self.device().zero_vector(self.len)
-    }
+impl<M: Matrix> Planned for Norms<M> {
+    type Inputs<'a> = &'a DeviceMatrix<M>;
+    type Output = DeviceVector<M::Element>;
 
-    /// Writes the norms of `a`.
-    ///
-    /// Returns when it is enqueued; a download waits. Allocates nothing and reads nothing back; see [`MatVec::execute`](crate::MatVec::execute).
-    ///
-    /// # Errors
-    /// As [`MatVec::execute`](crate::MatVec::execute).
-    pub fn execute(&self, a: &DeviceMatrix<M>, norms: &mut DeviceVector<M::Element>) -> Result<()> {
-        self.a.check("A", &a.cbc)?;
-        check_vector("norms", norms, self.device(), self.len, || format!("A is {:?}", self.a))?;
-        // The values stand in for the vector, which is not read.
-        self.sums.run(&Work::new(self.device(), None), &a.cbc, &a.cbc.values, Scaling::plain(), &mut norms.values)
-    }
-
-    /// The device planned for.
-    pub fn device(&self) -> &Device {
+    fn device(&self) -> &Device {
         self.a.device()
     }
 
-    /// Bytes of device memory held beside the pattern.
-    pub fn device_bytes(&self) -> u64 {
-        self.bytes
+    fn output(&self) -> Result<Self::Output> {
+        self.device().zero_vector(self.len)
+    }
+
+    /// A root for each norm is not counted.
+    fn cost(&self) -> Cost {
+        let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
+        Cost { products: 0, flops, device_bytes: self.bytes }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, Self::Output>) -> Result<()> {
+        check_unscaled("norms", &into)?;
+        self.a.check("A", &a.cbc)?;
+        check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
+        work.stage("norms");
+        // The values stand in for the vector, which is not read.
+        self.sums.run(work, &a.cbc, &a.cbc.values, Scaling::plain(), &mut into.c.values)
     }
 }
 

@@ -26,7 +26,12 @@ mod solve;
 mod spy;
 
 use assert_cmd::Command;
-use blockmul::{BlockShape, Csc, Element, Matrix, Method, Threshold, io::matrix_market, matrix, reference};
+use blockmul::{
+    BlockShape, Csc, Element, Matrix, Method,
+    io::matrix_market,
+    matrix::{self, Threshold},
+    reference,
+};
 use half::f16;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,10 @@
 //! Operations of the library, tried again on the same device after a failure.
 use blockmul::{
-    BlockShape, Cbc, Csc, Damping, Device, Matrix, Pattern, Planned, Product, Result, Schur, generate,
-    generate::{Random, Values},
+    BlockShape, Cbc, Csc, Device, Matrix, Planned, Product, Result,
+    generate::{self, Random, Values},
+    matrix::Pattern,
     multiply,
+    solver::{Damping, Schur},
 };
 use std::{path::Path, process::ExitCode};
 

@@ -1,9 +1,10 @@
 //! Memory over 2,000 products, plans and Schur complements in one process: after the first tenth it stays as it is.
 use super::{operations::diagonal, workshop::Workshop};
 use blockmul::{
-    BlockShape, Cbc, Csc, Damping, Device, Matrix, Planned, Product, Schur, generate,
-    generate::{Random, Values},
+    BlockShape, Cbc, Csc, Device, Matrix, Planned, Product,
+    generate::{self, Random, Values},
     multiply, reference,
+    solver::{Damping, Schur},
 };
 use std::{
     error::Error,

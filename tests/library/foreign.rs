@@ -1,8 +1,8 @@
 //! An application's own OpenCL handles, by their raw values.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Product, RawMatrix, Result, error::PatternError,
-    reference,
+    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Product, Result, error::PatternError,
+    foreign::RawMatrix, reference,
 };
 use opencl3::{
     command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CommandQueue},

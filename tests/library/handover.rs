@@ -2,8 +2,9 @@
 
 use crate::common::{Family, blocks, device};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, Element, Error, Matrix, Part, Planned, Product, ScalarMap, ScalarPlan, generate,
-    generate::Values,
+    BlockShape, Bsr, Cbc, Csc, Device, Element, Error, Matrix, Part, Planned, Product,
+    generate::{self, Values},
+    plan::{ScalarMap, Scalars},
 };
 use half::f16;
 
@@ -38,7 +39,7 @@ fn on_host<M: Matrix>(map: &ScalarMap, h: &M) -> Csc<M::Element> {
     Csc::new(map.pattern().clone(), values).unwrap()
 }
 
-fn on_device<M: Matrix>(plan: &ScalarPlan<M>, h: &M) -> Csc<M::Element> {
+fn on_device<M: Matrix>(plan: &Scalars<M>, h: &M) -> Csc<M::Element> {
     let (dh, mut there) = (device().upload(h).unwrap(), plan.output().unwrap());
     let nan = vec![<M::Element as Element>::from_f64(f64::NAN); plan.map().nnz()];
     there.write(&nan).unwrap();
@@ -49,7 +50,7 @@ fn on_device<M: Matrix>(plan: &ScalarPlan<M>, h: &M) -> Csc<M::Element> {
 /// By every way, from `h` however it is stored, what `want` is.
 fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     let pattern = device().upload(h).unwrap().pattern();
-    let plans = [ScalarPlan::<M>::lower(&pattern).unwrap(), ScalarPlan::full(&pattern).unwrap()];
+    let plans = [Scalars::<M>::lower(&pattern).unwrap(), Scalars::full(&pattern).unwrap()];
     let maps = [ScalarMap::lower(h).unwrap(), ScalarMap::full(h).unwrap()];
     for ((plan, map), want) in plans.iter().zip(&maps).zip(want) {
         assert!(on_host(map, h) == *want, "{what}, on the host");
@@ -92,12 +93,12 @@ fn of_a_whole_matrix_the_lower_triangle_is_read() {
     check_lower(&Bsr::from_transpose(h.transpose()), &lower);
     let full = on_host(&ScalarMap::full(&h).unwrap(), &h).to_dense();
     assert!((0..30).all(|i| (0..=i).all(|j| full[(i, j)] == dense[(i, j)] && full[(j, i)] == dense[(i, j)])));
-    assert!(on_device(&ScalarPlan::full(&device().upload(&h).unwrap().pattern()).unwrap(), &h).to_dense() == full);
+    assert!(on_device(&Scalars::full(&device().upload(&h).unwrap().pattern()).unwrap(), &h).to_dense() == full);
 }
 
 fn check_lower<M: Matrix>(h: &M, want: &Csc<M::Element>) {
     assert!(on_host(&ScalarMap::lower(h).unwrap(), h) == *want);
-    assert!(on_device(&ScalarPlan::lower(&device().upload(h).unwrap().pattern()).unwrap(), h) == *want);
+    assert!(on_device(&Scalars::lower(&device().upload(h).unwrap().pattern()).unwrap(), h) == *want);
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn what_is_not_symmetric_is_refused() {
     let one_sided = Csc::from_triplets(3, 3, [(1, 0, 1.0), (0, 2, 1.0)]).unwrap();
     let told = ScalarMap::full(&one_sided).unwrap_err().to_string();
     assert!(told.contains("1 entries are below the diagonal, 1 above it"), "{told}");
-    assert!(ScalarPlan::<Csc<f64>>::full(&device().upload(&one_sided).unwrap().pattern()).is_err());
+    assert!(Scalars::<Csc<f64>>::full(&device().upload(&one_sided).unwrap().pattern()).is_err());
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn another_pattern_and_another_length_are_refused() {
     assert!(matches!(map.copy_values(&h, &mut values[1..]), Err(Error::Length { .. })));
 
     let dh = device().upload(&h).unwrap();
-    let plan = ScalarPlan::<Cbc<f64>>::lower(&dh.pattern()).unwrap();
+    let plan = Scalars::<Cbc<f64>>::lower(&dh.pattern()).unwrap();
     let mut there = plan.output().unwrap();
     let message = plan.execute(&device().upload(&other).unwrap(), &mut there).unwrap_err().to_string();
     assert!(message.starts_with("H has not the pattern of the plan"), "{message}");
@@ -151,7 +152,7 @@ fn another_pattern_and_another_length_are_refused() {
     let elsewhere = Device::open(device().info()).unwrap();
     let mut there = elsewhere.zero_vector(map.nnz()).unwrap();
     assert!(matches!(plan.execute(&dh, &mut there), Err(Error::DeviceMismatch { .. })));
-    assert!(ScalarPlan::<Bsr<f64>>::lower(&dh.pattern()).is_err(), "another type of matrix");
+    assert!(Scalars::<Bsr<f64>>::lower(&dh.pattern()).is_err(), "another type of matrix");
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
     let dj = device.upload(&j).unwrap();
     let gram = Product::gram(&dj).part(Part::Lower).plan().unwrap();
     let mut h = gram.output().unwrap();
-    let plan = ScalarPlan::<Cbc<f64>>::lower(gram.pattern()).unwrap();
+    let plan = Scalars::<Cbc<f64>>::lower(gram.pattern()).unwrap();
     let (mut there, mut values) = (plan.output().unwrap(), vec![0.0; plan.map().nnz()]);
     let before = device.counters();
     for _ in 0..10 {
@@ -174,7 +175,7 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
     let dense = j.to_dense().transpose() * j.to_dense();
     let got = Csc::new(plan.map().pattern().clone(), values).unwrap().to_dense();
     assert!((0..240).all(|row| (0..=row).all(|col| got[(row, col)] == dense[(row, col)])));
-    assert!(plan.device_bytes() > 0);
+    assert!(plan.cost().device_bytes > 0);
 }
 
 /// Two Hessians of the same pose graph, and a right-hand side.
@@ -219,7 +220,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
     };
     let (hessians, b) = problem();
     let mut there = device().upload(&part(&hessians[0], Part::Lower)).unwrap();
-    let plan = ScalarPlan::<Cbc<f64>>::lower(&there.pattern()).unwrap();
+    let plan = Scalars::<Cbc<f64>>::lower(&there.pattern()).unwrap();
     let symbolic = plan.map().symbolic();
     let factor = SymbolicLlt::try_new(symbolic.as_ref(), Side::Lower).unwrap();
     let (mut scalars, mut values) = (plan.output().unwrap(), vec![0.0; plan.map().nnz()]);

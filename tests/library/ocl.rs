@@ -1,6 +1,6 @@
 //! An application that owns an `ocl` context (feature `ocl`) multiplies its own buffers.
 use crate::common::{Family, blocks, device, scalars};
-use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Error, OclMatrix, Result, reference};
+use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Error, Result, foreign::OclMatrix, reference};
 use ocl::{Buffer, Context, Event, Queue, core, flags::CommandQueueProperties};
 use std::time::Duration;
 

@@ -3,7 +3,9 @@
 use crate::common::device;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, Planned, Product,
-    TransposePlan, generate, generate::Values, plan::Accum, reference,
+    generate::{self, Values},
+    plan::{Accum, Transpose},
+    reference,
 };
 use half::f16;
 
@@ -11,7 +13,7 @@ fn shape(rows: usize, cols: usize) -> BlockShape {
     BlockShape::new(rows, cols).unwrap()
 }
 
-fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::Pattern, &[u8]) {
+fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
 }
 
@@ -201,7 +203,7 @@ fn a_refusal_says_what_differs() {
     use blockmul::error::{PatternDifference as Difference, PatternMismatch};
     fn refused<M: Matrix>(plan: &M, other: &M) -> PatternMismatch {
         let (a, other) = (device().upload(plan).unwrap(), device().upload(other).unwrap());
-        let plan = TransposePlan::<M>::new(&a.pattern()).unwrap();
+        let plan = Transpose::<M>::new(&a.pattern()).unwrap();
         match plan.execute(&other, &mut plan.output().unwrap()).unwrap_err() {
             Error::PlanPattern(mismatch) => *mismatch,
             other => panic!("{other:?}"),

@@ -1,8 +1,8 @@
 //! Whole products on a device against the reference: equal, pattern and values, to the bit.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Product, Progress, Report, Result, Threshold,
-    reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Product, Result, host::Progress, matrix::Threshold,
+    product::Report, reference,
 };
 use half::f16;
 use proptest::prelude::*;

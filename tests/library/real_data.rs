@@ -6,8 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
     error::ErrorKind,
     io::{ReadOptions, read},
-    reference,
-    reference::verify::verify,
+    reference::{self, verify::verify},
 };
 use std::path::PathBuf;
 

@@ -2,8 +2,10 @@
 //! (some 50,000 work-items a second), and a first check of a new device.
 use crate::common::*;
 use blockmul::{
-    AddPlan, BlockShape, Cbc, Csc, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms, Part, PermutePlan,
-    Product, Result, ScalarMap, ScalarPlan, Schur, matrix, reference,
+    BlockShape, Cbc, Csc, Element, Matrix, Part, Planned, Product, Result, matrix,
+    plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars},
+    reference,
+    solver::{Damping, ImplicitSchur, Schur},
 };
 use half::f16;
 use nalgebra::DMatrix;
@@ -136,10 +138,10 @@ fn matrices_with_vectors() -> Result<()> {
         let (mut da, x) = (device.upload(&a)?, device.upload_vector(&host)?);
         let (mut y, mut want) = (device.zero_vector(n * side)?, vec![0.0; n * side]);
 
-        MatVec::<Cbc<f32>>::multiply(&da.pattern())?.execute(&da, &x, &mut y)?;
+        Apply::<Cbc<f32>>::new(&da.pattern())?.execute((&da, &x), &mut y)?;
         reference::multiply_vector(1.0, &a, &host, 0.0, &mut want)?;
         assert_eq!(y.download()?, want, "{side}");
-        MatVec::<Cbc<f32>>::multiply_transposed(&da.pattern())?.execute_scaled(2.0, &da, &x, 1.0, &mut y)?;
+        Apply::<Cbc<f32>>::transposed(&da.pattern())?.execute((&da, &x), Accum::into(&mut y).alpha(2.0).beta(1.0))?;
         reference::multiply_vector_transposed(2.0, &a, &host, 1.0, &mut want)?;
         assert_eq!(y.download()?, want, "{side}");
         assert_eq!(x.dot(&y)?, reference::dot(&host, &want)?);
@@ -158,7 +160,7 @@ fn matrices_with_vectors() -> Result<()> {
         let mut d = diagonal.output()?;
         diagonal.execute(&da, &mut d)?;
         equal(&d.download()?, &reference::diagonal(&a)?, &format!("diagonal blocks of {side}"));
-        diagonal.execute_scalars(&da, &mut y)?;
+        diagonal.scalars().execute(&da, &mut y)?;
         da.scale_columns(&x)?;
         da.scale_rows(&x)?;
         let want = reference::scale_rows(&reference::scale_columns(&a, &host)?, &host)?;
@@ -176,9 +178,9 @@ fn structure_is_changed() -> Result<()> {
         let (da, db) = (device().upload(&a)?, device().upload(&b)?);
         equal(&da.transposed()?.download()?, &a.transpose(), &what);
 
-        let plan = AddPlan::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
+        let plan = Add::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
         let mut c = plan.output()?;
-        plan.execute(2.0, &da, -1.0, &db, &mut c)?;
+        plan.execute([(2.0, &da), (-1.0, &db)], &mut c)?;
         equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, &what);
 
         // There, and back by the inverse.
@@ -188,8 +190,8 @@ fn structure_is_changed() -> Result<()> {
             order.iter().enumerate().for_each(|(place, &index)| inverse[index] = place);
             inverse
         };
-        let there = PermutePlan::<Cbc<T>>::new(&da.pattern(), &rows, &cols)?;
-        let again = PermutePlan::<Cbc<T>>::new(there.pattern(), &back(&rows), &back(&cols))?;
+        let there = Permute::<Cbc<T>>::new(&da.pattern(), &rows, &cols)?;
+        let again = Permute::<Cbc<T>>::new(there.pattern(), &back(&rows), &back(&cols))?;
         let (mut c, mut d) = (there.output()?, again.output()?);
         there.execute(&da, &mut c)?;
         again.execute(&c, &mut d)?;
@@ -210,16 +212,16 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
     let lower = [(0, 0), (1, 0), (3, 0), (1, 1), (2, 1), (3, 3)].map(|(row, col)| (row, col, eye(row, col)));
     let s = Cbc::from_triplets(4, 4, shape, lower)?;
     let ds = device().upload(&s)?;
-    let there = PermutePlan::<Cbc<f64>>::symmetric(&ds.pattern(), &[2, 0, 3, 1], Part::Lower)?;
-    let again = PermutePlan::<Cbc<f64>>::symmetric(there.pattern(), &[1, 3, 0, 2], Part::Lower)?;
+    let there = Permute::<Cbc<f64>>::symmetric(&ds.pattern(), &[2, 0, 3, 1], Part::Lower)?;
+    let again = Permute::<Cbc<f64>>::symmetric(there.pattern(), &[1, 3, 0, 2], Part::Lower)?;
     let (mut c, mut d) = (there.output()?, again.output()?);
     there.execute(&ds, &mut c)?;
     again.execute(&c, &mut d)?;
     equal(&d.download()?, &s, "there and back");
 
     for (plan, map) in [
-        (ScalarPlan::<Cbc<f64>>::lower(&ds.pattern())?, ScalarMap::lower(&s)?),
-        (ScalarPlan::full(&ds.pattern())?, ScalarMap::full(&s)?),
+        (Scalars::<Cbc<f64>>::lower(&ds.pattern())?, ScalarMap::lower(&s)?),
+        (Scalars::full(&ds.pattern())?, ScalarMap::full(&s)?),
     ] {
         let (mut values, mut want) = (plan.output()?, vec![0.0; map.nnz()]);
         plan.execute(&ds, &mut values)?;

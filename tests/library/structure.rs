@@ -2,8 +2,10 @@
 
 use crate::common::{FAMILIES, Family, Random, blocks, device, scalars};
 use blockmul::{
-    AddPlan, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, PermutePlan, Planned,
-    Product, TransposePlan, generate, generate::Values, matrix,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product,
+    generate::{self, Values},
+    matrix,
+    plan::{Add, Permute, Transpose},
 };
 use half::f16;
 use nalgebra::DMatrix;
@@ -80,7 +82,8 @@ fn transposes_of_every_family_and_of_nothing() {
 #[test]
 fn bits_are_moved_as_they_are() {
     let values = [0x7e01u16, 0xfc00, 0x8000, 0x0001, 0x7c01, 0x3c00].map(f16::from_bits); // NaNs, -inf, -0, a subnormal
-    let a = Cbc::new(blockmul::Pattern::new(1, 1, vec![0, 1], vec![0]).unwrap(), shape(2, 3), values.to_vec()).unwrap();
+    let a = Cbc::new(blockmul::matrix::Pattern::new(1, 1, vec![0, 1], vec![0]).unwrap(), shape(2, 3), values.to_vec())
+        .unwrap();
     let back = up(&up(&a).transposed().unwrap().download().unwrap()).transposed().unwrap().download().unwrap();
     same(&back, &a, "there and back");
 }
@@ -89,8 +92,8 @@ fn bits_are_moved_as_they_are() {
 fn new_values_through_one_plan() {
     let a = generate::bundle_adjustment(20, 300, 4, shape(6, 3), Values::Real, 1).unwrap();
     let (mut da, order_of_rows, order_of_cols) = (up(&a), order(20, 1), order(300, 2));
-    let transpose = TransposePlan::<Cbc<f64>>::new(&da.pattern()).unwrap();
-    let permute = PermutePlan::<Cbc<f64>>::new(&da.pattern(), &order_of_rows, &order_of_cols).unwrap();
+    let transpose = Transpose::<Cbc<f64>>::new(&da.pattern()).unwrap();
+    let permute = Permute::<Cbc<f64>>::new(&da.pattern(), &order_of_rows, &order_of_cols).unwrap();
     let (mut at, mut p) = (transpose.output().unwrap(), permute.output().unwrap());
     for step in 0..3 {
         let values = a.values().iter().map(|x| x * (step as f64 + 0.1)).collect();
@@ -117,7 +120,7 @@ fn every_permutation<T: Element>(shapes: &[(usize, usize)]) {
         let (rows, cols) = (order(31, seed), order(23, seed + 50));
         let want = permuted(&a, &rows, &cols);
         let run = |a: &Cbc<T>| {
-            let plan = PermutePlan::<Cbc<T>>::new(&up(a).pattern(), &rows, &cols).unwrap();
+            let plan = Permute::<Cbc<T>>::new(&up(a).pattern(), &rows, &cols).unwrap();
             let mut c = plan.output().unwrap();
             plan.execute(&up(a), &mut c).unwrap();
             c.download().unwrap()
@@ -125,7 +128,7 @@ fn every_permutation<T: Element>(shapes: &[(usize, usize)]) {
         same(&run(&a), &want, &what);
         same(&run(&a.with_alignment(32).unwrap()), &want, &format!("{what}, aligned"));
         let (by_row, plan) =
-            (up(&by_rows(&a)), |a: &DeviceMatrix<Bsr<T>>| PermutePlan::<Bsr<T>>::new(&a.pattern(), &rows, &cols));
+            (up(&by_rows(&a)), |a: &DeviceMatrix<Bsr<T>>| Permute::<Bsr<T>>::new(&a.pattern(), &rows, &cols));
         let plan = plan(&by_row).unwrap();
         let mut c = plan.output().unwrap();
         plan.execute(&by_row, &mut c).unwrap();
@@ -145,7 +148,7 @@ fn permutations_of_every_family_and_of_nothing() {
     for (seed, family) in FAMILIES.into_iter().enumerate() {
         let a = scalars::<f64>(family, 150, 200, 6, seed as u64);
         let (rows, cols) = (order(150, 7), order(200, 8));
-        let plan = PermutePlan::<Csc<f64>>::new(&up(&a).pattern(), &rows, &cols).unwrap();
+        let plan = Permute::<Csc<f64>>::new(&up(&a).pattern(), &rows, &cols).unwrap();
         let mut c = plan.output().unwrap();
         plan.execute(&up(&a), &mut c).unwrap();
         let (got, dense) = (c.download().unwrap(), a.to_dense());
@@ -155,7 +158,7 @@ fn permutations_of_every_family_and_of_nothing() {
     }
     for (m, n) in [(0, 0), (0, 3), (3, 0), (3, 4)] {
         let empty = Csc::<f64>::from_triplets(m, n, []).unwrap();
-        let plan = PermutePlan::<Csc<f64>>::new(&up(&empty).pattern(), &order(m, 1), &order(n, 2)).unwrap();
+        let plan = Permute::<Csc<f64>>::new(&up(&empty).pattern(), &order(m, 1), &order(n, 2)).unwrap();
         same(&plan.output().unwrap().download().unwrap(), &empty, "empty");
     }
 }
@@ -180,12 +183,12 @@ fn symmetric_permutations<T: Element>(graphs: &[(usize, usize)]) {
             let what = format!("{stored:?} of {freedom}x{freedom} of {}", T::NAME);
             let (s, want) = (part(&h, stored), part(&whole, stored));
             let ds = up(&s);
-            let plan = PermutePlan::<Cbc<T>>::symmetric(&ds.pattern(), &order, stored).unwrap();
+            let plan = Permute::<Cbc<T>>::symmetric(&ds.pattern(), &order, stored).unwrap();
             let mut c = plan.output().unwrap();
             plan.execute(&ds, &mut c).unwrap();
             same(&c.download().unwrap(), &want, &what);
             let ds = up(&by_rows(&s));
-            let plan = PermutePlan::<Bsr<T>>::symmetric(&ds.pattern(), &order, stored).unwrap();
+            let plan = Permute::<Bsr<T>>::symmetric(&ds.pattern(), &order, stored).unwrap();
             let mut c = plan.output().unwrap();
             plan.execute(&ds, &mut c).unwrap();
             same(&c.download().unwrap(), &by_rows(&want), &format!("{what}, by rows"));
@@ -204,26 +207,26 @@ fn a_stored_triangle_stays_one() {
 #[test]
 fn what_is_no_permutation_or_no_triangle_is_refused() {
     let h = up(&generate::pose_graph(5, 0, 2, Values::Real, 1).unwrap());
-    let told = |result: Result<PermutePlan<Cbc<f64>>, Error>| result.unwrap_err().to_string();
+    let told = |result: Result<Permute<Cbc<f64>>, Error>| result.unwrap_err().to_string();
     let (good, short, twice, outside) = ([4, 3, 2, 1, 0], [0, 1, 2], [0, 1, 2, 3, 1], [0, 1, 2, 3, 5]);
-    let plan = |rows: &[usize], cols: &[usize]| PermutePlan::<Cbc<f64>>::new(&h.pattern(), rows, cols);
+    let plan = |rows: &[usize], cols: &[usize]| Permute::<Cbc<f64>>::new(&h.pattern(), rows, cols);
     assert_eq!(told(plan(&short, &good)), "row permutation: 3 indices for a matrix that has 5");
     assert_eq!(told(plan(&good, &twice)), "column permutation: index 1 is at place 1 and at place 4");
     assert_eq!(told(plan(&outside, &good)), "row permutation: index 5 at place 4 is outside 0..5");
-    let symmetric = |stored| PermutePlan::<Cbc<f64>>::symmetric(&h.pattern(), &good, stored);
+    let symmetric = |stored| Permute::<Cbc<f64>>::symmetric(&h.pattern(), &good, stored);
     let lower = told(symmetric(Part::Lower));
     assert!(lower.contains("4 entries are above the diagonal"), "{lower}");
     assert!(told(symmetric(Part::Upper)).contains("4 entries are below the diagonal"));
     let rows = up(&by_rows(&part(&h.download().unwrap(), Part::Upper)));
-    let told = PermutePlan::<Bsr<f64>>::symmetric(&rows.pattern(), &good, Part::Lower).unwrap_err().to_string();
+    let told = Permute::<Bsr<f64>>::symmetric(&rows.pattern(), &good, Part::Lower).unwrap_err().to_string();
     assert!(told.contains("4 entries are above the diagonal"), "{told}");
     for wide in
         [blocks::<f64>(Family::Banded, 5, 5, 1, shape(2, 3), 1), blocks(Family::Banded, 5, 4, 1, shape(2, 2), 1)]
     {
-        let result = PermutePlan::<Cbc<f64>>::symmetric(&up(&wide).pattern(), &good, Part::Full);
+        let result = Permute::<Cbc<f64>>::symmetric(&up(&wide).pattern(), &good, Part::Full);
         assert!(result.unwrap_err().to_string().contains("is not square"));
     }
-    assert!(PermutePlan::<Csc<f64>>::new(&h.pattern(), &good, &good).is_err(), "another type of matrix");
+    assert!(Permute::<Csc<f64>>::new(&h.pattern(), &good, &good).is_err(), "another type of matrix");
 }
 
 fn every_sum<T: Element<Arithmetic: From<f32>>>(shapes: &[(usize, usize)]) {
@@ -245,9 +248,9 @@ fn every_sum<T: Element<Arithmetic: From<f32>>>(shapes: &[(usize, usize)]) {
 
 fn sum<M: Matrix>(alpha: f64, a: &M, beta: f64, b: &M) -> M {
     let (a, b) = (up(a), up(b));
-    let plan = AddPlan::<M>::new(&a.pattern(), &b.pattern()).unwrap();
+    let plan = Add::<M>::new(&a.pattern(), &b.pattern()).unwrap();
     let mut c = plan.output().unwrap();
-    plan.execute(alpha, &a, beta, &b, &mut c).unwrap();
+    plan.execute([(alpha, &a), (beta, &b)], &mut c).unwrap();
     c.download().unwrap()
 }
 
@@ -281,13 +284,12 @@ fn sums_of_every_two_families_and_of_nothing() {
 fn what_cannot_be_added_is_refused() {
     let of = |nrows, r, c| up(&blocks::<f64>(Family::Banded, nrows, 4, 2, shape(r, c), 1));
     let (a, other) = (of(6, 2, 3), of(6, 3, 2));
-    let told =
-        |b: &DeviceMatrix<Cbc<f64>>| AddPlan::<Cbc<f64>>::new(&a.pattern(), &b.pattern()).unwrap_err().to_string();
+    let told = |b: &DeviceMatrix<Cbc<f64>>| Add::<Cbc<f64>>::new(&a.pattern(), &b.pattern()).unwrap_err().to_string();
     assert_eq!(told(&other), "cannot add: A is 6x4 blocks of 2x3, B is 6x4 blocks of 3x2");
     assert_eq!(told(&of(5, 2, 3)), "cannot add: A is 6x4 blocks of 2x3, B is 5x4 blocks of 2x3");
     let elsewhere = Device::open(device().info()).unwrap().upload(&a.download().unwrap()).unwrap();
-    assert!(matches!(AddPlan::<Cbc<f64>>::new(&a.pattern(), &elsewhere.pattern()), Err(Error::DeviceMismatch { .. })));
-    assert!(AddPlan::<Bsr<f64>>::new(&a.pattern(), &a.pattern()).is_err(), "another type of matrix");
+    assert!(matches!(Add::<Cbc<f64>>::new(&a.pattern(), &elsewhere.pattern()), Err(Error::DeviceMismatch { .. })));
+    assert!(Add::<Bsr<f64>>::new(&a.pattern(), &a.pattern()).is_err(), "another type of matrix");
 }
 
 #[test]
@@ -296,26 +298,26 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     let (a, other, again) = (of(1), of(2), of(1));
     assert_eq!(a.nnz(), other.nnz(), "sizes alone do not tell them apart");
     let identity: Vec<_> = (0..30).collect();
-    let transpose = TransposePlan::<Cbc<f64>>::new(&a.pattern()).unwrap();
-    let permute = PermutePlan::<Cbc<f64>>::new(&a.pattern(), &identity, &identity).unwrap();
-    let add = AddPlan::<Cbc<f64>>::new(&a.pattern(), &a.pattern()).unwrap();
+    let transpose = Transpose::<Cbc<f64>>::new(&a.pattern()).unwrap();
+    let permute = Permute::<Cbc<f64>>::new(&a.pattern(), &identity, &identity).unwrap();
+    let add = Add::<Cbc<f64>>::new(&a.pattern(), &a.pattern()).unwrap();
     let (mut t, mut p, mut s) = (transpose.output().unwrap(), permute.output().unwrap(), add.output().unwrap());
     transpose.execute(&again, &mut t).unwrap();
     permute.execute(&again, &mut p).unwrap();
-    add.execute(1.0, &again, 1.0, &a, &mut s).unwrap();
+    add.execute([(1.0, &again), (1.0, &a)], &mut s).unwrap();
     same(&p.download().unwrap(), &a.download().unwrap(), "the identity");
-    let told = |result: Result<(), Error>, name: &str| {
+    let told = |result: Result<blockmul::foreign::Marker, Error>, name: &str| {
         let message = result.unwrap_err().to_string();
         assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
     };
     told(transpose.execute(&other, &mut t), "A");
     told(permute.execute(&other, &mut p), "A");
-    told(add.execute(1.0, &other, 1.0, &a, &mut s), "A");
-    told(add.execute(1.0, &a, 1.0, &other, &mut s), "B");
+    told(add.execute([(1.0, &other), (1.0, &a)], &mut s), "A");
+    told(add.execute([(1.0, &a), (1.0, &other)], &mut s), "B");
     let mut wrong = of(2);
     told(transpose.execute(&a, &mut wrong), "C");
     told(permute.execute(&a, &mut wrong), "C");
-    told(add.execute(1.0, &a, 1.0, &a, &mut wrong), "C");
+    told(add.execute([(1.0, &a), (1.0, &a)], &mut wrong), "C");
 }
 
 #[test]
@@ -323,23 +325,23 @@ fn executions_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
     let h = part(&generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap(), Part::Lower);
     let (dh, order) = (device.upload(&h).unwrap(), order(60, 5));
-    let transpose = TransposePlan::<Cbc<f64>>::new(&dh.pattern()).unwrap();
-    let permute = PermutePlan::<Cbc<f64>>::symmetric(&dh.pattern(), &order, Part::Lower).unwrap();
+    let transpose = Transpose::<Cbc<f64>>::new(&dh.pattern()).unwrap();
+    let permute = Permute::<Cbc<f64>>::symmetric(&dh.pattern(), &order, Part::Lower).unwrap();
     let (mut t, mut p) = (transpose.output().unwrap(), permute.output().unwrap());
-    let add = AddPlan::<Cbc<f64>>::new(&dh.pattern(), transpose.pattern()).unwrap();
+    let add = Add::<Cbc<f64>>::new(&dh.pattern(), transpose.pattern()).unwrap();
     let mut s = add.output().unwrap();
     let before = device.counters();
     for _ in 0..200 {
         transpose.execute(&dh, &mut t).unwrap();
         permute.execute(&dh, &mut p).unwrap();
-        add.execute(1.0, &dh, 1.0, &t, &mut s).unwrap();
+        add.execute([(1.0, &dh), (1.0, &t)], &mut s).unwrap();
     }
     device.finish().unwrap();
     let after = device.counters();
     assert_eq!((after.buffers_taken, after.read_backs), (before.buffers_taken, before.read_backs));
     assert_eq!(after.commands, before.commands + 600, "one kernel each");
     same(&s.download().unwrap(), &matrix::add(1.0, &h, 1.0, &h.transpose()).unwrap(), "the sum");
-    assert!(transpose.device_bytes() > 0 && permute.device_bytes() > 0 && add.device_bytes() > 0);
+    assert!(transpose.cost().device_bytes > 0 && permute.cost().device_bytes > 0 && add.cost().device_bytes > 0);
 }
 
 /// What they are made for: S of a bundle adjustment, damped, in another order, from patterns that were planned on the device.
@@ -347,18 +349,18 @@ fn executions_take_no_memory_and_read_nothing() {
 fn plans_meet_plans() {
     let w = generate::bundle_adjustment(25, 200, 3, shape(6, 3), Values::Integer, 4).unwrap();
     let dw = up(&w);
-    let transpose = TransposePlan::<Cbc<f64>>::new(&dw.pattern()).unwrap();
+    let transpose = Transpose::<Cbc<f64>>::new(&dw.pattern()).unwrap();
     let mut wt = transpose.output().unwrap();
     let multiply = Product::of(&dw.pattern(), transpose.pattern()).plan::<Cbc<f64>>().unwrap();
     let mut s = multiply.output().unwrap();
-    let add = AddPlan::<Cbc<f64>>::new(multiply.pattern(), multiply.pattern()).unwrap();
+    let add = Add::<Cbc<f64>>::new(multiply.pattern(), multiply.pattern()).unwrap();
     let order = order(25, 9);
-    let permute = PermutePlan::<Cbc<f64>>::new(add.pattern(), &order, &order).unwrap();
+    let permute = Permute::<Cbc<f64>>::new(add.pattern(), &order, &order).unwrap();
     let (mut d, mut p) = (add.output().unwrap(), permute.output().unwrap());
 
     transpose.execute(&dw, &mut wt).unwrap();
     multiply.execute((&dw, &wt), &mut s).unwrap();
-    add.execute(1.0, &s, 0.5, &s, &mut d).unwrap();
+    add.execute([(1.0, &s), (0.5, &s)], &mut d).unwrap();
     permute.execute(&d, &mut p).unwrap();
     let dense = w.to_dense() * w.to_dense().transpose() * 1.5;
     let want = DMatrix::from_fn(150, 150, |i, j| dense[(order[i / 6] * 6 + i % 6, order[j / 6] * 6 + j % 6)]);
@@ -369,7 +371,7 @@ fn plans_meet_plans() {
 fn two_threads_execute_one_plan() {
     let a = generate::uniform(200, 200, 6, shape(3, 3), Values::Real, 8).unwrap();
     let (da, want) = (up(&a), a.transpose());
-    let plan = TransposePlan::<Cbc<f64>>::new(&da.pattern()).unwrap();
+    let plan = Transpose::<Cbc<f64>>::new(&da.pattern()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

@@ -1,6 +1,9 @@
 //! `blockmul devices`: what there is to compute on.
 use crate::{failure::Failure, messages::visible, output, sizes::show_bytes};
-use blockmul::{Device, DeviceInfo, DeviceKind, kernel_cache};
+use blockmul::{
+    Device,
+    device::{DeviceInfo, DeviceKind, kernel_cache},
+};
 use comfy_table::{Table, presets};
 
 /// List the OpenCL devices of this machine.

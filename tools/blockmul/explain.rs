@@ -1,7 +1,7 @@
 //! `--explain`: what the product was made of and what each stage had to do with it.
 use crate::sizes::show_bytes;
 use crate::target::Run;
-use blockmul::{Element, Matrix, OperandPair};
+use blockmul::{Element, Matrix, element::OperandPair};
 
 /// A few lines for stderr.
 pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {

@@ -1,5 +1,5 @@
 //! What the person who watches is told, on stderr: messages, and on a terminal a bar or a spinner. Colours only where they are wanted.
-use blockmul::{Device, Progress};
+use blockmul::{Device, host::Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;

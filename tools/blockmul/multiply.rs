@@ -10,7 +10,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Options, Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Method, Threshold, reference::verify};
+use blockmul::{BlockShape, Cbc, Csc, Matrix, Method, element::Field, matrix::Threshold, reference::verify};
 use half::f16;
 use std::{
     num::NonZero,

@@ -2,7 +2,7 @@
 use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{Bin, BlockShape, DeviceMatrix, Element, Matrix, reference::verify::Verification};
+use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, product::Bin, reference::verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 

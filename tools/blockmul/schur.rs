@@ -7,7 +7,7 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
-use blockmul::{Damping, Schur, solver::least_squares::Clock};
+use blockmul::solver::{Damping, Schur, least_squares::Clock};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem where it starts, and form S = U - W·V⁻¹·Wᵀ, points or landmarks eliminated.

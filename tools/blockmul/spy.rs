@@ -12,7 +12,7 @@ use crate::places::Overwriting;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::spy::{Overlap, Raster, Scale};
-use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, Pattern};
+use blockmul::{BlockShape, Cbc, Device, DeviceMatrix, Element, Method, matrix::Pattern};
 use half::f16;
 use shade::{Shade, Shaded};
 use std::io::IsTerminal;

@@ -3,8 +3,13 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use blockmul::{
-    Device, DeviceInfo, DeviceKind, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Progress,
-    Threshold, matrix, reference,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product,
+    device::{DeviceInfo, DeviceKind},
+    element::Field,
+    host::Progress,
+    matrix::{self, Threshold},
+    product::Bin,
+    reference,
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
@@ -201,7 +206,7 @@ impl<M: Matrix> OnDevice<M> {
         Ok((c, self.took(options, report)))
     }
 
-    fn took(&self, options: &Options, mut report: blockmul::Report) -> Run {
+    fn took(&self, options: &Options, mut report: blockmul::product::Report) -> Run {
         if self.mask.is_some() {
             // Nothing is sorted, no runs are looked for.
             report.stages.retain(|stage| stage.commands > 0);
@@ -215,7 +220,7 @@ impl<M: Matrix> OnDevice<M> {
 }
 
 impl Run {
-    fn on_device(options: &Options, report: &blockmul::Report) -> Self {
+    fn on_device(options: &Options, report: &blockmul::product::Report) -> Self {
         Self {
             method: report.method.name(),
             bins: report.bins.clone(),
@@ -252,7 +257,11 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-fn by_reference<M: Matrix>(options: &Options, (a, b): (&M, &M), mask: Option<&Mask>) -> Result<(M, Run), Failure> {
+fn by_reference<M: Matrix<Element: Field>>(
+    options: &Options,
+    (a, b): (&M, &M),
+    mask: Option<&Mask>,
+) -> Result<(M, Run), Failure> {
     let start = Instant::now();
     let mut c = match mask {
         Some(mask) => reference::multiply_masked(a, b, mask)?,

@@ -5,7 +5,8 @@
 //! and measurements that fit it.
 //!
 //! ```
-//! use blockmul::{generate::problem::{Scene, Walk, bundle_adjustment, pose_graph}, solver::problem::Graph};
+//! use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
+//! use blockmul::solver::problem::Graph;
 //! let seen = bundle_adjustment(&Scene { cameras: 8, points: 100, views: 4, ..Default::default() })?;
 //! assert_eq!(seen.observations.len(), 400);
 //! let Graph::Space(graph) = pose_graph(&Walk { poses: 50, closures: 20, ..Default::default() })? else { unreachable!() };

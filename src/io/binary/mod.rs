@@ -14,7 +14,8 @@
 //! values every entry is read as 1.
 //!
 //! ```
-//! use blockmul::{BlockShape, Csc, io::{Layout, ReadOptions, binary::{read_from, write_to}}};
+//! use blockmul::io::{Layout, ReadOptions, binary::{read_from, write_to}};
+//! use blockmul::{BlockShape, Csc};
 //! let shape = BlockShape::new(2, 3)?;
 //! let blocks = Csc::from_triplets(4, 6, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
 //! let mut bytes = Vec::new();

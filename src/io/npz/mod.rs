@@ -9,7 +9,8 @@
 //! and the element, from 0.
 //!
 //! ```
-//! use blockmul::{BlockShape, Csc, io::{Layout, ReadOptions, npz::{read_from, write_to}}};
+//! use blockmul::io::{Layout, ReadOptions, npz::{read_from, write_to}};
+//! use blockmul::{BlockShape, Csc};
 //! let shape = BlockShape::new(2, 2)?;
 //! let blocks = Csc::from_triplets(4, 4, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
 //! let mut archive = Vec::new();

@@ -1,7 +1,8 @@
 //! T = W·op(B), for the last factor of a product: cell by cell into room that the plan holds.
 use super::{DeviceWeights, Weigh, Weights, block_diagonal, cell::Side, kind::Arrays};
 use crate::{
-    DeviceMatrix, DevicePattern, Error, Matrix, Result, device::Work, groups::Cells, structure::TransposePlan,
+    DeviceMatrix, DevicePattern, Error, Matrix, Result, device::Work, groups::Cells, plan::Planned,
+    structure::Transpose,
 };
 
 pub(super) struct Weighing<M: Matrix> {
@@ -15,7 +16,7 @@ pub(super) struct Weighing<M: Matrix> {
 
 /// A cell of Bᵀ.
 struct Turned<M: Matrix> {
-    plan: TransposePlan<M>,
+    plan: Transpose<M>,
     matrix: DeviceMatrix<M>,
 }
 
@@ -23,7 +24,7 @@ impl<M: Matrix> Weighing<M> {
     pub fn new(work: &Work, b: Side<'_>) -> Result<Self> {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
-                let plan = TransposePlan::new(pattern)?;
+                let plan = Transpose::new(pattern)?;
                 Ok(Turned { matrix: plan.output()?, plan })
             })?),
             false => None,
@@ -34,7 +35,7 @@ impl<M: Matrix> Weighing<M> {
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
         let weigh = cells.try_map_places(|(row, _), pattern| Weigh::new(work, pattern, &patterns[row]))?;
         let of_turned = |turned: &Cells<Turned<M>>| -> u64 {
-            turned.iter().map(|(_, cell)| cell.plan.device_bytes() + cell.matrix.cbc.values.bytes()).sum()
+            turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.cbc.values.bytes()).sum()
         };
         let bytes = turned.as_ref().map_or(0, of_turned)
             + patterns.iter().map(DevicePattern::device_bytes).sum::<u64>()

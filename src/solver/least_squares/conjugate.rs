@@ -4,7 +4,7 @@ use super::{
     linear::{Step, parts},
     normal::Normal,
 };
-use crate::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Result, events::ms};
+use crate::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, Planned, Result, events::ms, plan::Apply};
 use nalgebra::DMatrixView;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub struct Conjugate {
     schur: ImplicitSchur<f64>,
     limits: Limits,
     preconditioner: DeviceMatrix<Cbc<f64>>,
-    precondition: MatVec<Cbc<f64>>,
+    precondition: Apply<Cbc<f64>>,
     /// The solution, the residual, the residual preconditioned, the direction, S times the direction.
     x: DeviceVector<f64>,
     r: DeviceVector<f64>,
@@ -50,7 +50,7 @@ impl Conjugate {
         Ok(Self {
             schur,
             limits,
-            precondition: MatVec::multiply(&preconditioner.pattern())?,
+            precondition: Apply::new(&preconditioner.pattern())?,
             preconditioner,
             x: room()?,
             r: room()?,
@@ -109,7 +109,7 @@ impl Conjugate {
         r.copy_from(schur.rhs()?)?;
         x.axpby(0.0, r, 0.0)?;
         let enough = limits.tolerance * r.norm()?;
-        precondition.execute(preconditioner, r, z)?;
+        precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
         for step in 1..=limits.steps {
@@ -124,7 +124,7 @@ impl Conjugate {
             if r.norm()? <= enough {
                 return Ok(Some(step));
             }
-            precondition.execute(preconditioner, r, z)?;
+            precondition.execute((&*preconditioner, &*r), &mut *z)?;
             let before = std::mem::replace(&mut rz, r.dot(z)?);
             p.axpby(1.0, z, rz / before)?;
         }

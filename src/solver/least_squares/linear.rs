@@ -3,7 +3,11 @@ use super::{
     conjugate::{Conjugate, Limits},
     normal::Normal,
 };
-use crate::{Bsr, Cbc, Damping, DeviceMatrix, DeviceVector, Error, Result, ScalarMap, ScalarPlan, Schur, events::ms};
+use crate::{
+    Bsr, Cbc, Damping, DeviceMatrix, DeviceVector, Error, Planned, Result, Schur,
+    events::ms,
+    plan::{ScalarMap, Scalars},
+};
 use faer::{
     Side,
     linalg::solvers::Solve,
@@ -101,7 +105,7 @@ impl Cholesky {
 
 /// H factored as it is.
 pub struct Whole {
-    lower: ScalarPlan<Bsr<f64>>,
+    lower: Scalars<Bsr<f64>>,
     scalars: DeviceVector<f64>,
     values: Vec<f64>,
     cholesky: Cholesky,
@@ -110,7 +114,7 @@ pub struct Whole {
 impl Whole {
     fn new(normal: &Normal) -> Result<Self> {
         let h = normal.h().get(0, 0).expect("one group of unknowns");
-        let lower = ScalarPlan::lower(&h.pattern())?;
+        let lower = Scalars::lower(&h.pattern())?;
         let cholesky = Cholesky::new(lower.map())?;
         Ok(Self { scalars: lower.output()?, values: vec![0.0; lower.map().nnz()], lower, cholesky })
     }
@@ -134,7 +138,7 @@ impl Whole {
 /// The second group eliminated, the Schur complement S factored.
 pub struct Reduced {
     schur: Schur<f64>,
-    lower: ScalarPlan<Cbc<f64>>,
+    lower: Scalars<Cbc<f64>>,
     scalars: DeviceVector<f64>,
     values: Vec<f64>,
     cholesky: Cholesky,
@@ -145,7 +149,7 @@ impl Reduced {
     fn new(normal: &Normal) -> Result<Self> {
         let [u, w, v] = parts(normal);
         let schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        let lower = ScalarPlan::lower(schur.pattern())?;
+        let lower = Scalars::lower(schur.pattern())?;
         let cholesky = Cholesky::new(lower.map())?;
         let room = |group: usize| normal.device().zero_vector(normal.b()[group].len());
         let (scalars, values) = (lower.output()?, vec![0.0; lower.map().nnz()]);

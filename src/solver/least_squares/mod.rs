@@ -29,12 +29,9 @@
 //!
 //! ```
 //! # fn main() -> blockmul::Result<()> {
-//! use blockmul::{
-//!     Device,
-//!     generate::problem::{Scene, bundle_adjustment},
-//!     solver::least_squares::{Options, Stop, minimize},
-//!     solver::problem::{BundleProblem, LeastSquares, Loss},
-//! };
+//! use blockmul::generate::problem::{Scene, bundle_adjustment};
+//! use blockmul::solver::{least_squares::{Options, Stop, minimize}, problem::{BundleProblem, LeastSquares, Loss}};
+//! use blockmul::Device;
 //! let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
 //! let problem = BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?;
 //! let solution = minimize(&problem, problem.start(), &Device::auto()?, &Options::default(), |_| {})?;

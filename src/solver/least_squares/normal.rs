@@ -1,7 +1,10 @@
 //! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
 use crate::{
-    BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Diagonal, Error, GramParts, MatVec, Part,
-    Plan, Planned, Product, Result, plan::Cost, product::Inputs, solver::problem::Linearization,
+    BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, GramParts, Part, Plan, Planned,
+    Product, Result,
+    plan::{Accum, Apply, Cost, Diagonal},
+    product::Inputs,
+    solver::problem::Linearization,
 };
 
 /// Plans for a J of one pattern, and what they write.
@@ -12,7 +15,7 @@ pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
     /// For each group of unknowns, the group of rows and J's part in them.
-    gradients: Vec<Vec<(usize, MatVec<Bsr<f64>>)>>,
+    gradients: Vec<Vec<(usize, Apply<Bsr<f64>>)>>,
     b: Vec<DeviceVector<f64>>,
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
     /// b and the diagonal of H, on the host.
@@ -35,13 +38,12 @@ impl Normal {
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
-            let plan =
-                |(row, cell): (usize, &DeviceMatrix<_>)| Ok((row, MatVec::multiply_transposed(&cell.pattern())?));
+            let plan = |(row, cell): (usize, &DeviceMatrix<_>)| Ok((row, Apply::transposed(&cell.pattern())?));
             gradients.push(cells.map(plan).collect::<Result<Vec<_>>>()?);
             b.push(device.zero_vector(group.scalars())?);
             let on_diagonal = h.get(col, col).ok_or_else(|| Error::Argument("nothing is unknown".into()))?;
             let diagonal = Diagonal::new(&on_diagonal.pattern())?;
-            let scalars = diagonal.scalar_output()?;
+            let scalars = diagonal.scalars().output()?;
             diagonals.push((diagonal, scalars));
         }
         let host = cols.iter().map(|group| [vec![0.0; group.scalars()], vec![0.0; group.scalars()]]).collect();
@@ -84,12 +86,15 @@ impl Normal {
                 let (Some(cell), residual) = (j.get(*row, col), &linearization.weighted_residuals()[*row]) else {
                     continue;
                 };
-                plan.execute_scaled(-1.0, cell, residual, if number == 0 { 0.0 } else { 1.0 }, b)?;
+                plan.execute(
+                    (cell, residual),
+                    Accum::into(&mut *b).alpha(-1.0).beta(if number == 0 { 0.0 } else { 1.0 }),
+                )?;
             }
         }
         for (group, (diagonal, scalars)) in self.diagonals.iter_mut().enumerate() {
             if let Some(h) = self.h.get(group, group) {
-                diagonal.execute_scalars(h, scalars)?;
+                diagonal.scalars().execute(h, scalars)?;
             }
         }
         Ok(())

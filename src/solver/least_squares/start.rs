@@ -7,7 +7,8 @@
 //! the mean of where it was seen. Both are least-squares problems of 3x3 blocks with three right-hand sides: two more uses of the products.
 use super::linear::Cholesky;
 use crate::{
-    BlockShape, Bsr, Device, DeviceMatrix, Error, MatVec, Part, Product, Result, ScalarPlan, Weights,
+    BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
+    plan::{Apply, Scalars},
     solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
 };
 use nalgebra::{Matrix3, Vector3};
@@ -184,7 +185,7 @@ impl<'a> System<'a> {
         let weights: Vec<f64> = edges.iter().map(weight).collect();
         let of_edges = device.upload_vector(&weights)?;
         let h = Product::gram(&j).weighted(Weights::BlockRows(&of_edges)).part(Part::Lower).run()?;
-        let scalars = ScalarPlan::<Bsr<f64>>::lower(&h.pattern())?;
+        let scalars = Scalars::<Bsr<f64>>::lower(&h.pattern())?;
         let mut values = scalars.output()?;
         scalars.execute(&h, &mut values)?;
         let cholesky = Cholesky::new(scalars.map())?;
@@ -194,7 +195,7 @@ impl<'a> System<'a> {
     /// The matrices of all poses, those without a number as they are `known`, such that J·X is nearest to `wanted` of each edge.
     fn solve(&self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
-        let to_right = MatVec::multiply_transposed(&self.j.pattern())?;
+        let to_right = Apply::transposed(&self.j.pattern())?;
         let mut b = to_right.output()?;
         let mut solved = known;
         let rows = self.edges.iter().zip(&self.blocks).zip(&self.weights);
@@ -206,7 +207,7 @@ impl<'a> System<'a> {
             .collect();
         for column in 0..3 {
             let rows: Vec<f64> = rows.iter().flat_map(|row| [0, 1, 2].map(|i| row[(i, column)])).collect();
-            to_right.execute(&self.j, &device.upload_vector(&rows)?, &mut b)?;
+            to_right.execute((&self.j, &device.upload_vector(&rows)?), &mut b)?;
             let mut x = b.download()?;
             if !self.cholesky.solve(&self.values, &mut x) {
                 let what =

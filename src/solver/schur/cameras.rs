@@ -4,22 +4,23 @@ use super::{
     system::{Damped, identity},
 };
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Pattern, Real, Result,
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Pattern, Real, Result,
     device::Work,
+    plan::{Accum, Apply, Planned},
     resident::{DeviceCbc, PatternArrays},
 };
 
 pub(super) struct Cameras<T: Real> {
     diagonal: Blocks<T>,
     /// With the product of the transpose; nothing where U has diagonal blocks alone, as is usual.
-    below: Option<(Blocks<T>, MatVec<Cbc<T>>)>,
+    below: Option<(Blocks<T>, Apply<Cbc<T>>)>,
 }
 
 /// Some blocks of U, copied.
 struct Blocks<T: Real> {
     base: Base<T>,
     matrix: DeviceMatrix<Cbc<T>>,
-    product: MatVec<Cbc<T>>,
+    product: Apply<Cbc<T>>,
 }
 
 impl<T: Real> Blocks<T> {
@@ -30,7 +31,7 @@ impl<T: Real> Blocks<T> {
         Ok(Self {
             base: Base::new(work, u.array_shape.rows(), Slots::copying(work, source, on_diagonal)?)?,
             matrix: DeviceMatrix::zeros(&pattern)?,
-            product: MatVec::multiply(&pattern)?,
+            product: Apply::new(&pattern)?,
         })
     }
 
@@ -39,7 +40,7 @@ impl<T: Real> Blocks<T> {
     }
 
     fn bytes(&self) -> u64 {
-        self.base.bytes() + self.matrix.device_bytes() + self.product.device_bytes()
+        self.base.bytes() + self.matrix.device_bytes() + self.product.cost().device_bytes
     }
 }
 
@@ -65,7 +66,7 @@ impl<T: Real> Cameras<T> {
         let pattern = Pattern::trusted(n, n, col_ptr, row_idx);
         let below = (!below.is_empty()).then(|| -> Result<_> {
             let blocks = Blocks::new(work, u, &pattern, &below, false)?;
-            let transposed = MatVec::multiply_transposed(&blocks.matrix.pattern())?;
+            let transposed = Apply::transposed(&blocks.matrix.pattern())?;
             Ok((blocks, transposed))
         });
         Ok(Self { diagonal: Blocks::new(work, u, &identity(n), &diagonal, true)?, below: below.transpose()? })
@@ -80,10 +81,10 @@ impl<T: Real> Cameras<T> {
     /// y = U'·x.
     pub fn multiply(&self, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
         let Blocks { matrix, product, .. } = &self.diagonal;
-        product.execute(matrix, x, y)?;
+        product.execute((matrix, x), &mut *y)?;
         if let Some((Blocks { matrix, product, .. }, transposed)) = &self.below {
-            product.execute_scaled(1.0, matrix, x, 1.0, y)?;
-            transposed.execute_scaled(1.0, matrix, x, 1.0, y)?;
+            product.execute((matrix, x), Accum::into(&mut *y).alpha(1.0).beta(1.0))?;
+            transposed.execute((matrix, x), Accum::into(&mut *y).alpha(1.0).beta(1.0))?;
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ impl<T: Real> Cameras<T> {
     }
 
     pub fn bytes(&self) -> u64 {
-        let below = self.below.as_ref().map_or(0, |(below, transposed)| below.bytes() + transposed.device_bytes());
+        let below = self.below.as_ref().map_or(0, |(below, transposed)| below.bytes() + transposed.cost().device_bytes);
         self.diagonal.bytes() + below
     }
 }

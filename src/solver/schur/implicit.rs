@@ -1,8 +1,9 @@
 //! The Schur complement as an operator: multiplied by, never formed.
 use super::{Damping, cameras::Cameras, elimination, elimination::Elimination, side};
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, MatVec, Real, Result,
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Real, Result,
     device::Work,
+    plan::{Accum, Apply, Planned},
     product::{PlannedProduct, Scaling},
 };
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +20,13 @@ use std::sync::{Mutex, PoisonError};
 /// common, and is the better choice where those are few, where S is factored, or where its products are many.
 ///
 /// The diagonal blocks of S are formed by each execution: they are what a block-Jacobi preconditioner inverts (Ceres Solver's
-/// `SCHUR_JACOBI`). The sums of a product are those of [`MatVec`]: the same bits on every device.
+/// `SCHUR_JACOBI`). The sums of a product are those of [`Apply`]: the same bits on every device.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockShape, Cbc, Damping, Device, ImplicitSchur, MatVec};
+/// use blockmul::plan::Apply;
+/// use blockmul::solver::{Damping, ImplicitSchur};
+/// use blockmul::{BlockShape, Cbc, Device};
 /// use nalgebra::{DMatrix, dmatrix};
 /// let device = Device::auto()?;
 /// // Two cameras of one parameter that see one point of one:
@@ -46,20 +49,20 @@ use std::sync::{Mutex, PoisonError};
 /// let m = schur.diagonal()?.download()?;
 /// let inverses = m.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block).try_inverse().unwrap()));
 /// let m = device.upload(&Cbc::from_triplets(2, 2, m.shape(), inverses)?)?;
-/// let precondition = MatVec::multiply(&m.pattern())?;
+/// let precondition = Apply::new(&m.pattern())?;
 ///
 /// // Conjugate gradients: exact after two steps, there being two unknowns.
 /// let (mut x, mut r, mut z, mut s_p) =
 ///     (device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?);
 /// r.copy_from(schur.rhs()?)?;
-/// precondition.execute(&m, &r, &mut z)?;
+/// precondition.execute((&m, &r), &mut z)?;
 /// let (mut p, mut rz) = (device.upload_vector(&z.download()?)?, r.dot(&z)?);
 /// for _ in 0..2 {
 ///     schur.multiply(&p, &mut s_p)?;
 ///     let alpha = rz / p.dot(&s_p)?;
 ///     x.axpy(alpha, &p)?;
 ///     r.axpy(-alpha, &s_p)?;
-///     precondition.execute(&m, &r, &mut z)?;
+///     precondition.execute((&m, &r), &mut z)?;
 ///     let before = std::mem::replace(&mut rz, r.dot(&z)?);
 ///     p.axpby(1.0, &z, rz / before)?;
 /// }
@@ -76,8 +79,8 @@ pub struct ImplicitSchur<T: Real> {
     /// Z·Zᵀ on the diagonal.
     product: PlannedProduct<T>,
     diagonal: DeviceMatrix<Cbc<T>>,
-    z: MatVec<Cbc<T>>,
-    z_transposed: MatVec<Cbc<T>>,
+    z: Apply<Cbc<T>>,
+    z_transposed: Apply<Cbc<T>>,
     /// Zᵀ·x. One at a time, so that two threads take turns to enqueue.
     at_points: Mutex<DeviceVector<T>>,
 }
@@ -94,13 +97,13 @@ impl<T: Real> ImplicitSchur<T> {
         elimination::check_diagonal(work, v)?;
         let cameras = Cameras::new(work, u)?;
         let pattern = cameras.diagonal().pattern();
-        let z_transposed = MatVec::multiply_transposed(w)?;
+        let z_transposed = Apply::transposed(w)?;
         Ok(Self {
             product: PlannedProduct::masked(work, &side(w, false), &side(w, true), &pattern.arrays)?,
             elimination: Elimination::new(work, [u, w, v])?,
             cameras,
             diagonal: DeviceMatrix::zeros(&pattern)?,
-            z: MatVec::multiply(w)?,
+            z: Apply::new(w)?,
             at_points: Mutex::new(z_transposed.output()?),
             z_transposed,
         })
@@ -145,9 +148,9 @@ impl<T: Real> ImplicitSchur<T> {
         self.elimination.check_vector("y", y, u)?;
         self.check()?;
         let mut at_points = self.at_points.lock().unwrap_or_else(PoisonError::into_inner);
-        self.z_transposed.execute(z, x, &mut at_points)?;
+        self.z_transposed.execute((z, x), &mut *at_points)?;
         self.cameras.multiply(x, y)?;
-        self.z.execute_scaled(-1.0, z, &at_points, 1.0, y)
+        self.z.execute((z, &*at_points), Accum::into(y).alpha(-1.0).beta(1.0)).map(drop)
     }
 
     /// The diagonal blocks of S of the last execution, whole: with the bits that [`Schur::s`](crate::Schur::s) has there, and symmetric where
@@ -190,7 +193,7 @@ impl<T: Real> ImplicitSchur<T> {
     /// Bytes of device memory held: Z, the factors, U', the diagonal of S, indices; the patterns of U, W and V are the matrices'.
     pub fn device_bytes(&self) -> u64 {
         let at_points = self.at_points.lock().unwrap_or_else(PoisonError::into_inner).values.bytes();
-        let of_z = self.z.device_bytes() + self.z_transposed.device_bytes() + at_points;
+        let of_z = self.z.cost().device_bytes + self.z_transposed.cost().device_bytes + at_points;
         // The pattern of the diagonal is counted with U'.
         let of_diagonal = self.diagonal.cbc.values.bytes() + self.product.bytes() - self.product.c.bytes();
         self.elimination.bytes() + self.cameras.bytes() + of_diagonal + of_z

@@ -11,10 +11,11 @@ mod structure;
 pub(crate) mod system;
 
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, ScalarPlan, StageTime,
+    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, StageTime,
     device::Work,
     error::Dimensions,
     events::ms,
+    plan::Scalars,
     product::{Method, Part, PlannedProduct, Scaling, Side},
 };
 use base::Base;
@@ -45,7 +46,8 @@ pub use system::Damping;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockShape, Cbc, Damping, Device, Schur};
+/// use blockmul::solver::{Damping, Schur};
+/// use blockmul::{BlockShape, Cbc, Device};
 /// use nalgebra::DMatrix;
 /// let device = Device::auto()?;
 /// // One camera of two parameters that sees one point of one:
@@ -100,7 +102,7 @@ impl<T: Real> Schur<T> {
         Base::<T>::ask(work.device(), w.shape().rows())?;
         PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower, Method::Auto)?;
         // The kernel that hands S over to a sparse Cholesky factorization.
-        ScalarPlan::<Cbc<T>>::ask(work.device(), u.shape())?;
+        Scalars::<Cbc<T>>::ask(work.device(), u.shape())?;
         elimination::check_diagonal(work, v)?;
         let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower, Method::Auto)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;

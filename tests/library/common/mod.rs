@@ -1,6 +1,6 @@
 //! What the integration tests share: the device they run on, and matrix families with small integer values, so that sums are exact.
 #![allow(dead_code)] // each program uses its part
-use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Report, Result};
+use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Result, product::Report};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use std::{path::PathBuf, sync::OnceLock};

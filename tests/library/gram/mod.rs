@@ -5,8 +5,12 @@ mod weighted;
 
 use crate::common::{Random, device};
 use blockmul::{
-    BlockGroups, BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceGroups, DeviceMatrix, Element, Error, GramParts, Group,
-    Marker, Matrix, Part, Planned, Product, Weights, generate, generate::Values, plan::Accum, product::Inputs,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product,
+    foreign::Marker,
+    generate::{self, Values},
+    groups::{BlockGroups, DeviceGroups, Group},
+    plan::Accum,
+    product::{GramParts, Inputs, Weights},
     reference,
 };
 use groups::{grid, residuals};
@@ -23,7 +27,7 @@ fn shape(rows: usize, cols: usize) -> BlockShape {
 }
 
 /// Pattern, shape and the bytes of each block.
-type Bits = (blockmul::Pattern, BlockShape, Vec<Vec<u8>>);
+type Bits = (blockmul::matrix::Pattern, BlockShape, Vec<Vec<u8>>);
 
 fn bits<M: Matrix>(m: &M) -> Bits {
     let view = m.as_cbc();
@@ -51,7 +55,7 @@ fn cast<T: Element>(values: &[f64]) -> Vec<T> {
 
 /// n blocks on the diagonal, not symmetric: what is asked is W, whatever it is.
 fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> {
-    let pattern = blockmul::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
+    let pattern = blockmul::matrix::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
     Cbc::new(pattern, shape(side, side), numbers(n * side * side, values, seed)).unwrap()
 }
 
@@ -110,7 +114,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
     let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
     let rows = camera.nrows();
     let shared = Cbc::new(
-        blockmul::Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect()).unwrap(),
+        blockmul::matrix::Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect()).unwrap(),
         shape(2, 4),
         numbers(rows * 8, Values::Real, 3),
     );
@@ -149,7 +153,7 @@ fn executions_take_no_memory_and_read_nothing() {
     }
     device.finish().unwrap();
     let after = device.counters();
-    let taken = |c: blockmul::Counters| (c.buffers_created, c.buffers_taken, c.read_backs);
+    let taken = |c: blockmul::device::Counters| (c.buffers_created, c.buffers_taken, c.read_backs);
     assert_eq!(taken(after), taken(before));
     assert!(after.commands > before.commands + 20 * 12);
     assert!(gram.cost().device_bytes > 0 && groups.cost().device_bytes > groups.pattern().nnz() as u64 * 4);

@@ -9,12 +9,15 @@ use crate::common::device;
 use blockmul::{
     Error,
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
-    solver::least_squares::{
-        Limits, Linear, Method, Normal, Options, Solution, Stop, minimize,
-        start::{Start, cheaper, chordal},
-    },
-    solver::problem::{
-        BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph, Space,
+    solver::{
+        least_squares::{
+            Limits, Linear, Method, Normal, Options, Solution, Stop, minimize,
+            start::{Start, cheaper, chordal},
+        },
+        problem::{
+            BundleProblem, Graph, GraphProblem, GraphState, LeastSquares, Loss, Manifold, Place, Plane, PoseGraph,
+            Space,
+        },
     },
 };
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};

@@ -4,8 +4,12 @@ mod triple;
 
 use crate::common::{self, FAMILIES, Family, device, places};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Pattern, Plan, Planned, Product,
-    Threshold, generate, generate::Values, matrix::drop_below, plan::Accum, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Plan, Planned, Product,
+    element::Field,
+    generate::{self, Values},
+    matrix::{Pattern, Threshold, drop_below},
+    plan::Accum,
+    reference,
 };
 use half::f16;
 

@@ -4,9 +4,16 @@ mod paths;
 
 use crate::common::{device, equal, to_host};
 use blockmul::{
-    AddPlan, BlockGroups, BlockShape, Bsr, Cbc, Csr, Damping, Diagonal, Element, ImplicitSchur, MatVec, Matrix, Norms,
-    Part, PermutePlan, Planned, Product, Real, Result, ScalarMap, ScalarPlan, Schur, Threshold, TransposePlan, Weights,
-    generate, generate::Values, matrix, product::Inputs, reference,
+    BlockShape, Bsr, Cbc, Csr, Element, Matrix, Part, Planned, Product, Result,
+    element::Field,
+    element::Real,
+    generate::{self, Values},
+    groups::BlockGroups,
+    matrix::{self, Threshold},
+    plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars, Transpose},
+    product::{Inputs, Weights},
+    reference,
+    solver::{Damping, ImplicitSchur, Schur},
 };
 use half::f16;
 
@@ -69,7 +76,7 @@ fn stored_transposes() -> Result<()> {
     fn check<T: Element>() -> Result<()> {
         let (a, b) = (uniform::<T>(15, 10, (2, 3), 1), uniform::<T>(10, 20, (3, 4), 2));
         let (da, db) = (device().upload(&a)?, device().upload(&b)?);
-        let plan = TransposePlan::<Cbc<T>>::new(&da.pattern())?;
+        let plan = Transpose::<Cbc<T>>::new(&da.pattern())?;
         let mut dat = plan.output()?;
         plan.execute(&da, &mut dat)?;
         equal(&dat.download()?, &a.transpose(), "Aᵀ");
@@ -174,10 +181,10 @@ fn vectors() -> Result<()> {
         let a = uniform::<T>(20, 20, (3, 3), 1);
         let (x, mut want) = (whole_numbers::<T>(60), whole_numbers::<T>(60));
         let (da, dx, mut y) = (device().upload(&a)?, device().upload_vector(&x)?, device().upload_vector(&want)?);
-        MatVec::<Cbc<T>>::multiply(&da.pattern())?.execute_scaled(2.0, &da, &dx, 1.0, &mut y)?;
+        Apply::<Cbc<T>>::new(&da.pattern())?.execute((&da, &dx), Accum::into(&mut y).alpha(2.0).beta(1.0))?;
         reference::multiply_vector(2.0, &a, &x, 1.0, &mut want)?;
         assert_eq!(y.download()?, want, "A·x of {}", T::NAME);
-        MatVec::<Cbc<T>>::multiply_transposed(&da.pattern())?.execute(&da, &dx, &mut y)?;
+        Apply::<Cbc<T>>::transposed(&da.pattern())?.execute((&da, &dx), &mut y)?;
         reference::multiply_vector_transposed(1.0, &a, &x, 0.0, &mut want)?;
         assert_eq!(y.download()?, want, "Aᵀ·x of {}", T::NAME);
         assert_eq!(dx.dot(&y)?, reference::dot(&x, &want)?);
@@ -197,14 +204,14 @@ fn structure() -> Result<()> {
     fn check<T: Element<Arithmetic: From<f32>>>() -> Result<()> {
         let (a, b) = (uniform::<T>(20, 20, (2, 2), 1), uniform::<T>(20, 20, (2, 2), 2));
         let (da, db) = (device().upload(&a)?, device().upload(&b)?);
-        let plan = AddPlan::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
+        let plan = Add::<Cbc<T>>::new(&da.pattern(), &db.pattern())?;
         let mut c = plan.output()?;
-        plan.execute(2.0, &da, -1.0, &db, &mut c)?;
+        plan.execute([(2.0, &da), (-1.0, &db)], &mut c)?;
         equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, "2A - B");
 
         let backwards: Vec<usize> = (0..20).rev().collect();
-        let there = PermutePlan::<Cbc<T>>::new(&da.pattern(), &backwards, &backwards)?;
-        let again = PermutePlan::<Cbc<T>>::new(there.pattern(), &backwards, &backwards)?;
+        let there = Permute::<Cbc<T>>::new(&da.pattern(), &backwards, &backwards)?;
+        let again = Permute::<Cbc<T>>::new(there.pattern(), &backwards, &backwards)?;
         let (mut turned, mut back) = (there.output()?, again.output()?);
         there.execute(&da, &mut turned)?;
         again.execute(&turned, &mut back)?;
@@ -212,7 +219,7 @@ fn structure() -> Result<()> {
 
         let h = generate::pose_graph(20, 30, 2, Values::Integer, 3)?.cast::<T>();
         let dh = device().upload(&h)?;
-        let (plan, map) = (ScalarPlan::<Cbc<T>>::full(&dh.pattern())?, ScalarMap::full(&h)?);
+        let (plan, map) = (Scalars::<Cbc<T>>::full(&dh.pattern())?, ScalarMap::full(&h)?);
         let (mut values, mut want) = (plan.output()?, vec![T::from_f64(0.0); map.nnz()]);
         plan.execute(&dh, &mut values)?;
         map.copy_values(&h, &mut want)?;

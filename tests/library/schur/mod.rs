@@ -8,10 +8,13 @@ mod solver;
 
 use crate::common::device;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Damping, Device, DeviceMatrix, DeviceVector, Error, ImplicitSchur, MatVec, Pattern, Real,
-    Schur, generate,
-    generate::{Random, Values},
-    matrix, reference,
+    BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Planned,
+    element::Real,
+    generate::{self, Random, Values},
+    matrix::{self, Pattern},
+    plan::Apply,
+    reference,
+    solver::{Damping, ImplicitSchur, Schur},
 };
 use nalgebra::{DMatrix, DVector};
 

@@ -45,7 +45,7 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
 /// Of a pivot that is denormal nothing is left to divide by: S would be infinite.
 #[test]
 fn pivots_below_the_normal_numbers_are_none() {
-    fn check<T: blockmul::Real>(least: f64, below: [f64; 2]) {
+    fn check<T: blockmul::element::Real>(least: f64, below: [f64; 2]) {
         // Small blocks by work-items, large ones by groups.
         for (c, p) in [(6, 3), (2, 9)] {
             let good = problem(&seen(8, 30, 3, 1), 2, c, p, 5);

@@ -8,11 +8,11 @@ fn solved(schur: &ImplicitSchur<f64>, tolerance: f64) -> (Vec<f64>, usize) {
     let inverses = diagonal.blocks().map(|(i, j, block)| (i, j, block.into_owned().cholesky().unwrap().inverse()));
     let m = Cbc::from_triplets(diagonal.nrows(), diagonal.ncols(), diagonal.shape(), inverses).unwrap();
     let m = device.upload(&m).unwrap();
-    let precondition = MatVec::multiply(&m.pattern()).unwrap();
+    let precondition = Apply::new(&m.pattern()).unwrap();
     let zeros = || precondition.output().unwrap();
     let (mut x, mut r, mut z, mut p, mut s_p) = (zeros(), zeros(), zeros(), zeros(), zeros());
     r.copy_from(schur.rhs().unwrap()).unwrap();
-    precondition.execute(&m, &r, &mut z).unwrap();
+    precondition.execute((&m, &r), &mut z).unwrap();
     p.copy_from(&z).unwrap();
     let (mut rz, first) = (r.dot(&z).unwrap(), r.norm().unwrap());
     for step in 0..500 {
@@ -23,7 +23,7 @@ fn solved(schur: &ImplicitSchur<f64>, tolerance: f64) -> (Vec<f64>, usize) {
         let alpha = rz / p.dot(&s_p).unwrap();
         x.axpy(alpha, &p).unwrap();
         r.axpy(-alpha, &s_p).unwrap();
-        precondition.execute(&m, &r, &mut z).unwrap();
+        precondition.execute((&m, &r), &mut z).unwrap();
         let before = std::mem::replace(&mut rz, r.dot(&z).unwrap());
         p.axpby(1.0, &z, rz / before).unwrap();
     }

@@ -1,7 +1,13 @@
 //! Vectors with vectors, and a solver made of all.
 use super::{bits, reals};
 use crate::common::device;
-use blockmul::{Cbc, Field, MatVec, generate, generate::Values, reference};
+use blockmul::{
+    Cbc, Planned,
+    element::Field,
+    generate::{self, Values},
+    plan::{Accum, Apply},
+    reference,
+};
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
@@ -54,8 +60,8 @@ fn conjugate_gradients_by_blocks_and_two_threads() {
     // H = JᵀJ + I of a pose graph, solved matrix-free, preconditioned by nothing; both threads share the plans.
     let j = generate::pose_graph(40, 60, 3, Values::Real, 6).unwrap();
     let (dj, n) = (device().upload(&j).unwrap(), j.scalar_cols());
-    let forward = MatVec::<Cbc<f64>>::multiply(&dj.pattern()).unwrap();
-    let adjoint = MatVec::<Cbc<f64>>::multiply_transposed(&dj.pattern()).unwrap();
+    let forward = Apply::<Cbc<f64>>::new(&dj.pattern()).unwrap();
+    let adjoint = Apply::<Cbc<f64>>::transposed(&dj.pattern()).unwrap();
     let b = reals::<f64>(n, 8);
     let solve = || {
         let (mut x, mut r) = (device().zero_vector(n).unwrap(), device().upload_vector(&b).unwrap());
@@ -63,9 +69,9 @@ fn conjugate_gradients_by_blocks_and_two_threads() {
         let (mut jp, mut hp) = (forward.output().unwrap(), adjoint.output().unwrap());
         let mut rr = r.dot(&r).unwrap();
         for _ in 0..400 {
-            forward.execute(&dj, &p, &mut jp).unwrap();
+            forward.execute((&dj, &p), &mut jp).unwrap();
             hp.copy_from(&p).unwrap();
-            adjoint.execute_scaled(1.0, &dj, &jp, 1.0, &mut hp).unwrap();
+            adjoint.execute((&dj, &jp), Accum::into(&mut hp).alpha(1.0).beta(1.0)).unwrap();
             let alpha = rr / p.dot(&hp).unwrap();
             x.axpy(alpha, &p).unwrap();
             r.axpy(-alpha, &hp).unwrap();

@@ -1,7 +1,7 @@
 //! Diagonals, in blocks and in scalars.
 use super::{reals, scalar_sides, shape};
 use crate::common::{Family, blocks, device, scalars};
-use blockmul::{Bsr, Cbc, Csc, Csr, Diagonal, Error, Matrix, reference};
+use blockmul::{Bsr, Cbc, Csc, Csr, Error, Matrix, Planned, plan::Diagonal, reference};
 use half::f16;
 
 fn diagonal_of<M: Matrix + PartialEq + std::fmt::Debug>(a: &M) {
@@ -10,7 +10,7 @@ fn diagonal_of<M: Matrix + PartialEq + std::fmt::Debug>(a: &M) {
     let mut d = diagonal.output().unwrap();
     let mut scalars = device().upload_vector(&reals::<M::Element>(scalar_sides(a).0, 2)).unwrap();
     diagonal.execute(&da, &mut d).unwrap();
-    diagonal.execute_scalars(&da, &mut scalars).unwrap();
+    diagonal.scalars().execute(&da, &mut scalars).unwrap();
     let want = reference::diagonal(a).unwrap();
     assert_eq!(d.download().unwrap(), want);
     let (dense, scalars) = (a.as_cbc().to_dense(), scalars.download().unwrap());

@@ -2,7 +2,11 @@
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Element, Field, MatVec, Matrix, Norms, generate, generate::Values, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Planned,
+    element::Field,
+    generate::{self, Values},
+    plan::{Accum, Apply, Norms},
+    reference,
 };
 use half::f16;
 use nalgebra::{DMatrix, DVector};
@@ -20,15 +24,15 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     for (transposed, x_len, y_len) in [(false, cols, rows), (true, rows, cols)] {
         let (x, y) = (reals::<M::Element>(x_len, 11), reals::<M::Element>(y_len, 12));
         let plan = match transposed {
-            false => MatVec::<M>::multiply(&da.pattern()),
-            true => MatVec::<M>::multiply_transposed(&da.pattern()),
+            false => Apply::<M>::new(&da.pattern()),
+            true => Apply::<M>::transposed(&da.pattern()),
         };
         let plan = plan.unwrap();
         assert_eq!((plan.x_len(), plan.y_len()), (x_len, y_len));
         let (dx, mut dy) = (device.upload_vector(&x).unwrap(), device.upload_vector(&y).unwrap());
         for (alpha, beta) in [(1.0, 0.0), (-0.3, 1.7)] {
             dy.write(&y).unwrap();
-            plan.execute_scaled(alpha, &da, &dx, beta, &mut dy).unwrap();
+            plan.execute((&da, &dx), Accum::into(&mut dy).alpha(alpha).beta(beta)).unwrap();
             let mut want = y.clone();
             match transposed {
                 false => reference::multiply_vector(alpha, a, &x, beta, &mut want).unwrap(),
@@ -117,7 +121,7 @@ fn matrices_without_rows_columns_or_entries() {
     let a = device().upload(&Csc::<f64>::from_triplets(2, 2, []).unwrap()).unwrap();
     let mut y = device().upload_vector(&[f64::NAN; 2]).unwrap();
     let x = device().zero_vector(2).unwrap();
-    MatVec::<Csc<f64>>::multiply(&a.pattern()).unwrap().execute(&a, &x, &mut y).unwrap();
+    Apply::<Csc<f64>>::new(&a.pattern()).unwrap().execute((&a, &x), &mut y).unwrap();
     assert_eq!(bits(&y.download().unwrap()), bits(&[0.0f64; 2]));
 }
 
@@ -170,12 +174,15 @@ fn whole_numbers_agree_with_dense_matrices() {
     let (da, dr) = (device().upload(&a).unwrap(), device().upload(&rows).unwrap());
     let (mut y, mut g) = (vector(&z), vector(&x));
 
-    MatVec::<Cbc<f64>>::multiply(&da.pattern()).unwrap().execute_scaled(2.0, &da, &vector(&x), 3.0, &mut y).unwrap();
+    Apply::<Cbc<f64>>::new(&da.pattern())
+        .unwrap()
+        .execute((&da, &vector(&x)), Accum::into(&mut y).alpha(2.0).beta(3.0))
+        .unwrap();
     assert_eq!(y.download().unwrap(), (2.0 * &dense * &x + 3.0 * &z).as_slice());
-    let transposed = MatVec::<Bsr<f64>>::multiply_transposed(&dr.pattern()).unwrap();
-    transposed.execute_scaled(-1.0, &dr, &vector(&z), 1.0, &mut g).unwrap();
+    let transposed = Apply::<Bsr<f64>>::transposed(&dr.pattern()).unwrap();
+    transposed.execute((&dr, &vector(&z)), Accum::into(&mut g).alpha(-1.0).beta(1.0)).unwrap();
     assert_eq!(g.download().unwrap(), (&x - dense.transpose() * &z).as_slice());
-    assert_eq!(transposed.flops(), 2 * 6 * a.nnz() as u64);
+    assert_eq!(transposed.cost().flops, 2 * 6 * a.nnz() as u64);
 
     let norms = Norms::<Bsr<f64>>::columns(&dr.pattern()).unwrap();
     let mut found = norms.output().unwrap();

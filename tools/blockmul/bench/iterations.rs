@@ -8,8 +8,11 @@ use blockmul::solver::problem::{
     self, BundleProblem, Graph, GraphProblem, LeastSquares, Linearization, Loss, Manifold, PoseGraph, Problem,
 };
 use blockmul::{
-    Bsr, Damping, Device, DeviceMatrix, Error, Matrix, Part, Plan, Planned, Product, Result, Schur, StageTime, Weights,
+    Bsr, Device, DeviceMatrix, Error, Matrix, Part, Plan, Planned, Product, Result,
+    device::StageTime,
+    product::Weights,
     reference,
+    solver::{Damping, Schur},
 };
 use std::path::Path;
 use std::time::Instant;

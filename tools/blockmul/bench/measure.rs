@@ -1,7 +1,7 @@
 //! One product: verified, warmed up, timed.
 use super::record::{Record, Sizes};
 use crate::messages::{Messages, Unit};
-use blockmul::{Device, Matrix, Method, Product, Progress, Result, reference};
+use blockmul::{Device, Matrix, Method, Product, Result, host::Progress, reference};
 use std::{cell::OnceCell, time::Instant};
 
 /// No fewer rounds than have a median that one of them cannot move at will.

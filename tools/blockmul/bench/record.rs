@@ -1,6 +1,6 @@
 //! What a product took, as JSON: the schema that programs which time other libraries write too, so that one table holds them all.
 use crate::report::{Size, command_line};
-use blockmul::{Device, DeviceKind, Element, Matrix, Method, Report, plan::Cost};
+use blockmul::{Device, Element, Matrix, Method, device::DeviceKind, plan::Cost, product::Report};
 use serde::Serialize;
 
 /// Counts the changes of these fields that a reader must know of.

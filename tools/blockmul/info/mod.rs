@@ -8,9 +8,11 @@ use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
 use blockmul::{
-    BlockShape, Csc, DeviceInfo, Pattern, Result,
+    BlockShape, Csc, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
+    device::DeviceInfo,
     io::{Layout, MatrixFile},
+    matrix::Pattern,
 };
 use needs::{DeviceNeeds, Devices};
 use serde::Serialize;

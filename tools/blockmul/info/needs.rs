@@ -1,5 +1,5 @@
 //! What a product takes of each device.
-use blockmul::{Cbc, Csc, Device, DeviceInfo, Error, Matrix, Product};
+use blockmul::{Cbc, Csc, Device, Error, Matrix, Product, device::DeviceInfo};
 use serde::Serialize;
 use std::cell::LazyCell;
 

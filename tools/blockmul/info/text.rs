@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn bars_show_every_class_that_has_a_column() {
         let mut lengths = blockmul::analysis::column_lengths(
-            &blockmul::Pattern::new(3, 4, vec![0, 0, 1, 2, 4], vec![0, 0, 0, 1]).expect("a pattern"),
+            &blockmul::matrix::Pattern::new(3, 4, vec![0, 0, 1, 2, 4], vec![0, 0, 0, 1]).expect("a pattern"),
         );
         assert_eq!(histogram(&lengths).matches('█').count(), 20 + 40 + 20);
         (lengths.empty, lengths.histogram) = (0, vec![0, 100_000, 0, 1]);

@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::input::Shaped;
 use crate::messages::Messages;
 use blockmul::solver::{least_squares::Normal, problem::Linearization};
-use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, Weights};
+use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, product::Weights};
 use std::path::PathBuf;
 
 /// `NAME=FILE`.
@@ -72,7 +72,7 @@ pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Re
         ("Jp", _) => cell(0, 1),
         ("J", _) if j.row_groups().len() == 1 && j.col_groups().len() == 1 => cell(0, 0),
         ("J", _) => {
-            let starts = |groups: &[blockmul::Group]| starts(groups.iter().map(|group| group.scalars()));
+            let starts = |groups: &[blockmul::groups::Group]| starts(groups.iter().map(|group| group.scalars()));
             let (rows, cols) = (starts(j.row_groups()), starts(j.col_groups()));
             let mut all = Scalars::new(rows[rows.len() - 1], cols[cols.len() - 1]);
             for (row, first_row) in rows.iter().enumerate().take(j.row_groups().len()) {
