@@ -7,8 +7,10 @@
 //   in   terms[n]                          sums of the round before
 //   out  sums[(n + PIECE - 1) / PIECE]
 //
-// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so on; behind the last term stands IDENTITY, which
-// changes no bit. Of plus-times alone: this order is that of real sums.
+// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so
+// on; behind the last term stands IDENTITY, which changes no bit.
+//
+// Of plus-times alone: a dot product is of real numbers.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif

@@ -15,9 +15,11 @@
 //   in   b[cameras * C]            out  r[cameras * C] = b - Z * x
 //   in   y[points * P]  factor[points * PACKED]      out  x_p[points * P] = inverse(transpose(L)) * (y - transpose(Z) * x)
 //
-// A line's terms are added in ascending order, within a block over its other index, each multiplication rounded before it is added, from
-// IDENTITY on; every PIECE terms, counted from the line's start, a new sum begins, and the sums are added left to right. Of plus-times
-// alone: the solver subtracts and divides.
+// A line's terms are added in ascending order, within a block over its other index, each
+// multiplication rounded before it is added, from IDENTITY on. Every PIECE terms, counted from the
+// line's start, a new sum begins, and the sums are added left to right.
+//
+// Of plus-times alone: the solver subtracts.
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
