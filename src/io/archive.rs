@@ -1,11 +1,15 @@
-//! The matrix of an archive of tar, as the SuiteSparse collection packs its matrices: `NAME.tar.gz`
+//! The matrix inside a tar archive, as the SuiteSparse collection packs its matrices: `NAME.tar.gz`
 //! holds `NAME/NAME.mtx`, with right-hand sides, coordinates and notes beside it.
 //!
-//! Taken is, in this order: the member NAME/NAME.mtx, NAME being that of the archive; the only
-//! member of such a name, whatever the archive is called; the only sparse matrix, told by its
-//! banner; the only file. Members are looked at one after another until the first is found; for the
-//! others all are, and the archive is read again. From a stream, which cannot be read again, the
-//! first member that is called like its folder is taken.
+//! The reader takes the first of these that exists:
+//! 1. the member NAME/NAME.mtx, where NAME is that of the archive;
+//! 2. the only member of the form FOLDER/FOLDER.mtx, whatever the archive is called;
+//! 3. the only sparse matrix, recognised by its banner;
+//! 4. the only file.
+//!
+//! The first choice ends the search as soon as it is found. The others need all members, so the
+//! archive is read a second time. A stream cannot be read again: there the first member
+//! FOLDER/FOLDER.mtx is taken.
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,14 +20,14 @@ use super::unpacked::fill;
 use super::words::{quote, words};
 use crate::{Error, Result};
 
-/// Headers are one block, and members begin at a multiple of it.
+/// Bytes of a header; members begin at multiples of it.
 pub(super) const BLOCK: usize = 512;
-/// The longest name, and the longest list of a member's attributes.
+/// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
-/// A list of members is held in memory; no more are looked at.
+/// Most members that are looked at, because their list is held in memory.
 const MOST_MEMBERS: usize = 10_000;
 
-/// Whether a file that begins so is an archive: its first block is a header whose checksum is
+/// Whether these are the first bytes of an archive: its first block is a header whose checksum is
 /// right.
 pub(super) fn begins_as_archive(first: &[u8]) -> bool {
     first.get(..BLOCK).is_some_and(|block| is_header(Header::from_byte_slice(block)))
@@ -39,7 +43,7 @@ fn is_header(header: &Header) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
     name: String,
-    /// Where its bytes begin in the unpacked archive.
+    /// Byte of the unpacked archive at which the file begins.
     start: u64,
     bytes: u64,
     /// Whether it is a Matrix Market file in coordinates.
@@ -65,15 +69,15 @@ impl Member {
     }
 }
 
-/// Where the member that is taken lies.
+/// Position of the chosen member relative to the reader.
 pub(super) enum Place<R> {
-    /// The reader is where its bytes begin.
+    /// The reader is at the member's first byte.
     Here(Member, R),
-    /// The reader has passed it.
+    /// The reader has passed the member.
     Behind(Member),
 }
 
-/// Goes through the archive called `path` until the member to be taken is known.
+/// Goes through the archive called `path` until the member to take is known.
 pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<Place<R>> {
     let plain = without_packing(path);
     let own = plain.file_stem().unwrap_or_default();
@@ -106,7 +110,7 @@ pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<P
     }
 }
 
-/// The refusal of an archive that would have to be read twice, but is a stream.
+/// Refusal of an archive in a stream that would have to be read twice.
 pub(super) fn passed(path: &Path) -> Error {
     let reason = "from a stream, only a member NAME/NAME.mtx is taken; give the path of the file";
     Error::Malformed { path: path.to_owned(), place: "the archive".into(), reason: reason.into() }
@@ -134,13 +138,12 @@ struct Walk<R> {
     reader: R,
     /// Bytes read.
     at: u64,
-    /// Where the next header is.
+    /// Byte at which the next header begins.
     next: u64,
 }
 
 impl<R: Read> Walk<R> {
-    /// The next regular file, the reader being where its bytes begin; `None` at the end of the
-    /// archive.
+    /// The next regular file, with the reader at its first byte; `None` at the end of the archive.
     fn next(&mut self) -> io::Result<Option<Member>> {
         let (mut long_name, mut long_size) = (None, None);
         loop {
@@ -182,7 +185,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// The bytes of a member that says something of the next one.
+    /// The bytes of a member that holds an attribute of the next one, such as a long name.
     fn note(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         if bytes > LONGEST_NOTE {
             return Err(damaged(format!("a name of {bytes} bytes, {LONGEST_NOTE} at most")));
@@ -193,7 +196,7 @@ impl<R: Read> Walk<R> {
         Ok(note)
     }
 
-    /// Reads the beginning of a member.
+    /// Whether a member begins with the banner of a coordinate file; reads its first bytes.
     fn begins_with_coordinates(&mut self, member: &Member) -> io::Result<bool> {
         let mut first = Vec::new();
         fill(&mut self.reader, &mut first, member.bytes.min(BLOCK as u64) as usize)?;
@@ -208,13 +211,13 @@ fn damaged(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 
-/// A name as messages can show it.
+/// A name in printable characters, for messages.
 fn shown(name: &[u8]) -> String {
     let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
     String::from_utf8_lossy(&name[..end]).replace(char::is_control, "?")
 }
 
-/// The value of an attribute among lines `LENGTH KEY=VALUE`, LENGTH counting the whole line.
+/// The value of an attribute in lines `LENGTH KEY=VALUE`, where LENGTH counts the whole line.
 fn attribute<'n>(mut note: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
     let mut found = None;
     while !note.is_empty() {
@@ -229,7 +232,7 @@ fn attribute<'n>(mut note: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
     found
 }
 
-/// Reads `count` bytes and forgets them.
+/// Reads `count` bytes and discards them.
 fn pass(reader: &mut impl Read, count: u64) -> io::Result<u64> {
     match io::copy(&mut reader.take(count), &mut io::sink())? {
         passed if passed < count => Err(ErrorKind::UnexpectedEof.into()),
@@ -237,28 +240,28 @@ fn pass(reader: &mut impl Read, count: u64) -> io::Result<u64> {
     }
 }
 
-/// Why a member ends early, though what the archive is packed in may be whole.
+/// The archive ended inside a member, although the compressed stream may be whole.
 #[derive(Debug, thiserror::Error)]
 #[error("the archive is cut off here")]
 pub(super) struct CutOff;
 
-/// The bytes of one member. When they end, the rest of the archive is read too, for the sake of its
-/// checksums.
+/// The bytes of one member. At their end the rest of the archive is read too, so that its checksums
+/// are verified.
 pub(super) struct MemberBytes<R> {
     reader: R,
-    /// To be passed before the member begins.
+    /// Bytes to skip before the member begins.
     before: u64,
     left: u64,
 }
 
 impl<R: Read> MemberBytes<R> {
-    /// Of a member where the reader is.
+    /// The bytes of a member that begins at the reader's position.
     pub fn here(member: &Member, reader: R) -> Self {
         Self { reader, before: 0, left: member.bytes }
     }
 
-    /// Of an archive from its beginning.
-    pub fn of(member: &Member, reader: R) -> Self {
+    /// The bytes of a member of an archive whose first byte is at the reader's position.
+    pub fn from_start(member: &Member, reader: R) -> Self {
         Self { reader, before: member.start, left: member.bytes }
     }
 }

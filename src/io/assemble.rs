@@ -1,11 +1,11 @@
-//! Entries in any order, made compressed columns: counted, placed, each column put in order.
+//! Compressed columns from entries in any order: count, place, then sort each column.
 //!
-//! Placing is stable, so entries at the same place stay in the order of the file and are summed in it.
+//! Placing is stable, so entries at the same place stay in the file's order and are summed in it.
 use super::{grow, room};
 use crate::{Csc, Pattern, Result};
 
-/// The matrix of `entries` (row, column, value), all of them inside it, gone through twice; or a place (row, column)
-/// where there are two and should be one.
+/// Compresses `entries` (row, column, value), all of them inside the matrix, in two passes. If
+/// duplicates are not allowed and there is one, its place (row, column) is returned instead.
 pub(super) fn compress(
     nrows: usize,
     ncols: usize,
@@ -27,7 +27,7 @@ pub(super) fn compress(
         values[*place as usize] = value;
         *place += 1;
     });
-    // Each column's start has moved to its end, which is the next one's start.
+    // Each column's start has moved to its end, which is the start of the next.
     col_ptr.copy_within(..ncols, 1);
     col_ptr[0] = 0;
 
@@ -55,7 +55,7 @@ pub(super) fn compress(
     Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
 }
 
-/// Sorts a column by row, stably; most files are in order already.
+/// Sorts a column by row, stably. Most files are in order already.
 pub(super) fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
     if rows.is_sorted() {
         return Ok(());
@@ -70,7 +70,8 @@ pub(super) fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32,
     Ok(())
 }
 
-/// Refuses more lines of a kind (`what`: rows, columns) than indices reach, or than `entries` entries explain.
+/// Refuses more lines (`what`: rows or columns) than indices reach, or than `entries` entries
+/// explain.
 pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u64) -> std::result::Result<(), String> {
     if lines > Pattern::MAX_LINES {
         return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));

@@ -1,9 +1,13 @@
-//! SLAM++'s block layouts: `X.bla` says how the matrix of `X.mtx` is cut into blocks.
+//! SLAM++'s block layouts: `X.bla` gives the blocks of the matrix in `X.mtx`.
 //!
-//! What `CUberBlockMatrix::Save_BlockLayout` writes and `Load_BlockLayout` reads (SLAM++ 2.3, `src/slam/BlockMatrix.cpp`,
-//! <https://sourceforge.net/projects/slam-plus-plus/>): the size in scalars with the number of stored elements, the size
-//! in blocks with the number of stored blocks, then where each block row begins and the rows end, and the same of the
-//! columns. All from 0, on four lines, though line ends count as blanks:
+//! The format is that of `CUberBlockMatrix::Save_BlockLayout` and `Load_BlockLayout` (SLAM++ 2.3,
+//! `src/slam/BlockMatrix.cpp`, <https://sourceforge.net/projects/slam-plus-plus/>).
+//!
+//! A file has these four lines; line ends count as blanks, and blocks begin at 0:
+//! 1. the size in scalars, with the number of stored elements;
+//! 2. the size in blocks, with the number of stored blocks;
+//! 3. where each block row begins, and where the last ends;
+//! 4. the same of the columns.
 //!
 //! ```text
 //! 7 x 6 (24)
@@ -12,7 +16,8 @@
 //! 0 3 6
 //! ```
 //!
-//! The two numbers in brackets are written right and not relied on: a symmetric file counts half.
+//! The two numbers in brackets are written correctly but not relied on: a symmetric file counts
+//! half.
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,12 +26,13 @@ use super::words::{count, is_blank, quote};
 use super::{Layout, without_packing, write_whole};
 use crate::{Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Where the layout of the matrix at `path` belongs: `X.bla` for `X.mtx`, `X.mtx.gz` and `X.mtx.bz2`.
+/// The path of the layout for the matrix at `path`: `X.bla` for `X.mtx`, `X.mtx.gz` and
+/// `X.mtx.bz2`.
 pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
-/// Where the layout of the Matrix Market file at `path` is, if there is one.
+/// The layout beside the Matrix Market file at `path`, if it exists.
 pub fn beside(path: &Path) -> Option<PathBuf> {
     let (plain, layout) = (without_packing(path), place_beside(path));
     let is_mtx = plain.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtx"));
@@ -36,20 +42,21 @@ pub fn beside(path: &Path) -> Option<PathBuf> {
 /// Reads the layout of a matrix of `nrows` x `ncols` scalars.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
-/// allow, and for the layout of a matrix of another size.
+/// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line for anything the
+/// format does not allow, and for the layout of a matrix of another size.
 pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
     read_from(file, path, nrows, ncols)
 }
 
-/// Reads a layout from anywhere, to its end; `name` stands in messages where [`read`] has the path.
+/// Reads a layout from any reader, to its end; messages have `name` where those of [`read`] have
+/// the path.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
-    // Numbers below 2^32 and the blanks after them; whatever is longer is no layout of a matrix of this size.
+    // Room for numbers below 2^32 and blanks; a longer text is no layout of a matrix of this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));
     let mut text = Vec::new();
     let read = reader.take(longest).read_to_end(&mut text);
@@ -57,25 +64,28 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u
     parse(&text, nrows, ncols).map_err(|(line, reason)| Error::Parse { path: name.as_ref().to_owned(), line, reason })
 }
 
-/// Writes the layout of `matrix` as [`read`] takes it, in place of what was there once it is whole.
+/// Writes the layout of `matrix` in the format that [`read`] takes, and replaces an earlier file
+/// once the new one is whole.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] for a layout of another size than the matrix.
+/// [`Error::Io`] with the path; [`Error::Argument`] if the layout is of another size than the
+/// matrix.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, layout: &Layout) -> Result<()> {
     let text = text(matrix, layout)?;
     write_whole(path.as_ref(), |writer| writer.write_all(text.as_bytes()))
 }
 
-/// Writes as [`write()`] does, to anything.
+/// Writes as [`write()`] does, to any writer.
 ///
 /// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a layout of another size than the matrix.
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than the
+/// matrix.
 pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, layout: &Layout) -> io::Result<()> {
     let text = text(matrix, layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())
 }
 
-/// The line and what is wrong with it.
+/// The line, and the reason why it is refused.
 type Refusal = (u64, String);
 
 /// Words between blanks and line ends, each with its line.
@@ -101,14 +111,15 @@ impl<'a> Words<'a> {
         count(word, what).map_err(|reason| (self.line, reason))
     }
 
-    /// `ROWS x COLUMNS (STORED)`, less what is stored.
-    fn size(&mut self, of: &str) -> std::result::Result<(u64, u64), Refusal> {
-        let rows = self.count(&format!("{of}rows"))?;
+    /// Reads `ROWS x COLUMNS (STORED)` and returns the first two; messages have `prefix` before the
+    /// noun.
+    fn size(&mut self, prefix: &str) -> std::result::Result<(u64, u64), Refusal> {
+        let rows = self.count(&format!("{prefix}rows"))?;
         match self.next() {
             Some(b"x") => {}
             word => return Err((self.line, format!("{} where \"x\" is expected", quote(word.unwrap_or_default())))),
         }
-        let cols = self.count(&format!("{of}columns"))?;
+        let cols = self.count(&format!("{prefix}columns"))?;
         let stored = self.next().unwrap_or_default();
         match stored.strip_prefix(b"(").and_then(|word| word.strip_suffix(b")")).map(|word| count(word, "stored")) {
             Some(Ok(_)) => Ok((rows, cols)),
@@ -116,7 +127,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Where `blocks` blocks end, the last at `size`.
+    /// Where each of `blocks` blocks ends; the last ends at `size`.
     fn ends(&mut self, what: &str, blocks: u64, size: u64) -> std::result::Result<Vec<u64>, Refusal> {
         let start = self.count(&format!("the start of the {what}s"))?;
         if start != 0 {
@@ -189,7 +200,8 @@ struct Stored {
     elements: u64,
 }
 
-/// The blocks in which the matrix (as the compressed columns that it is) has an entry.
+/// Counts the blocks in which the matrix has an entry; row-major matrices count as their compressed
+/// columns.
 fn stored<M: Matrix>(matrix: &M, row_ends: &[u64], col_ends: &[u64]) -> Stored {
     let CbcView { pattern, shape, .. } = matrix.as_cbc();
     let mut stored = Stored { blocks: 0, elements: 0 };
@@ -280,7 +292,7 @@ mod tests {
         assert_eq!(ends("0 2 4", "0 3 2"), "a.bla:4: block column 1 is from 3 to 2, of 4 in all");
         assert_eq!(ends("0 2 4", "0 2"), "a.bla:5: the file ends where the end of block column 1 is expected");
         assert_eq!(ends("0 2 4", "0 2 4 7"), "a.bla:4: \"7\" after the end of the layout");
-        // A count that would ask for much memory, and no ends.
+        // A count that would need much memory, followed by no ends.
         let many = refused("4 x 4 (3)\n18446744073709551615 x 1 (1)\n0 1");
         assert_eq!(many, "a.bla:3: the file ends where the end of block row 1 is expected");
     }

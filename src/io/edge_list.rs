@@ -1,9 +1,13 @@
-//! Edge lists, as SNAP's collection has its graphs: a line `from to` or `from to weight` per edge, plain or packed.
+//! Edge lists, as SNAP's collection has its graphs: one line `from to` or `from to weight` per
+//! edge.
 //!
-//! Node numbers count from 0 and may have gaps; the edge from i to j is the entry in row i and column j. The matrix is
-//! square, as large as the largest number asks for, or as a comment `# Nodes: N` before the first edge does where that is
-//! more (in SNAP's own files it is mostly less, for it counts the nodes that have an edge). Without weights the matrix is
-//! a pattern, every value 1. Lines that begin with `#` or `%` are comments; words stand between blanks or tabs.
+//! Node numbers count from 0 and may have gaps. The edge from i to j is the entry in row i and
+//! column j. The matrix is square and as large as the largest number needs. A comment `# Nodes: N`
+//! before the first edge makes it larger if N is more. (SNAP's own N is mostly less: it counts the
+//! nodes that have an edge.)
+//!
+//! Without weights the matrix is a pattern, every value 1. Lines that begin with `#` or `%` are
+//! comments. Words are separated by blanks or tabs. Files may be packed.
 //!
 //! ```
 //! use blockmul::io::{Field, ReadOptions, edge_list::read_from};
@@ -23,17 +27,17 @@ use super::words::{count, counted, quote, words};
 use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
 use crate::{Element, Error, Matrix, Pattern, Result, matrix::CbcView};
 
-/// Reads the file at `path`, plain or packed (told by its first bytes, not its name).
+/// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line for anything the format does not
-/// allow; [`Error::Memory`] when the edges do not fit the host.
+/// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line for anything the
+/// format does not allow; [`Error::Memory`] if the edges do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or packed, from anywhere, to the end; `name` stands in messages where [`read`] has the path.
-/// Nobody knows the length, so `options.progress` is told nothing.
+/// Reads a file's bytes, plain or packed, from any reader to its end. Messages have `name` where
+/// those of [`read`] have the path. The length is not known, so `options.progress` is not called.
 ///
 /// # Errors
 /// As [`read`].
@@ -71,7 +75,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     })
 }
 
-/// Words on every edge's line, the number of nodes, and the line that asks for so many; or the first trouble.
+/// Joins what the parts found out about the file as a whole, or returns the first trouble.
 fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
     let (mut words, mut nodes) = (0, (0, 0));
     for part in parts {
@@ -83,7 +87,7 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
             return Err(source.refuse(line, wrong_form(found, words)));
         }
         words = words.max(found);
-        // The first of the lines that ask for as many.
+        // The first of the lines that need as many nodes.
         if part.nodes.0 > nodes.0 {
             nodes = part.nodes;
         }
@@ -104,21 +108,21 @@ struct Part {
     to: Vec<u32>,
     /// Empty without weights.
     weights: Vec<f64>,
-    /// Words on an edge's line, once there is one, and that line: all have as many.
+    /// Words on an edge's line, and the first such line; all lines have as many.
     words: (usize, u64),
-    /// Nodes that the edges ask for, and the first line that does.
+    /// Nodes that the edges need, and the first line that needs them.
     nodes: (u64, u64),
-    /// The same of the comments before the first edge.
+    /// Nodes announced by the comments before the first edge, and the line of the comment.
     announced: (u64, u64),
-    /// `(edge, line)` wherever an edge is not on the line after the one before it.
+    /// `(edge, line)` for each edge that is not on the line after the one before it.
     jumps: Vec<(usize, u64)>,
     next_line: u64,
-    /// What ended the part early.
+    /// The reason why the part ended early.
     trouble: Option<Trouble>,
 }
 
 enum Trouble {
-    /// So many words; how many there should be, only the blocks before may know.
+    /// The line and its number of words; only the blocks before may know how many are expected.
     Form(u64, usize),
     Line(u64, String),
     Memory(Error),
@@ -186,7 +190,7 @@ impl Part {
         edges.map(|(edge, (&from, &to))| (from, to, self.weights.get(edge).copied().unwrap_or(1.0)))
     }
 
-    /// Lines of the edges from one node to another.
+    /// Lines of the edges at a place (from, to).
     fn lines_at(&self, place: (u32, u32)) -> impl Iterator<Item = u64> {
         let found = (0..self.from.len()).filter(move |&edge| (self.from[edge], self.to[edge]) == place);
         found.map(|edge| {
@@ -196,7 +200,7 @@ impl Part {
     }
 }
 
-/// For a line of `found` words, where those before have `expected`; 0 for a first one.
+/// The refusal of a line of `found` words after lines of `expected`; 0 if it is the first.
 fn wrong_form(found: usize, expected: usize) -> String {
     let form = match expected {
         0 => "\"from to\" or \"from to weight\" is expected",
@@ -206,7 +210,7 @@ fn wrong_form(found: usize, expected: usize) -> String {
     format!("{} where {form}", counted(found, "word"))
 }
 
-/// `N` of a comment with `Nodes: N`.
+/// The number N in a comment with `Nodes: N`.
 fn nodes_in(comment: &[u8]) -> Option<u64> {
     let mut words = words(comment);
     words.find(|word| word.eq_ignore_ascii_case(b"nodes:"))?;
@@ -214,7 +218,7 @@ fn nodes_in(comment: &[u8]) -> Option<u64> {
 }
 
 fn node(word: &[u8], what: &str) -> std::result::Result<u32, String> {
-    // Nine digits fit; whatever is longer, or no digits, is looked at with care.
+    // Nine digits fit; longer words, and those with other characters, are parsed with care.
     if word.len() < 10 && word.iter().all(u8::is_ascii_digit) {
         return Ok(word.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')));
     }
@@ -235,21 +239,25 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
     }
 }
 
-/// Writes a square matrix to the file at `path`, gzip when the name ends in `.gz`, bzip2 when in `.bz2`, in place of what was there once it is
-/// whole. Weights are left out when all are 1, else they have the fewest digits that read back to the same bits.
+/// Writes a square matrix to the file at `path` and replaces an earlier file once the new one is
+/// whole. The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
+///
+/// Weights are left out if all are 1; otherwise they have the fewest digits that read back to the
+/// same bits.
 ///
 /// # Errors
-/// [`Error::Argument`] for a matrix that is not square; [`Error::Io`] with the path. A file that was there is then as it
-/// was.
+/// [`Error::Argument`] if the matrix is not square; [`Error::Io`] with the path. An earlier file
+/// stays as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     check_square(matrix)?;
     write_whole(path.as_ref(), |writer| write_to(writer, matrix, options))
 }
 
-/// Writes `matrix` as [`write()`] does, plain, to anything; a few KiB at a time, so `writer` need not be buffered.
+/// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes a few KiB at a time, so
+/// `writer` need not be buffered.
 ///
 /// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a matrix that is not square.
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.
 pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
     const BUFFER_BYTES: usize = 1 << 16;
     let nodes = check_square(matrix).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
@@ -285,7 +293,7 @@ pub fn write_to<M: Matrix>(mut writer: impl Write, matrix: &M, options: &WriteOp
     writer.write_all(&text)
 }
 
-/// The number of rows, which is that of the columns.
+/// The number of rows, which equals that of the columns, or a refusal.
 fn check_square<M: Matrix>(matrix: &M) -> Result<usize> {
     let CbcView { pattern, shape, .. } = matrix.as_cbc();
     let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());

@@ -1,9 +1,9 @@
-//! The events of files: what was read and written, and how long it took.
+//! Log events of files read and written, with their times.
 use super::MatrixFile;
 use crate::{Matrix, Result, events::ms};
 use std::{path::Path, time::Instant};
 
-/// Reads a matrix by `read`, and says so.
+/// Reads a matrix by `read` and logs an event.
 pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) -> Result<MatrixFile> {
     let start = Instant::now();
     let found = read()?;
@@ -13,7 +13,7 @@ pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) ->
     Ok(found)
 }
 
-/// Writes `matrix` by `write`, and says so.
+/// Writes `matrix` by `write` and logs an event.
 pub(super) fn writing<M: Matrix>(path: &Path, matrix: &M, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     write()?;

@@ -1,4 +1,4 @@
-//! Which format a file is in: by its name, and by its first bytes if they tell.
+//! Recognises the format of a file by its name, and by its first bytes if they are characteristic.
 use std::fs::File;
 use std::path::Path;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::words::words;
 use super::{binary, matrix_market};
 use crate::{Error, Result};
 
-/// The formats known here.
+/// File formats of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -28,7 +28,7 @@ impl Format {
     /// Every format.
     pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary];
 
-    /// The name the command uses.
+    /// The name that the command uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::MatrixMarket => "matrix-market",
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// The endings of the names of its files, less those of packings; the first is the usual one.
+    /// Endings of file names in this format, without those of packings; the first is the usual one.
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             Self::MatrixMarket => &["mtx"],
@@ -48,9 +48,10 @@ impl Format {
         }
     }
 
-    /// The format of a file of this name, packings (`.gz`, `.bz2`, `.xz`, `.zst`) apart and in any
-    /// case; `None` for an ending that is not known. A name without an ending is a Matrix Market
-    /// file's, and so is that of an archive (`.tar`, `.tgz` and the like), which holds one.
+    /// The format of a file of this name; `None` if the ending is unknown.
+    ///
+    /// Packings (`.gz`, `.bz2`, `.xz`, `.zst`) are ignored, and so is case. Names without an ending
+    /// are Matrix Market files. Archives (`.tar`, `.tgz` and the like) hold one.
     pub fn of(path: &Path) -> Option<Self> {
         let name = without_packing(path);
         let Some(ending) = name.extension() else { return Some(Self::MatrixMarket) };
@@ -62,8 +63,8 @@ impl Format {
     /// The format in which a matrix is written to a file of this name.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an ending that is not known, and for packings and archives, which
-    /// are read only.
+    /// [`Error::Argument`] for an unknown ending, and for packings and archives that can only be
+    /// read.
     pub fn of_output(path: &Path) -> Result<Self> {
         Packing::check_written(path)?;
         Self::of(path).ok_or_else(|| {
@@ -72,10 +73,12 @@ impl Format {
         })
     }
 
-    /// The format of the file at `path`: by its beginning if that tells, else by its name.
+    /// The format of the file at `path`: by its first bytes if they are characteristic, else by its
+    /// name.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
-        // Archives of NumPy are told by their names alone, for others begin like them.
+        // NumPy archives are recognised by name only, because other archives begin with the same
+        // bytes.
         if by_name == Some(Self::Npz) {
             return Ok(Self::Npz);
         }
@@ -103,7 +106,7 @@ fn all_endings() -> String {
     endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
-/// By [`Format::name`].
+/// Parses [`Format::name`].
 impl FromStr for Format {
     type Err = Error;
 
@@ -115,21 +118,21 @@ impl FromStr for Format {
     }
 }
 
-/// The format that the beginning of a file, unpacked, tells. What is no regular file could not be
-/// read again.
+/// The format that the first unpacked bytes of a file show. Only regular files are looked at, since
+/// others cannot be read a second time.
 fn beginning(path: &Path) -> Result<Option<Format>> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         return Ok(None);
     }
-    // What cannot be unpacked is for the reader to refuse, which knows the line.
+    // A stream that cannot be unpacked is left to the reader, whose refusal has the line.
     let Ok(text) = Unpacked::new(File::open(path).map_err(io)?) else { return Ok(None) };
     let text = Peeked::new(text, BLOCK);
     let first = text.first();
     if matrix_market::is_banner(words(first).next().unwrap_or_default()) || begins_as_archive(first) {
         return Ok(Some(Format::MatrixMarket));
     }
-    if binary::begins_so(first) {
+    if binary::begins_with_magic(first) {
         return Ok(Some(Format::Binary));
     }
     Ok((text.inner().packing().is_none() && first.starts_with(b"PK\x03\x04")).then_some(Format::Npz))
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_tells_more_than_an_ending() {
+    fn the_first_bytes_overrule_the_ending() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.foo");
         let numpy = [&b"PK\x03\x04"[..], &[0; 30]].concat();

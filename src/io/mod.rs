@@ -1,6 +1,7 @@
-//! Matrices in files, one file or folder here per format.
+//! Matrices in files; each format has a module.
 //!
-//! [`read`] and [`write()`] tell the format by the name; each format's own module has more to choose.
+//! [`read`] and [`write()`] choose the format by the file's name. The module of a format has more
+//! options.
 //!
 //! | Format | Names | Blocks | Packed | Written from |
 //! |---|---|---|---|---|
@@ -9,13 +10,14 @@
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
 //!
-//! Packed are files in gzip, bzip2, xz or zstd, told by their first bytes; written are gzip (`.gz`)
-//! and bzip2 (`.bz2`). A file that begins with `%%MatrixMarket` is one of Matrix Market's whatever
-//! its name, and so is the matrix in an archive of tar (`NAME.tar.gz`) as the SuiteSparse
-//! collection has them. Other endings are refused.
+//! Files packed with gzip, bzip2, xz or zstd are read, recognised by their first bytes. Gzip
+//! (`.gz`) and bzip2 (`.bz2`) are written. A file that begins with `%%MatrixMarket` is read as
+//! Matrix Market whatever its name. So is the matrix in a tar archive (`NAME.tar.gz`), as the
+//! SuiteSparse collection has them. Other endings are refused.
 //!
-//! Readers take nothing on trust: what a file says is checked against what it holds, memory is asked for as the data
-//! proves it, and a refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files without lines.
+//! Readers check every declaration of a file against its contents and allocate memory as the data
+//! arrives. A refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files
+//! without lines.
 mod archive;
 mod assemble;
 pub mod binary;
@@ -43,33 +45,35 @@ use packing::without_packing;
 
 use crate::{BlockShape, Csc, Error, Matrix, Progress, Result};
 
-/// A matrix as a file holds it.
+/// A matrix read from a file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MatrixFile {
-    /// The matrix, symmetric and skew-symmetric ones in full; explicit zeros are entries.
+    /// The matrix, expanded if the file is symmetric or skew-symmetric; explicit zeros are entries.
     pub matrix: Csc<f64>,
     /// The format of the file.
     pub format: Format,
-    /// The blocks the file says its matrix is made of.
+    /// The blocks of the matrix that the file declares.
     pub layout: Option<Layout>,
-    /// The kind of values the file declares.
+    /// The type of values that the file declares.
     pub field: Field,
-    /// The symmetry the file declares.
+    /// The symmetry that the file declares.
     pub symmetry: Symmetry,
-    /// Entries written in the file, before expansion and summing; of an array all values, zeros too.
+    /// Entries written in the file, before expansion and summing; in an array all values, zeros
+    /// too.
     pub stored: u64,
-    /// What is not as the format has it and was read all the same, as `path:line: reason`.
+    /// Deviations from the format that were accepted, as `path:line: reason`.
     pub warnings: Vec<String>,
 }
 
-/// How a matrix is cut into blocks.
+/// The blocks of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
     /// Blocks of one shape.
     Uniform(BlockShape),
-    /// Where each row and each column of blocks ends, in scalars, ascending; sizes differ, or pass [`BlockShape::MAX_SIDE`].
+    /// Ends of rows and columns of blocks, in scalars, ascending. Sizes differ or exceed
+    /// [`BlockShape::MAX_SIDE`].
     Mixed {
         /// Ends of the block rows.
         row_ends: Vec<u64>,
@@ -78,7 +82,7 @@ pub enum Layout {
     },
 }
 
-/// The kind of values a file declares.
+/// The type of values that a file declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Field {
@@ -90,7 +94,7 @@ pub enum Field {
     Pattern,
 }
 
-/// The symmetry a file declares, and with it which entries it writes.
+/// The symmetry that a file declares; it determines which entries are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Symmetry {
@@ -102,15 +106,17 @@ pub enum Symmetry {
     SkewSymmetric,
 }
 
-/// How to read a file.
+/// Options for reading a file.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Sum entries at the same place, in the order of the file, instead of refusing them. In a pattern each counts 1.
+    /// Sum entries at the same place, in the order of the file, instead of refusing them. In a
+    /// pattern each counts 1.
     pub sum_duplicates: bool,
-    /// Rows and columns that a file may declare whatever it holds. Beyond it there must be an entry in the file for
-    /// every 16 of them, so that a short file cannot ask for much memory. 2^24 unless set.
+    /// Rows and columns that a file may declare regardless of its contents. Beyond this the file
+    /// must have an entry for every 16 of them, so that a short file cannot allocate much memory.
+    /// Default: 2^24.
     pub max_unproven_lines: u64,
-    /// Told bytes of the file read.
+    /// Called with the bytes of the file read.
     pub progress: Option<Progress>,
 }
 
@@ -120,23 +126,23 @@ impl Default for ReadOptions {
     }
 }
 
-/// How to write a file.
+/// Options for writing a file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Told entries written.
+    /// Called with the number of entries written.
     pub progress: Option<Progress>,
 }
 
-/// Reads the file at `path`, in the format its name tells (see [`Format::of`]) unless its beginning
-/// tells another, plain or packed (told by its first bytes).
+/// Reads the file at `path`, plain or packed (recognised by its first bytes).
 ///
-/// An `X.mtx` that says nothing of blocks itself has those of [`X.bla`](bla) beside it, where there is one.
+/// The format is that of the name (see [`Format::of`]), unless the first bytes show another. An
+/// `X.mtx` without a note of blocks has the layout of [`X.bla`](bla) beside it, if that exists.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Parse`] with the line, or
-/// [`Error::Malformed`], for anything the format does not allow, and for an ending that is not
-/// known; [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
+/// [`Error::Malformed`], for anything the format does not allow, and for an unknown ending;
+/// [`Error::Memory`] if the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
     events::reading(path, || match Format::of_input(path)? {
@@ -147,11 +153,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     })
 }
 
-/// Writes `matrix` to the file at `path`, in the format its name tells, in place of what was there once it is whole.
+/// Writes `matrix` to the file at `path`, in the format of the name, and replaces an earlier file
+/// once the new one is whole.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] for a matrix that the format cannot hold, and
-/// as [`Format::of_output`]. A file that was there is then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix, and as
+/// [`Format::of_output`]. An earlier file stays as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     events::writing(path, matrix, || match Format::of_output(path)? {
@@ -173,7 +180,8 @@ fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {
 }
 
 impl Layout {
-    /// Of blocks that end there, in scalars, ascending: [`Layout::Uniform`] wherever it can be.
+    /// The layout of blocks with these ends, in scalars, ascending; [`Layout::Uniform`] if all have
+    /// one shape that fits.
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;
@@ -183,7 +191,7 @@ impl Layout {
         shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
     }
 
-    /// The shape of every block, where they have one.
+    /// The shape of every block, if they share one.
     pub fn uniform(&self) -> Option<BlockShape> {
         match self {
             Self::Uniform(shape) => Some(*shape),
@@ -214,20 +222,21 @@ impl Symmetry {
     }
 }
 
-/// The value, of NaNs always the same: which bits one has depends on the device that made it.
+/// Returns the value, or one fixed NaN for every NaN: the bits of a NaN depend on the device that
+/// made it.
 fn one_nan(value: f64) -> f64 {
     if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
 }
 
-/// An empty vector with room for `count` elements, or [`Error::Memory`].
+/// An empty vector with capacity for `count` elements, or [`Error::Memory`].
 fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     grow(&mut vector, count, what)?;
     Ok(vector)
 }
 
-/// Room for `more` elements, or [`Error::Memory`]: large room is asked for only where the host has it, for a system that
-/// promises more than it has would end the process later.
+/// Reserves memory for `more` elements, or returns [`Error::Memory`]. Large requests are checked
+/// against the host's free memory: a system that grants more than it has ends the process later.
 pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");
@@ -242,7 +251,7 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()
     })
 }
 
-/// Adds a value that the file has proved to be there.
+/// Appends a value that was read from the file, growing the vector as needed.
 fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
     if vector.len() == vector.capacity() {
         grow(vector, vector.len().max(1024), what)?;

@@ -1,7 +1,7 @@
-//! Files that are either whole or not there: written beside their place, renamed when done.
+//! Output files that are either whole or absent: written to a temporary file, renamed at the end.
 //!
-//! A file under way is in a register from before it exists until after it has taken its place, so that whoever ends the
-//! process ahead of time can remove it.
+//! An unfinished file is registered from before it exists until it has its name, so that a handler
+//! that ends the process early can remove it.
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,15 +12,16 @@ use tempfile::{NamedTempFile, TempPath};
 use super::packing::Packing;
 use crate::{Error, Result};
 
-/// Gives `fill` a buffered writer, gzip when `path` ends in `.gz`, bzip2 when in `.bz2`; the file takes its place when `fill` has succeeded.
+/// Calls `fill` with a buffered writer and puts the file in place when `fill` has succeeded. The
+/// file is gzip if `path` ends in `.gz`, bzip2 if in `.bz2`.
 ///
-/// What `path` links to is replaced or made, not the link. What is no regular file (a pipe,
-/// `/dev/null`) is written in place. The bytes are on the disk before the name leads to them, so that
-/// a file is whole after a loss of power too.
+/// If `path` is a link, the file it points to is replaced or made, and the link stays. Anything but
+/// a regular file (a pipe, `/dev/null`) is written in place. The bytes are on the disk before the
+/// file gets its name, so it is whole after a loss of power too.
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
-/// that is only read (`.xz`, `.zst`). A file that was there is then as it was.
+/// that is only read (`.xz`, `.zst`). An earlier file stays as it was.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_unpacked(path, |writer, packing| match packing {
         Some(packing) => packing.pack(writer, fill),
@@ -28,8 +29,7 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<
     })
 }
 
-/// Refuses the names that [`write_whole`] refuses, for callers that ask before there is anything to
-/// write.
+/// Refuses the names that [`write_whole`] refuses, before there is anything to write.
 ///
 /// # Errors
 /// [`Error::Argument`] for the name of an archive, or of a packing that is only read.
@@ -37,7 +37,7 @@ pub fn check_name(path: &Path) -> Result<()> {
     Packing::check_written(path)
 }
 
-/// As [`write_whole`], but what `fill` writes goes to the file as it is; `fill` is told how it is to be packed.
+/// As [`write_whole`], but `fill` gets the packing and packs its output itself.
 pub(super) fn write_unpacked(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write, Option<Packing>) -> io::Result<()>,
@@ -57,7 +57,7 @@ fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".blockmul-");
-    // A temporary file is its owner's alone unless told otherwise; this one is to become an ordinary file.
+    // By default only the owner may read a temporary file; this one becomes an ordinary file.
     if let Some(permissions) = ordinary_permissions(&target) {
         builder.permissions(permissions);
     }
@@ -65,15 +65,15 @@ fn attempt(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     buffered(&file, fill)?;
     file.sync_all()?;
     beside.take_place(&target)?;
-    // The name as well, if the file system can: the file is whole without it.
+    // Syncs the name too if the file system can; the file is whole without it.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// The place of a new file written to `path`: `path` itself, or the end of the links that begin
-/// there.
+/// The path of the file that writing to `path` makes: `path` itself, or the end of its chain of
+/// links.
 pub fn linked(path: &Path) -> PathBuf {
-    // As many as Linux follows.
+    // The limit of Linux.
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -85,25 +85,27 @@ pub fn linked(path: &Path) -> PathBuf {
     place
 }
 
-/// The files under way in this process. One lock for beginning, renaming and removing them: each is seen before or after.
+/// Unfinished files of this process. One lock covers creating, renaming and removing, so each
+/// happens before or after the others.
 static UNFINISHED: Mutex<Vec<TempPath>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<TempPath>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file that [`write_whole`] has under way on other threads; none takes its place or begins as long as the result is held.
+/// Removes the unfinished files of [`write_whole`] on all threads. While the result is held, no
+/// file is renamed or created.
 ///
-/// For a handler of Ctrl-C, which holds it until the process has ended: then each output is whole or as it was before.
-/// Where the process goes on, the writes that were under way fail.
+/// A handler of Ctrl-C holds it until the process ends: then each output is whole or as it was
+/// before. If the process continues, the interrupted writes fail.
 pub fn discard_unfinished() -> NoneUnfinished {
     let mut files = unfinished();
     files.clear();
     NoneUnfinished { _files: files }
 }
 
-/// As [`discard_unfinished`], but `None` if a file begins or takes its place at this moment, perhaps
-/// on this very thread: for a process that ends because memory ran out.
+/// As [`discard_unfinished`], but returns `None` if a file is being created or renamed right now,
+/// perhaps on this very thread. For a process that ends because it is out of memory.
 pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     let mut files = match UNFINISHED.try_lock() {
         Ok(files) => files,
@@ -114,14 +116,14 @@ pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     Some(NoneUnfinished { _files: files })
 }
 
-/// While it lives, no file is under way; see [`discard_unfinished`].
+/// Guard: while it lives, no file is unfinished; see [`discard_unfinished`].
 #[must_use = "another file may begin once this is dropped"]
 #[derive(Debug)]
 pub struct NoneUnfinished {
     _files: MutexGuard<'static, Vec<TempPath>>,
 }
 
-/// A file of the register; removed when dropped.
+/// A registered file; removed when dropped.
 struct Unfinished {
     path: PathBuf,
 }
@@ -156,7 +158,8 @@ fn buffered(file: &File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     writer.flush()
 }
 
-/// Those of the file replaced, else read and write for all; the system takes the umask off either.
+/// The permissions of the file replaced, else read and write for all; the system applies the umask
+/// to either.
 #[cfg(unix)]
 fn ordinary_permissions(target: &Path) -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -194,7 +197,8 @@ mod tests {
         let path = folder.path().join("c.mtx");
         fs::write(&path, "before").unwrap();
         let files = || fs::read_dir(folder.path()).unwrap().count();
-        // Other tests write at the same time, and must not be discarded: this one acts on its own file.
+        // Other tests write at the same time and must not be disturbed: this one discards only its
+        // own file.
         let error = write_whole(&path, |writer| {
             writer.write_all(b"after")?;
             assert_eq!(files(), 2);
@@ -231,7 +235,7 @@ mod tests {
         write_whole(&path("link"), |writer| writer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(path("file")).unwrap(), b"new");
         assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
-        // A folder that is not there, and links that lead to each other.
+        // A folder that does not exist, and links that form a circle.
         std::os::unix::fs::symlink("none/file", path("nowhere")).unwrap();
         std::os::unix::fs::symlink("round", path("round")).unwrap();
         for name in ["nowhere", "round"] {

@@ -1,12 +1,11 @@
-//! How files are packed: by their first bytes when they are read, by their names when they are
-//! written.
+//! Compression of files: recognised by first bytes when reading, chosen by name when writing.
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-/// How a file is packed.
+/// Compression format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
@@ -17,7 +16,7 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// As many bytes tell how a file is packed.
+/// Bytes from which a packing is recognised.
 pub(super) const FIRST: usize = 6;
 
 impl Packing {
@@ -30,19 +29,19 @@ impl Packing {
         }
     }
 
-    /// Of a file that begins so.
+    /// The packing of a file that begins with these bytes.
     pub fn of_bytes(first: &[u8]) -> Option<Self> {
         match first {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            // A frame, or a frame of notes that decoders skip.
+            // A data frame, or a frame that decoders skip.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
     }
 
-    /// Of a file that is to have this name.
+    /// The packing of a file to be written under this name.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_ascii_lowercase();
         match extension.to_str()? {
@@ -54,7 +53,7 @@ impl Packing {
         }
     }
 
-    /// Refuses a file name that asks for a packing or an archive that is read but not written.
+    /// Refuses a file name whose packing or archive can be read but not written.
     pub fn check_written(path: &Path) -> crate::Result<()> {
         let name = without_packing(path);
         let refused = match Self::of_name(path) {
@@ -66,10 +65,11 @@ impl Packing {
         Err(crate::Error::Argument(format!("{}: {refused}; packed files end in .gz or .bz2", path.display())))
     }
 
-    /// What `fill` writes, packed, to `writer`.
+    /// Packs the output of `fill` into `writer`.
     ///
-    /// Gzip at level 2: of random values, which are digits mostly, level 1 leaves 48 % more bytes in two thirds of the time,
-    /// and level 3 takes 8 % longer to save 3 %. Bzip2 in its largest blocks, as is usual: smaller ones are no faster.
+    /// Gzip uses level 2: for random values, mostly digits, level 1 leaves 48 % more bytes in two
+    /// thirds of the time; level 3 takes 8 % longer to save 3 %. Bzip2 uses its largest blocks, as
+    /// is usual: smaller ones are no faster.
     pub fn pack<'w>(
         self,
         writer: &'w mut (dyn Write + 'w),
@@ -91,13 +91,13 @@ impl Packing {
     }
 }
 
-/// Whether a name, less its packing, is an archive's: `a.tar`, and `a.tgz` and its like.
+/// Whether a name without its packing is an archive's: `a.tar`, or `a.tgz` and the like.
 pub(super) fn is_archive(name: &Path) -> bool {
     const ENDINGS: [&str; 9] = ["tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
     name.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// The path less the ending of a packing, as `.gz`.
+/// The path without the ending of a packing, such as `.gz`.
 pub(super) fn without_packing(path: &Path) -> PathBuf {
     match Packing::of_name(path) {
         Some(_) => path.with_extension(""),
@@ -109,7 +109,7 @@ pub(super) fn without_packing(path: &Path) -> PathBuf {
 pub(crate) mod tests {
     use super::*;
 
-    /// `bytes` packed, or as they are.
+    /// `bytes` packed; unchanged if `packing` is `None`.
     pub(crate) fn packed(packing: Option<Packing>, bytes: &[u8]) -> Vec<u8> {
         use ruzstd::encoding::{CompressionLevel, compress_to_vec};
         let mut all = Vec::new();
@@ -122,7 +122,7 @@ pub(crate) mod tests {
         all
     }
 
-    /// A stream of xz that stores `bytes` as they are, by section 2 and 3 of its format's
+    /// An xz stream that stores `bytes` uncompressed, by sections 2 and 3 of the format's
     /// description and 5.3 of LZMA2's.
     fn stored_as_xz(bytes: &[u8]) -> Vec<u8> {
         let crc = |bytes: &[u8]| {
@@ -148,7 +148,7 @@ pub(crate) mod tests {
         let mut all = [&b"\xfd7zXZ\0"[..], &flags, &crc(&flags)].concat();
         let mut records = Vec::new();
         if !bytes.is_empty() {
-            // One filter, LZMA2 with a dictionary of 64 KiB; 12 bytes in all.
+            // One filter, LZMA2 with a dictionary of 64 KiB; 12 bytes in total.
             let header = with_crc(vec![2, 0, 0x21, 1, 8, 0, 0, 0]);
             let mut data = Vec::new();
             for (number, chunk) in bytes.chunks(1 << 16).enumerate() {
@@ -174,7 +174,7 @@ pub(crate) mod tests {
         [None, Some(Packing::Gzip), Some(Packing::Bzip2), Some(Packing::Xz), Some(Packing::Zstd)];
 
     #[test]
-    fn names_say_how() {
+    fn names_give_the_packing() {
         for (name, plain, packing) in [
             ("a.mtx", "a.mtx", None),
             ("a.mtx.gz", "a.mtx", Some(Packing::Gzip)),

@@ -1,10 +1,11 @@
-//! The bytes of a file, unpacked where packed, in blocks of whole lines, with the number of each line.
+//! The unpacked bytes of a file in blocks of whole lines, with line numbers.
 //!
-//! A buffer is filled; a block is what lies in it up to the last line end; the rest moves to the front of the next
-//! buffer. So a line never straddles two blocks, and blocks can be parsed apart from one another, on any thread.
+//! A block is the part of a full buffer up to the last line end; the rest moves to the front of the
+//! next buffer. So no line straddles two blocks, and blocks can be parsed independently on any
+//! thread.
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +17,17 @@ use super::packing::Packing;
 use super::unpacked::{Peeked, Unpacked};
 use crate::{Error, Progress, Result};
 
-/// Longest line. The format says 1024 bytes; comments in the wild are longer.
+/// Longest line. The format's limit is 1024 bytes, but comments in real files are longer.
 const LINE_BYTES: usize = 1 << 20;
-/// A block and what is parsed from it fit a core's cache.
+/// A block and its parsed entries fit a core's cache.
 const BLOCK_BYTES: usize = 1 << 19;
 
-/// Whole lines, the last of the file perhaps without its line end.
+/// Whole lines; the last of the file may lack its line end.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// Number of the first line, from 1.
     pub first_line: u64,
-    /// How many lines there are.
+    /// Number of lines.
     pub lines: u64,
     /// Never empty.
     pub bytes: &'a [u8],
@@ -37,7 +38,7 @@ pub struct Source<'r> {
     packing: Option<Packing>,
     name: PathBuf,
     buffer: Vec<u8>,
-    /// Bytes of the buffer handed out, ready to be (whole lines), read.
+    /// End of the bytes handed out, of the whole lines, and of the bytes read.
     taken: usize,
     ready: usize,
     filled: usize,
@@ -46,28 +47,29 @@ pub struct Source<'r> {
 }
 
 impl Source<'static> {
-    /// The file at `path`, or the matrix of the archive there; `progress` is told its bytes read,
-    /// packed ones where it is packed.
+    /// Opens the file at `path`, or the matrix of the archive there. `progress` counts the bytes
+    /// read, before unpacking.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
-        let again = || Told::open(path, progress.clone());
+        let again = || ReportingFile::open(path, progress.clone());
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-        Self::of(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
+        Self::with_reopen(again()?, path, BLOCK_BYTES, is_file.then_some(&again))
     }
 }
 
 impl<'r> Source<'r> {
-    /// Looks at the first bytes for how the file is packed.
+    /// Recognises from the first bytes how the file is packed.
     pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }
 
-    /// In blocks of about `block_bytes` bytes; longer where a line is.
+    /// As [`Source::new`], in blocks of about `block_bytes` bytes; longer if a line is.
     pub fn in_blocks<R: Read + Send + 'r>(reader: R, name: &Path, block_bytes: usize) -> Result<Self> {
-        Self::of::<R>(reader, name, block_bytes, None)
+        Self::with_reopen::<R>(reader, name, block_bytes, None)
     }
 
-    /// `again` opens the same bytes once more, if they can be.
-    fn of<R: Read + Send + 'r>(
+    /// Opens a file or the matrix of an archive; `again` opens the same bytes once more, if
+    /// possible.
+    fn with_reopen<R: Read + Send + 'r>(
         reader: R,
         name: &Path,
         block_bytes: usize,
@@ -82,7 +84,7 @@ impl<'r> Source<'r> {
         let (member, bytes): (_, Box<dyn Read + Send + 'r>) = match (find(reader, name, again.is_none())?, again) {
             (Place::Here(member, reader), _) => (member.path(name), Box::new(MemberBytes::here(&member, reader))),
             (Place::Behind(member), Some(again)) => {
-                (member.path(name), Box::new(MemberBytes::of(&member, unpack(again()?)?)))
+                (member.path(name), Box::new(MemberBytes::from_start(&member, unpack(again()?)?)))
             }
             (Place::Behind(_), None) => return Err(passed(name)),
         };
@@ -94,12 +96,12 @@ impl<'r> Source<'r> {
         Self { reader, packing, name, buffer, taken: 0, ready: 0, filled: 0, ended: false, lines: 0 }
     }
 
-    /// Lines handed out so far, at least 1: where a file ends, for messages.
+    /// Lines handed out so far, at least 1: the end of the file, for messages.
     pub fn lines(&self) -> u64 {
         self.lines.max(1)
     }
 
-    /// `path:line: reason`.
+    /// The error `path:line: reason`.
     pub fn refuse(&self, line: u64, reason: impl Into<String>) -> Error {
         Error::Parse { path: self.name.clone(), line, reason: reason.into() }
     }
@@ -116,7 +118,7 @@ impl<'r> Source<'r> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Passes over lines that are empty: a small packed file may have any number of them.
+    /// Skips empty lines; a small packed file may have any number of them.
     pub fn skip_empty(&mut self) -> Result<()> {
         while self.fill()? {
             let rest = &self.buffer[self.taken..self.ready];
@@ -130,7 +132,7 @@ impl<'r> Source<'r> {
         Ok(())
     }
 
-    /// All whole lines at hand; `None` at the end of the file.
+    /// All whole lines in the buffer; `None` at the end of the file.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         if !self.fill()? {
             return Ok(None);
@@ -142,11 +144,13 @@ impl<'r> Source<'r> {
         Ok(Some(block))
     }
 
-    /// What `parse` makes of every block to come, in the order of the file, and what ended the file early.
+    /// Calls `parse` on every further block. Returns the values in the order of the file, and the
+    /// error that ended the file early.
     ///
-    /// Each thread of the pool reads (and unpacks) a block when it is its turn, then parses it while the next one
-    /// reads; a block a thread is all that is in memory. No block is read after `parse` has given `Break`, but some
-    /// may have been before: the values up to the first `Break` are always those of all blocks up to it.
+    /// Each thread of the pool reads (and unpacks) a block when its turn comes, then parses it
+    /// while the next one reads. Memory holds one block a thread. After `parse` has returned
+    /// `Break` no block is read, but some may have been before. The values up to the first `Break`
+    /// are always those of all blocks up to it.
     pub fn map_blocks<T: Send>(
         &mut self,
         parse: impl Fn(Block<'_>) -> ControlFlow<T, T> + Sync,
@@ -163,8 +167,8 @@ impl<'r> Source<'r> {
                 None
             })
         });
-        let parse_one = |(number, (first_line, lines, buffer, ends)): (usize, OwnBlock)| {
-            let value = match parse(Block { first_line, lines, bytes: &buffer[ends.0..ends.1] }) {
+        let parse_one = |(number, OwnBlock { first_line, lines, buffer, bytes }): (usize, OwnBlock)| {
+            let value = match parse(Block { first_line, lines, bytes: &buffer[bytes] }) {
                 ControlFlow::Continue(value) => value,
                 ControlFlow::Break(value) => {
                     enough.store(true, Ordering::Relaxed);
@@ -179,18 +183,18 @@ impl<'r> Source<'r> {
         (values.into_iter().map(|(_, value)| value).collect(), end)
     }
 
-    /// As [`Source::block`], with the buffer given away; `spare` becomes the next one.
+    /// As [`Source::block`], but gives the buffer away; `spare` becomes the next buffer.
     fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
         let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
         let length = bytes.len();
-        let ends = (self.ready - length, self.ready);
+        let bytes = self.ready - length..self.ready;
         if spare.len() < self.buffer.len() {
             spare = vec![0; self.buffer.len()];
         }
         let rest = self.ready..self.filled;
         spare[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
         (self.taken, self.ready, self.filled) = (0, 0, rest.len());
-        Ok(Some((first_line, lines, std::mem::replace(&mut self.buffer, spare), ends)))
+        Ok(Some(OwnBlock { first_line, lines, buffer: std::mem::replace(&mut self.buffer, spare), bytes }))
     }
 
     /// Makes at least one whole line ready; `false` at the end of the file.
@@ -223,7 +227,7 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// What is wrong with the packed data is the file's fault, the rest the system's.
+    /// Damaged packed data is an error of the file, any other that of the system.
     fn broken(&self, error: std::io::Error) -> Error {
         let line = self.lines + 1 + line_ends(&self.buffer[..self.filled]);
         match (self.packing.map(Packing::name), error.kind()) {
@@ -239,8 +243,13 @@ impl<'r> Source<'r> {
     }
 }
 
-/// First line, lines, and a buffer with where in it the block starts and ends.
-type OwnBlock = (u64, u64, Vec<u8>, (usize, usize));
+/// A block that owns its buffer: `bytes` is the block's range in it.
+struct OwnBlock {
+    first_line: u64,
+    lines: u64,
+    buffer: Vec<u8>,
+    bytes: Range<usize>,
+}
 
 fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
@@ -250,32 +259,32 @@ fn lines_in(bytes: &[u8]) -> u64 {
     line_ends(bytes) + u64::from(!bytes.ends_with(b"\n"))
 }
 
-/// A file that tells how far it is read, every mebibyte and at its end.
-pub(super) struct Told {
+/// A file that reports how far it is read, every mebibyte and at its end.
+pub(super) struct ReportingFile {
     reader: File,
     progress: Option<Progress>,
     total: u64,
     done: u64,
-    told: u64,
+    reported: u64,
 }
 
-impl Told {
+impl ReportingFile {
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let reader = File::open(path).map_err(io)?;
         let total = reader.metadata().map_err(io)?.len();
-        Ok(Self { reader, progress, total, done: 0, told: 0 })
+        Ok(Self { reader, progress, total, done: 0, reported: 0 })
     }
 }
 
-impl Read for Told {
+impl Read for ReportingFile {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
         let bytes = self.reader.read(to)?;
         self.done += bytes as u64;
         if let Some(progress) = &self.progress
-            && (self.done - self.told >= 1 << 20 || (bytes == 0 && self.done != self.told))
+            && (self.done - self.reported >= 1 << 20 || (bytes == 0 && self.done != self.reported))
         {
-            self.told = self.done;
+            self.reported = self.done;
             progress.tell(self.done, self.total.max(self.done));
         }
         Ok(bytes)

@@ -1,4 +1,4 @@
-//! The bytes of files, unpacked where they are packed.
+//! The bytes of files, unpacked as needed.
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use bzip2::read::MultiBzDecoder;
@@ -8,13 +8,11 @@ use lzma_rust2::XzReader;
 use super::packing::{FIRST, Packing};
 use super::zstd::Frames;
 
-/// The largest window into what is unpacked already that a file may ask for, in bytes. It is what
-/// zstd allows unless asked for more, and twice that of `xz -9`; gzip and bzip2 take less than a
-/// mebibyte.
+/// Largest window into unpacked data, in bytes, that a file may use. It is zstd's default limit and
+/// twice the window of `xz -9`; gzip and bzip2 use less than a mebibyte.
 pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 
-/// The bytes of a file, unpacked where it is packed; of several packed ones, one after another,
-/// all.
+/// The unpacked bytes of a file; several packed streams in sequence give all their bytes.
 pub(super) enum Unpacked<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
@@ -23,11 +21,11 @@ pub(super) enum Unpacked<R: Read> {
     Zstd(Box<Frames<Whole<R>>>),
 }
 
-/// The first bytes, looked at already, and the rest.
+/// The first bytes, already read, and the rest.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 impl<R: Read> Unpacked<R> {
-    /// Looks at the first bytes.
+    /// Recognises the packing by the first bytes.
     pub fn new(mut reader: R) -> io::Result<Self> {
         let mut first = Vec::new();
         fill(&mut reader, &mut first, FIRST)?;
@@ -38,7 +36,7 @@ impl<R: Read> Unpacked<R> {
             Some(Packing::Gzip) => Self::Gzip(Box::new(MultiGzDecoder::new(whole))),
             Some(Packing::Bzip2) => Self::Bzip2(Box::new(MultiBzDecoder::new(whole))),
             Some(Packing::Xz) => {
-                // In KiB; beside the window a decoder has tables of less than a mebibyte.
+                // In KiB; besides the window a decoder has tables of less than a mebibyte.
                 let limit = (LARGEST_WINDOW >> 10) as u32 + 1024;
                 Self::Xz(Box::new(XzReader::new_mem_limit(BufReader::new(whole), true, limit)))
             }
@@ -63,14 +61,14 @@ impl<R: Read> Read for Unpacked<R> {
             Self::Plain(reader) => reader.read(to),
             Self::Gzip(reader) => reader.read(to),
             Self::Bzip2(reader) => reader.read(to),
-            Self::Xz(reader) => reader.read(to).map_err(of_xz),
+            Self::Xz(reader) => reader.read(to).map_err(xz_error),
             Self::Zstd(reader) => reader.read(to),
         }
     }
 }
 
-/// What the decoder does not take is wrong with the file as well.
-fn of_xz(error: io::Error) -> io::Error {
+/// Counts data that the decoder does not accept as an error of the file.
+fn xz_error(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::OutOfMemory => {
             io::Error::new(ErrorKind::InvalidData, format!("it asks for a window of more than {LARGEST_WINDOW} bytes"))
@@ -86,7 +84,8 @@ pub(super) fn fill(reader: &mut impl Read, to: &mut Vec<u8>, count: usize) -> io
     reader.take(left).read_to_end(to).map(drop)
 }
 
-/// A reader whose first bytes have been looked at. What failed then fails when it is read.
+/// A reader whose first bytes can be looked at. An error at that point is returned when they are
+/// read.
 pub(super) struct Peeked<R> {
     first: Cursor<Vec<u8>>,
     failed: Option<io::Error>,
@@ -94,7 +93,7 @@ pub(super) struct Peeked<R> {
 }
 
 impl<R: Read> Peeked<R> {
-    /// Looks at `count` bytes, fewer if there are fewer.
+    /// Looks at `count` bytes, or at all if there are fewer.
     pub fn new(mut rest: R, count: usize) -> Self {
         let mut first = Vec::new();
         let failed = fill(&mut rest, &mut first, count).err();
@@ -149,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Both say `1 2 3\n` a hundred times, with a checksum, by `xz` 5.4 and `zstd` 1.5.
+    /// Both hold `1 2 3\n` a hundred times, with a checksum, made by `xz` 5.4 and `zstd` 1.5.
     #[test]
     fn what_the_programs_of_these_formats_wrote_is_read() {
         let text = "1 2 3\n".repeat(100);
@@ -169,7 +168,7 @@ mod tests {
                 let error = read(&whole[..length]).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{packing:?} {length}");
             }
-            // The check sum, or what stands before it; what follows the end.
+            // A wrong bit in the checksum or before it; extra bytes after the end.
             let mut flipped = whole.clone();
             *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
             for damaged in [flipped, [&whole[..], b"more that is not packed"].concat()] {
@@ -179,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Every bit of a file turned over, one at a time: read as it was, or refused as the file's
-    /// fault.
+    /// Every bit of a file flipped, one at a time: the text is unchanged, or the file is refused as
+    /// damaged.
     #[test]
     fn a_wrong_bit_is_no_fault_of_ours() {
         let mut random = crate::generate::Random::new(2);
@@ -203,8 +202,8 @@ mod tests {
 
     #[test]
     fn windows_are_bounded() {
-        // A frame that asks for a window of 2^31 bytes; a block of xz that asks for a dictionary of
-        // 4 GiB less one byte.
+        // A frame with a window of 2^31 bytes; an xz block with a dictionary of 4 GiB less one
+        // byte.
         let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0];
         let mut xz = packed(Some(super::super::packing::Packing::Xz), b"1");
         let header = 12;

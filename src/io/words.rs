@@ -1,6 +1,6 @@
-//! Lines of text, word by word.
+//! Splits lines of text into words.
 
-/// What stands between words: a blank, a tab, and the carriage return of a CRLF.
+/// Whether a byte separates words: a blank, a tab, or the carriage return of a CRLF.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
@@ -10,12 +10,12 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
 }
 
-/// `1 word`, `2 words`.
+/// A number with its noun: `1 word`, `2 words`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A word for a message: in quotes, cut when long, bytes that are no text as escapes.
+/// A word for a message: quoted, shortened if long, with bytes that are not text as escapes.
 pub fn quote(word: &[u8]) -> String {
     const SHOWN: usize = 40;
     let dots = if word.len() > SHOWN { "…" } else { "" };
@@ -25,7 +25,7 @@ pub fn quote(word: &[u8]) -> String {
     }
 }
 
-/// A count that is not negative.
+/// Parses a count, which is not negative.
 pub fn count(word: &[u8], what: &str) -> Result<u64, String> {
     let digits = word.strip_prefix(b"+").unwrap_or(word);
     match std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit)) {

@@ -1,4 +1,4 @@
-//! Frames of zstd, one after another; those that hold no data are skipped.
+//! Decodes zstd frames, one after another; frames without data are skipped.
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -9,7 +9,7 @@ use super::unpacked::LARGEST_WINDOW;
 pub(super) struct Frames<R: Read> {
     source: Watched<BufReader<R>>,
     decoder: FrameDecoder,
-    /// Whether a frame is under way.
+    /// Whether a frame has begun and not ended.
     begun: bool,
 }
 
@@ -71,7 +71,7 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// A reader that remembers why it gave no more: the decoder's errors do not say.
+/// A reader that keeps the reason why it returned no more bytes; the decoder's errors lack it.
 struct Watched<R> {
     reader: R,
     ended: bool,
@@ -79,7 +79,7 @@ struct Watched<R> {
 }
 
 impl<R> Watched<R> {
-    /// What is behind an error of the decoder: the system, the end of the file, or its data.
+    /// The cause of a decoder's error: the system, the end of the file, or its data.
     fn blame(&mut self, error: &FrameDecoderError) -> io::Error {
         match self.failed.take() {
             Some(failed) => failed,

@@ -26,8 +26,8 @@ fn archive(members: &[(&str, &str)]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
-/// The one value of the matrix taken from the archive at NAME, or the refusal without the path of
-/// the folder.
+/// The one value of the matrix taken from the archive NAME, or the refusal without the folder's
+/// path.
 fn taken(name: &str, bytes: &[u8]) -> std::result::Result<f64, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -46,7 +46,7 @@ fn the_matrix_is_the_member_called_like_the_archive() {
         ("a.tar", &[("a/a.mtx", SPARSE)][..], 5.0),
         ("a.tar", &[("a/", ""), ("a/a_b.mtx", DENSE), ("a/a_C.mtx", &notes), ("a/a.mtx", SPARSE)], 5.0),
         ("a.tar", &[("./b/b.mtx", &notes), ("./a/a.mtx", SPARSE)], 5.0),
-        // Called otherwise: by its own folder, by its banner, or alone.
+        // Another name: found by the member's own folder, by its banner, or because it is alone.
         ("renamed.tar", &[("a/notes.mtx", &notes), ("a/a.mtx", SPARSE), ("a/read.me", "?")], 5.0),
         ("a.tar", &[("b.mtx", DENSE), ("A.mtx", SPARSE), ("b.txt", "1")], 5.0),
         ("a.tar", &[("anything", SPARSE)], 5.0),

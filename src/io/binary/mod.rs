@@ -1,17 +1,19 @@
-//! Compressed rows in plain binary: `BCSR0001`, scalars, and `BSR1`, dense blocks of one shape. Nothing to parse, so the fastest to
-//! read; programs that time matrix products exchange them.
+//! Compressed rows in plain binary: `BCSR0001` for scalars, `BSR1` for dense blocks of one shape.
+//!
+//! Nothing has to be parsed, so these files are the fastest to read. Programs that time matrix
+//! products exchange them.
 //!
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|
 //! | magic | the 8 bytes `BCSR0001` | 0x42535231 (`i64`) |
 //! | sizes | rows, columns, entries (`i64`) | rows and columns of blocks, blocks, rows and columns of a block (`i64`) |
 //! | | side of the blocks it is made of, 0 or 1 for none; kind of values (`i32`) | |
-//! | pattern | where each row's entries begin, and where the last ends; the column of each (`i32`) | the same of blocks |
+//! | pattern | offset of each row's first entry, then of the end; column of each entry (`i32`) | the same, of blocks |
 //! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!
-//! All numbers are little-endian, columns count from 0 and come in any order within a row. Files
-//! may be packed. A refusal, [`Error::Malformed`], names the array and the element, from 0. Without
-//! values every entry is read as 1.
+//! All numbers are little-endian. Columns count from 0 and come in any order within a row. Files
+//! may be packed. A refusal, [`Error::Malformed`], names the array and the element, counted from 0.
+//! Without values every entry is read as 1.
 //!
 //! ```
 //! use blockmul::io::{Layout, ReadOptions, binary::{read_from, write_to}};
@@ -34,7 +36,7 @@ use std::path::Path;
 
 pub use write::{write, write_to};
 
-use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::Told};
+use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
 use crate::{BlockShape, Result};
 use numbers::Numbers;
 
@@ -44,22 +46,22 @@ use crate::Error;
 const BCSR: [u8; 8] = *b"BCSR0001";
 const BSR: [u8; 8] = 0x4253_5231_u64.to_le_bytes();
 
-/// Whether a file that begins so is of either form.
-pub(super) fn begins_so(first: &[u8]) -> bool {
+/// Whether a file that begins with these bytes is in either form.
+pub(super) fn begins_with_magic(first: &[u8]) -> bool {
     first.starts_with(&BCSR) || first.starts_with(&BSR)
 }
 
-/// Reads the file at `path`, either form, told by its first bytes.
+/// Reads the file at `path` in either form, recognised by its first bytes.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Malformed`] for anything the format does not allow;
-/// [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`] if the system refuses the file; [`Error::Malformed`] for anything the format does
+/// not allow; [`Error::Memory`] if the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
-    read_from(Told::open(path, options.progress.clone())?, path, options)
+    read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads bytes from anywhere; `name` stands in messages where [`read`] has the path.
+/// Reads bytes from any reader; messages have `name` where those of [`read`] have the path.
 ///
 /// # Errors
 /// As [`read`].
@@ -108,15 +110,15 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOption
     })
 }
 
-/// What the head of a file says. Rows, columns and entries count blocks of `shape`.
+/// The head of a file. Rows, columns and entries count blocks of `shape`.
 struct Sizes {
     rows: u64,
     cols: u64,
     entries: u64,
     shape: BlockShape,
-    /// Of values.
+    /// Type of the values: 0 none, 1 `f32`, 2 `f64`.
     kind: i32,
-    /// The blocks the matrix is made of, which those of the file need not be.
+    /// Blocks of which the matrix is made; they can differ from the blocks of the file.
     layout: Option<BlockShape>,
 }
 
@@ -124,8 +126,8 @@ impl Sizes {
     fn read(numbers: &mut Numbers<'_>, options: &ReadOptions) -> Result<Self> {
         let magic: Vec<u8> = numbers.array(8, "magic")?;
         let sizes = match magic.try_into() {
-            Ok(BCSR) => Self::of_bcsr(numbers)?,
-            Ok(BSR) => Self::of_bsr(numbers)?,
+            Ok(BCSR) => Self::read_bcsr(numbers)?,
+            Ok(BSR) => Self::read_bsr(numbers)?,
             _ => return Err(numbers.refuse("magic", "neither BCSR0001 nor BSR1")),
         };
         let [rows, cols] = sizes.scalars();
@@ -144,7 +146,7 @@ impl Sizes {
         }
     }
 
-    fn of_bcsr(numbers: &mut Numbers<'_>) -> Result<Self> {
+    fn read_bcsr(numbers: &mut Numbers<'_>) -> Result<Self> {
         let [rows, cols, entries] = numbers.sizes()?;
         let kinds: Vec<i32> = numbers.array(2, "sizes")?;
         let layout = match kinds[0] {
@@ -157,13 +159,13 @@ impl Sizes {
         }
     }
 
-    fn of_bsr(numbers: &mut Numbers<'_>) -> Result<Self> {
+    fn read_bsr(numbers: &mut Numbers<'_>) -> Result<Self> {
         let [rows, cols, entries, height, width] = numbers.sizes()?;
         let shape = side_of_blocks(numbers, height as i64, width as i64)?;
         Ok(Self { rows, cols, entries, shape, kind: 2, layout: (shape != BlockShape::SCALAR).then_some(shape) })
     }
 
-    /// Rows and columns of scalars; no more than can be counted.
+    /// Rows and columns in scalars, saturating.
     fn scalars(&self) -> [u64; 2] {
         [self.rows.saturating_mul(self.shape.rows() as u64), self.cols.saturating_mul(self.shape.cols() as u64)]
     }
@@ -176,7 +178,7 @@ fn side_of_blocks(numbers: &Numbers<'_>, rows: i64, cols: i64) -> Result<BlockSh
     })
 }
 
-/// Refuses offsets that do not go from 0 to `entries` without a fall.
+/// Refuses offsets that do not ascend from 0 to `entries`.
 fn check_offsets(ends: &[i32], entries: u64) -> std::result::Result<(), (String, String)> {
     if let Some(row) = ends.windows(2).position(|pair| pair[0] > pair[1]) {
         return Err((format!("offset {}", row + 1), format!("{} after {}", ends[row + 1], ends[row])));

@@ -1,4 +1,4 @@
-//! Little-endian numbers from a stream, plain or packed; no more memory than the bytes prove.
+//! Little-endian numbers from a stream, plain or packed. Memory grows with the bytes that arrive.
 use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// A number with a little-endian form.
 pub(super) trait Number: Copy {
     const BYTES: usize;
-    /// Of [`Number::BYTES`] bytes.
+    /// Reads a number from [`Number::BYTES`] bytes.
     fn from_bytes(bytes: &[u8]) -> Self;
 }
 
@@ -30,18 +30,19 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Looks at the first bytes for how the file is packed.
+    /// Recognises from the first bytes how the file is packed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
         let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
         Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })
     }
 
-    /// `path: place: reason`.
+    /// The error `path: place: reason`.
     pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
         Error::Malformed { path: self.name.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// The next `count` numbers, called `what` in a refusal. Room is made as they arrive.
+    /// Reads the next `count` numbers, called `what` in a refusal. Memory is allocated as they
+    /// arrive.
     pub fn array<T: Number>(&mut self, count: usize, what: &str) -> Result<Vec<T>> {
         const CHUNK: usize = 1 << 16;
         let mut bytes = vec![0; CHUNK.min(count.saturating_mul(T::BYTES))];
@@ -63,7 +64,7 @@ impl<'r> Numbers<'r> {
         Ok(numbers)
     }
 
-    /// As many sizes, none negative.
+    /// Reads `N` sizes, none negative.
     pub fn sizes<const N: usize>(&mut self) -> Result<[u64; N]> {
         let numbers: Vec<i64> = self.array(N, "sizes")?;
         let mut sizes = [0; N];
@@ -73,7 +74,7 @@ impl<'r> Numbers<'r> {
         Ok(sizes)
     }
 
-    /// Refuses what follows the last number.
+    /// Refuses bytes after the last number.
     pub fn end(&mut self) -> Result<()> {
         match fill(&mut self.reader, &mut [0]).map_err(|error| self.broken(error, "end"))? {
             0 => Ok(()),
@@ -81,7 +82,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// What is wrong with the data is the file's fault, what the system says is the system's.
+    /// Damaged data is an error of the file, any other that of the system.
     fn broken(&self, error: IoError, what: &str) -> Error {
         match error.raw_os_error() {
             Some(_) => Error::Io { path: self.name.clone(), source: error },
@@ -90,7 +91,7 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// Bytes read, fewer than there is room for only where the stream ends.
+/// Fills `to` and returns the bytes read, which are fewer only at the end of the stream.
 fn fill(reader: &mut dyn Read, to: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < to.len() {

@@ -1,4 +1,4 @@
-//! Writing: blocks as `BSR1`, as are scalars but under a name that says `.bcsr`.
+//! Writes `BSR1`, or `BCSR0001` for scalars if the name ends in `.bcsr`.
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -6,13 +6,15 @@ use super::{BCSR, BSR};
 use crate::io::{one_nan, without_packing, write_whole};
 use crate::{BlockShape, Error, Matrix, Result};
 
-/// Writes `matrix` to the file at `path`, in place of what was there once it is whole; gzip where the name ends in `.gz`, bzip2
-/// where in `.bz2`. Scalars
-/// under a name `.bcsr` as `BCSR0001`, anything else as `BSR1`; values as `f64`.
+/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
+/// The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
+///
+/// Scalars under a name `.bcsr` are written as `BCSR0001`, anything else as `BSR1`; values as
+/// `f64`.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] for blocks under a name `.bcsr`, and for 2^31 entries or more, which have no
-/// place in either form. A file that was there is then as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for blocks under a name `.bcsr`, and for 2^31
+/// entries or more, which neither form can hold. An earlier file stays as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
     let path = path.as_ref();
     let name = without_packing(path);
@@ -28,7 +30,7 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M) -> Result<()> {
     write_whole(path, |writer| write_as(writer, matrix, bcsr))
 }
 
-/// Writes `matrix` as `BSR1`, to anything.
+/// Writes `matrix` as `BSR1` to any writer.
 ///
 /// # Errors
 /// Those of `writer`; [`ErrorKind::InvalidInput`] for 2^31 entries or more.
@@ -57,7 +59,7 @@ fn write_as<M: Matrix>(mut writer: impl Write, matrix: &M, bcsr: bool) -> io::Re
     for entry in 0..rows.nnz() {
         let block = view.block(transposed.as_ref().map_or(entry, |(_, source)| source[entry]));
         for at in 0..shape.area() {
-            // Blocks are held by columns, those of row-major matrices transposed.
+            // Blocks are stored by columns, those of row-major matrices transposed.
             let place = if M::ROW_MAJOR { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
             writer.write_all(&one_nan(crate::Element::to_f64(block[place])).to_le_bytes())?;
         }

@@ -1,4 +1,4 @@
-//! What is read, what is refused and how, and what comes back.
+//! Reading, refusals with their messages, and round trips.
 use half::f16;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// The message, less the name.
+/// The message without the name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }), "{error}");
@@ -73,7 +73,8 @@ fn broken_lines_are_refused() {
     assert_eq!(refused(b"0 1 \xff\n"), "1: weight: \"\\xff\" is not a number");
 }
 
-/// Blocks are parsed apart from one another: what one says of the lines of another is settled between them.
+/// Blocks are parsed apart from one another; conditions across blocks are checked when they are
+/// joined.
 #[test]
 fn long_files_are_read_as_short_ones() {
     let edges: Vec<_> = (0..100_000u32).map(|edge| (edge % 1000, edge / 1000)).collect();
@@ -90,7 +91,7 @@ fn long_files_are_read_as_short_ones() {
     let weighted = format!("{}{}", lines("\t0.5"), lines(""));
     let reason = "100001: 2 words where \"from to weight\" is expected, as on the lines before";
     assert_eq!(refused(weighted), reason);
-    // The first of two troubles, though another block has the second.
+    // The first of two troubles is reported, even if another block has the second.
     assert_eq!(refused(format!("0 x\n{text}0 y\n")), "1: to: \"x\" is not a whole number from 0");
     assert_eq!(accepted(format!("{}1001 0 1e300", lines(" 0.5"))).matrix.values()[1000], 1e300);
 }
@@ -129,7 +130,7 @@ fn duplicates_are_named_or_summed() {
     let text = "#\n0 1 1e16\n\n1 0 2\n0 1 1\n0 1 -1e16\n";
     assert_eq!(refused(text), "5: a second edge from 0 to 1, the first is on line 2");
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
-    // In the order of the file: 1e16 + 1 rounds to 1e16.
+    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
     assert_eq!(parts(&from_text(text, &sum).unwrap()), (&[0, 1, 2][..], &[1, 0][..], &[2.0, 0.0][..]));
     assert_eq!(parts(&from_text("1 1\n1 1\n", &sum).unwrap()).2, [2.0]);
 }
@@ -167,7 +168,7 @@ proptest! {
         prop_assert_eq!(accepted(written(&Csr::from_transpose(matrix.clone()))).matrix, matrix.transpose());
     }
 
-    /// Whatever the bytes, an answer: a matrix or a line.
+    /// Any bytes give a matrix or an error with a line.
     #[test]
     fn nothing_panics(
         words in prop::collection::vec(prop_oneof!["[0-9]{1,2}", "[ -~]{0,4}", Just("\n".to_owned())], 0..30),

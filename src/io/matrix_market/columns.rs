@@ -1,9 +1,10 @@
-//! Entries in any order, made compressed columns, on all threads.
+//! Compressed columns from entries in any order, on all threads.
 //!
-//! The columns are cut into as many ranges as there are threads, with about as many entries each. A range is one
-//! thread's alone, to count, place and put in order, and it has its own slice of every array. It looks through the
-//! parts in the order of the file, so that placing is stable: entries at the same place stay in that order, however
-//! many ranges there are. In most files a part holds entries of a few columns only, and most ranges skip it.
+//! The columns are cut into as many ranges as there are threads, each with about as many entries.
+//! One thread counts, places and sorts the entries of a range, in its own slice of every array. It
+//! goes through the parts in the order of the file, so placing is stable: entries at the same place
+//! keep that order, for any number of ranges. In most files a part has entries in a few columns
+//! only, and most ranges skip it.
 use std::ops::Range;
 
 use bytemuck::Zeroable;
@@ -14,10 +15,11 @@ use super::part::Part;
 use crate::io::{Field, Symmetry, assemble::sort};
 use crate::{Csc, Error, Pattern, Result};
 
-/// Most groups of columns that are counted to cut the ranges.
+/// Most groups of columns that are counted in order to cut the ranges.
 const MOST_BINS: u64 = 4096;
 
-/// The full matrix, or a place (row and column as in the file) where there are two entries and should be one.
+/// Builds the full matrix. If duplicates are not allowed and there is one, its place (row and
+/// column as in the file) is returned instead.
 pub(super) fn compress(
     header: &Header,
     parts: &[Part],
@@ -33,7 +35,7 @@ pub(super) fn compress(
     let (mut ends, mut rows, mut numbers) = (&mut col_ptr[1..], &mut row_idx[..], &mut values[..]);
     let mut slices = Vec::new();
     for Cut { columns, entries } in &ranges {
-        slices.push(Columns {
+        slices.push(ColumnSlices {
             columns: columns.clone(),
             ends: ends.split_off_mut(..columns.len()).unwrap_or_default(),
             rows: rows.split_off_mut(..*entries).unwrap_or_default(),
@@ -64,13 +66,13 @@ pub(super) fn compress(
     Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
 }
 
-/// Columns with the number of their entries in the full matrix.
+/// A range of columns and the number of their entries in the full matrix.
 struct Cut {
     columns: Range<u32>,
     entries: usize,
 }
 
-/// A part with the columns its entries and their mirror images are in.
+/// A part with the columns that hold its entries and their mirror images.
 struct Spanned<'a> {
     part: &'a Part,
     direct: Range<u32>,
@@ -87,9 +89,9 @@ impl<'a> Spanned<'a> {
         Self { part, direct: span(&part.cols), mirrored }
     }
 
-    /// Every entry of the full matrix in `columns` that comes from here, in an order in which entries at the same place
-    /// are as in the file. The mirror images first: they lie above the diagonal, so a column that is written downwards
-    /// comes downwards.
+    /// Calls `take` with each entry of the full matrix in `columns` that comes from this part.
+    /// Entries at the same place come in the order of the file. Mirror images come first: they lie
+    /// above the diagonal, so a column written from top to bottom arrives in that order.
     fn for_each(&self, header: &Header, columns: &Range<u32>, mut take: impl FnMut(u32, u32, f64)) {
         let meet = |span: &Range<u32>| span.start < columns.end && columns.start < span.end;
         let Part { rows, cols, .. } = self.part;
@@ -112,7 +114,7 @@ impl<'a> Spanned<'a> {
     }
 }
 
-/// Cuts the columns into ranges of about as many entries, one a thread.
+/// Cuts the columns into one range a thread, each with about as many entries.
 fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
     let ncols = header.ncols as u32;
     let threads = rayon::current_num_threads();
@@ -140,8 +142,8 @@ fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
     ranges
 }
 
-/// A range of columns, with its slices of the matrix's arrays.
-struct Columns<'a> {
+/// A range of columns with its slices of the matrix's arrays.
+struct ColumnSlices<'a> {
     columns: Range<u32>,
     /// Where each column ends in `rows`; zeros at first.
     ends: &'a mut [u64],
@@ -149,8 +151,9 @@ struct Columns<'a> {
     values: &'a mut [f64],
 }
 
-impl Columns<'_> {
-    /// Counts, places, sorts. Gives the number of entries kept at the front, all unless duplicates were summed.
+impl ColumnSlices<'_> {
+    /// Counts, places and sorts. Returns the number of entries kept at the front: all, unless
+    /// duplicates were summed.
     fn fill(
         &mut self,
         header: &Header,
@@ -161,7 +164,7 @@ impl Columns<'_> {
         for part in parts {
             part.for_each(header, &self.columns, |_, col, _| self.ends[(col - first) as usize] += 1);
         }
-        // First where each column starts; placing moves that to where it ends.
+        // Holds where each column starts; placing moves that to where it ends.
         let mut before = 0;
         for end in &mut *self.ends {
             before += std::mem::replace(end, before);
@@ -183,7 +186,8 @@ impl Columns<'_> {
         self.order(header, sum_duplicates)
     }
 
-    /// Puts each column in order, and makes one of what is at the same place, or gives that place.
+    /// Sorts each column and sums entries at the same place, or returns the first such place if
+    /// they are not allowed.
     fn order(&mut self, header: &Header, sum_duplicates: bool) -> Result<std::result::Result<usize, (u32, u32)>> {
         let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
         for (col, end) in self.columns.clone().zip(&mut *self.ends) {
@@ -215,7 +219,7 @@ impl Columns<'_> {
     }
 }
 
-/// Zeros that the system gives page by page when they are first written, by whichever thread.
+/// Zeroed memory; the system provides each page when a thread first writes to it.
 fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
     let (what, needed) = (|| format!("{what} of a file"), (count as u64).saturating_mul(size_of::<T>() as u64));
     crate::host::memory::check_large(what, needed)?;

@@ -1,11 +1,11 @@
-//! Values in the fewest digits that read back to the same bits.
+//! Writes values in the fewest digits that read back to the same bits.
 use std::any::Any;
 use std::io::{self, Write};
 
 use crate::Element;
 
-/// Appends `value`: plain where that is short, else with an exponent; the shortest digits of both notations are the same.
-/// `nan` has no sign: which one a sum leaves depends on the device.
+/// Appends `value`, with an exponent if that is shorter than the plain notation. `nan` has no sign,
+/// because the sign that a sum leaves depends on the device.
 pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()> {
     let wide = value.to_f64();
     if wide.is_nan() {
@@ -27,7 +27,8 @@ pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()>
         }
         text.truncate(start);
     }
-    // Types the standard library does not know: more digits until they are enough; 17 are for any f64.
+    // For types unknown to the standard library: digits are added until they suffice; 17 do for any
+    // f64.
     for digits in 0..17 {
         append_shortest(text, format!("{wide:.digits$e}").parse().unwrap_or(wide));
         if reads_back(&text[start..], value) {
@@ -38,14 +39,15 @@ pub(crate) fn append<T: Element>(text: &mut Vec<u8>, value: T) -> io::Result<()>
     Ok(())
 }
 
-/// `1.0` is `1`: the format's readers take both, and whole numbers are common.
+/// Writes `1.0` as `1`: readers of the format take both, and whole numbers are common.
 fn append_shortest(text: &mut Vec<u8>, value: impl zmij::Float) {
     let mut buffer = zmij::Buffer::new();
     let digits = buffer.format_finite(value);
     text.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
 }
 
-/// Whether the digits, read as `f64` and rounded from there to `T`, give `value`. Rounding twice can differ from once.
+/// Whether the digits, read as `f64` and then rounded to `T`, give `value`. Rounding twice can
+/// differ from rounding once.
 fn reads_back<T: Element>(text: &[u8], value: T) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok_and(|wide| T::from_f64(wide) == value)
 }
@@ -67,7 +69,7 @@ mod tests {
         Csc::new(pattern, values).unwrap()
     }
 
-    /// The values after writing and reading, in `T`.
+    /// The values after writing and reading, as `T`.
     fn there_and_back<T: Element>(matrix: &Csc<T>) -> Vec<T> {
         let mut text = Vec::new();
         write_to(&mut text, matrix, &Default::default()).unwrap();
@@ -118,7 +120,7 @@ mod tests {
             wide in prop::collection::vec(prop_oneof![any::<u64>(), 0..1u64 << 53, Just(1 << 63)], 0..40),
             narrow in prop::collection::vec(any::<u32>(), 0..40),
         ) {
-            // Of a NaN neither the sign nor the other bits are kept.
+            // Neither the sign nor the payload of a NaN is kept.
             let wide: Vec<_> = wide.into_iter().map(|bits| one_nan(f64::from_bits(bits))).collect();
             let back = there_and_back(&column(wide.clone()));
             prop_assert!(wide.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?} {:?}", wide, back);

@@ -1,42 +1,43 @@
-//! Banner, notes and size line: what a file says it is, checked before an entry is read.
+//! Banner, notes and size line of a file, checked before an entry is read.
 use super::line;
 use crate::io::source::Source;
 use crate::io::words::{count, counted, quote, words};
 use crate::io::{Field, ReadOptions, Symmetry};
 use crate::{BlockShape, Pattern, Result};
 
-/// What comes before the entries.
+/// The part of a file before its entries.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// Whether every element is written, as a value alone, column after column, and so has its place from its number.
+    /// Whether the file is an array: every element is a value alone, column after column, so that
+    /// its number gives its place.
     pub is_array: bool,
     pub field: Field,
     pub symmetry: Symmetry,
     pub nrows: u64,
     pub ncols: u64,
-    /// Entries (values of an array) written in the file.
+    /// Entries (in an array, values) written in the file.
     pub stored: u64,
     /// Number of the size line.
     pub size_line: u64,
-    /// The blocks that a note names.
+    /// Block shape given by a note.
     pub blocks: Option<BlockShape>,
-    /// What is not as the format has it, and was read all the same.
+    /// Deviations from the format that were accepted.
     pub warnings: Vec<String>,
 }
 
-/// First word of a comment that says more: `%%blockmul blocks ROWSxCOLUMNS`.
+/// First word of a comment with a meaning: `%%blockmul blocks ROWSxCOLUMNS`.
 pub(super) const NOTE: &str = "%%blockmul";
 
-/// What a line before the entries is.
+/// A line before the entries.
 enum Line {
     Comment,
     Note(BlockShape),
-    /// Rows, columns, and entries unless the file is an array.
+    /// Rows, columns and, except in an array, entries.
     Sizes(u64, u64, Option<u64>),
 }
 
 impl Header {
-    /// Reads up to and with the size line.
+    /// Reads the file up to and including the size line.
     pub fn read(source: &mut Source<'_>, options: &ReadOptions) -> Result<Self> {
         let Some(banner) = source.line()? else {
             return Err(source.refuse(1, "the file is empty"));
@@ -88,12 +89,12 @@ impl Header {
         }
     }
 
-    /// What the file holds, for messages.
+    /// The word for the file's contents, for messages.
     pub fn items(&self) -> &'static str {
         if self.is_array { "values" } else { "entries" }
     }
 
-    /// Row of the first place of column `col`.
+    /// First row of column `col` that the symmetry lets a file write.
     pub fn first_row(&self, col: u64) -> u64 {
         match self.symmetry {
             Symmetry::General => 0,
@@ -102,7 +103,8 @@ impl Header {
         }
     }
 
-    /// Places before column `col` that the symmetry leaves to be written; any count here fits 64 bits, as sides fit 32.
+    /// Places before column `col` that the symmetry lets a file write. Sides fit 32 bits, so counts
+    /// fit 64.
     pub fn places_before(&self, col: u64) -> u64 {
         let above = match self.symmetry {
             Symmetry::General => 0,
@@ -165,8 +167,8 @@ impl Header {
     }
 }
 
-/// Whether a file whose first word this is, or begins with it, has a banner; networkrepository.com
-/// writes it with one `%`.
+/// Whether a file that begins with this word has a banner; networkrepository.com writes it with one
+/// `%`.
 pub fn is_banner(word: &[u8]) -> bool {
     let named = word.strip_prefix(b"%").map(|word| word.strip_prefix(b"%").unwrap_or(word)).unwrap_or_default();
     named.get(..12).is_some_and(|name| name.eq_ignore_ascii_case(b"MatrixMarket"))
@@ -232,7 +234,7 @@ fn parse_line(bytes: &[u8], is_array: bool) -> std::result::Result<Line, String>
     }
 }
 
-/// The rest of a note: `blocks ROWSxCOLUMNS`.
+/// Parses the rest of a note: `blocks ROWSxCOLUMNS`.
 fn parse_note(rest: &[&[u8]]) -> std::result::Result<BlockShape, String> {
     let malformed = || format!("not \"{NOTE} blocks ROWSxCOLUMNS\", the one note that {NOTE} may begin");
     let &[b"blocks", shape] = rest else { return Err(malformed()) };

@@ -1,16 +1,17 @@
-//! One line, read with care: what every word must be, and the reason when it is not.
+//! Careful reading of one line: what every word must be, and the reason if it is not.
 //!
-//! The authority on what an entry's line may hold. `plain` reads the ordinary ones faster and leaves the rest to here.
+//! This module defines what an entry's line may hold. `plain` reads ordinary lines faster and
+//! leaves the rest to it.
 use super::header::Header;
 use crate::io::words::{count, counted, quote, words};
 use crate::io::{Field, Symmetry};
 
-/// Whether a line holds nothing: blank, or a comment.
+/// Whether a line is blank or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     words(line).next().is_none_or(|word| word[0] == b'%')
 }
 
-/// Row and column from 0 (0 in an array), and value, of an entry's line that is not a comment.
+/// Row and column from 0 (both 0 in an array) and value of an entry's line that is not a comment.
 pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), String> {
     let found: Vec<_> = words(line).take(4).collect();
     let (row, column, value) = match (&found[..], header.field, header.is_array) {
@@ -54,7 +55,7 @@ fn number(word: &[u8], field: Field) -> Result<f64, String> {
     if field == Field::Integer { integer(word) } else { real(word) }
 }
 
-/// An index from 1 to `limit`, made one from 0.
+/// Parses an index from 1 to `limit` and returns it counted from 0.
 fn index(word: &[u8], what: &str, limit: u64) -> Result<u32, String> {
     let outside = || format!("{what} {} is outside 1 to {limit}", String::from_utf8_lossy(word));
     if (2..20).contains(&word.len()) && word[0] == b'-' && word[1..].iter().all(u8::is_ascii_digit) {
@@ -66,7 +67,8 @@ fn index(word: &[u8], what: &str, limit: u64) -> Result<u32, String> {
     }
 }
 
-/// A decimal number as C and Fortran write it, correctly rounded; infinite only when the word says so.
+/// Parses a decimal number as C and Fortran write it, correctly rounded. It is infinite only if the
+/// word is.
 fn real(word: &[u8]) -> Result<f64, String> {
     let parse = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.parse::<f64>().ok();
     let value = parse(word).or_else(|| {
@@ -85,13 +87,14 @@ fn real(word: &[u8]) -> Result<f64, String> {
     }
 }
 
-/// An integer that `f64` holds exactly.
+/// Parses an integer that `f64` holds exactly.
 fn integer(word: &[u8]) -> Result<f64, String> {
     let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(format!("value: {} is not an integer, and the file says its values are", quote(word)));
     }
-    // f64 reads every integer of 128 bits or fewer as the nearest it holds, so the way back shows whether that is it.
+    // f64 reads an integer of up to 128 bits as the nearest it holds; converting back shows if it
+    // is equal.
     let text = std::str::from_utf8(word).unwrap_or_default();
     match (text.parse::<i128>(), text.parse::<f64>()) {
         (Ok(exact), Ok(value)) if exact == 0 || (value.abs() < 1e38 && value as i128 == exact) => Ok(value + 0.0),
@@ -114,7 +117,8 @@ mod tests {
         for (word, value) in cases {
             assert_eq!(bits(word), Ok(f64::to_bits(value)), "{word}");
         }
-        // Halfway between two floats and just above: correctly rounded. Below half the smallest: 0, sign kept.
+        // Halfway between two floats, and just above: correctly rounded. Below half the smallest: 0
+        // with its sign.
         assert_eq!(real(b"9007199254740993"), Ok(9007199254740992.0));
         assert_eq!(real(b"9007199254740993.00000000000000000000001"), Ok(9007199254740994.0));
         assert_eq!((real(b"5e-324"), bits("-1e-400")), (Ok(f64::from_bits(1)), Ok((-0.0f64).to_bits())));

@@ -1,31 +1,39 @@
-//! Matrix Market exchange files, plain or packed, in and out, on all threads.
+//! Matrix Market exchange files, plain or packed, read and written on all threads.
 //!
-//! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial Design* (NISTIR 5935,
-//! 1996): a banner, comments, a line of sizes, the matrix. In `coordinate` files the sizes are `rows columns entries` and
-//! there is one line per entry with indices from 1; in `array` files they are `rows columns`, and every element of the
-//! matrix, or of the triangle its symmetry leaves, is a line of its own, column after column. Of an array the elements
-//! that are not 0 (nor -0) become entries; of a coordinate file all that are written do, zeros too.
+//! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial
+//! Design* (NISTIR 5935, 1996): a banner, comments, a line of sizes, the matrix.
 //!
-//! Read are the fields `real`, `integer` and `pattern` (every value 1) and the symmetries `general`, `symmetric` and
-//! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
+//! * `coordinate` files have the sizes `rows columns entries` and one line per entry, with indices
+//!   from 1. Every entry written becomes an entry of the matrix, zeros too.
+//! * `array` files have the sizes `rows columns`. Every element of the matrix, or of the triangle
+//!   its symmetry leaves, is a line of its own, column after column. Elements other than 0 and -0
+//!   become entries.
 //!
-//! Taken: the banner in any case, and with one `%` for two, which is a
-//! [warning](MatrixFile::warnings), LF or CRLF, blank and comment lines anywhere after the banner
-//! (bytes of any encoding in comments), blanks around anything, exponents with `E` or `D`, `inf`
-//! and `nan` where the field is `real`. A real number that is too small becomes 0, as IEEE rounding
-//! has it; one that is too large is refused, and so is an integer that `f64` cannot hold exactly. A
-//! line is at most a mebibyte.
+//! The fields `real`, `integer` and `pattern` (every value 1) are read, and the symmetries
+//! `general`, `symmetric` and `skew-symmetric`, expanded to the full matrix. `complex` and
+//! `hermitian` are refused.
 //!
-//! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks of 6 rows and 3
-//! columns. It is what [`write()`] writes for a matrix of blocks and becomes [`MatrixFile::layout`], so that
-//! [`Csc::to_blocks`](crate::Csc::to_blocks) gives the same blocks again. Any other comment says nothing.
+//! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
+//! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`
+//! and `nan` if the field is `real`. A banner with one `%` instead of two gives a
+//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding. One
+//! that is too large is refused, and so is an integer that `f64` cannot hold exactly. A line is at
+//! most a mebibyte.
+//!
+//! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks
+//! of 6 rows and 3 columns. [`write()`] writes it for a matrix of blocks. It becomes
+//! [`MatrixFile::layout`], so that [`Csc::to_blocks`](crate::Csc::to_blocks) gives the same blocks
+//! again. Other comments have no effect.
 //!
 //! # Threads and memory
 //!
-//! Reading and writing use the ambient rayon pool (`RAYON_NUM_THREADS`, or the pool a caller installs); neither what is
-//! read, to the bit, nor what is said of a broken file depends on the number of threads. Reading holds half a mebibyte of
-//! text a thread, 16 bytes for each entry written (8 in a pattern), and the matrix: 12 bytes for each of its entries and 8
-//! for each column. No more than the lines read so far prove is asked for; the matrix once all entries are there.
+//! Reading and writing use the ambient rayon pool (`RAYON_NUM_THREADS`, or the pool a caller
+//! installs). The matrix, to the bit, and the message for a broken file do not depend on the number
+//! of threads.
+//!
+//! Reading holds half a mebibyte of text a thread, 16 bytes for each entry written (8 in a
+//! pattern), and the matrix: 12 bytes for each of its entries and 8 for each column. Memory grows
+//! with the lines read; that of the matrix is allocated once all entries are there.
 //!
 //! ```
 //! use blockmul::io::{ReadOptions, matrix_market::{read_from, write_to}};
@@ -60,19 +68,21 @@ use crate::Result;
 use header::Header;
 pub(super) use header::is_banner;
 
-/// Reads the file at `path`, plain or packed (told by its first bytes, not its name), or the matrix
-/// of an archive of tar there, as the SuiteSparse collection has them: its member NAME/NAME.mtx,
-/// else its only sparse matrix, else its only file.
+/// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
+///
+/// Of a tar archive, as the SuiteSparse collection has them, it reads the member NAME/NAME.mtx,
+/// else the only sparse matrix, else the only file.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the system refuses the file; [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not
-/// allow; [`Error::Memory`](crate::Error::Memory) when the entries do not fit the host.
+/// [`Error::Io`](crate::Error::Io) if the system refuses the file;
+/// [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not allow;
+/// [`Error::Memory`](crate::Error::Memory) if the entries do not fit the host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or packed, from anywhere; `name` stands in messages where [`read`] has the path. Nobody
-/// knows the length, so `options.progress` is told nothing.
+/// Reads a file's bytes, plain or packed, from any reader. Messages have `name` where those of
+/// [`read`] have the path. The length is not known, so `options.progress` is not called.
 ///
 /// The reader is read to its end, half a mebibyte at a time; it need not be buffered.
 ///

@@ -5,21 +5,22 @@ use crate::io::source::Block;
 use crate::io::{Field, room};
 use crate::{Error, Result};
 
-/// Entries in the order of the file, as written (a symmetric matrix not expanded), indices from 0.
+/// Entries in the order of the file, as written (a symmetric matrix is not expanded), indices from
+/// 0.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Rows; of an array first the number of each value that is not 0, from 0, until [`Part::place`].
+    /// Rows. In an array, before [`Part::place`], the number from 0 of each value that is not 0.
     pub rows: Vec<u32>,
-    /// Columns; of an array none before [`Part::place`].
+    /// Columns. In an array, empty before [`Part::place`].
     pub cols: Vec<u32>,
     /// Empty for a pattern.
     pub values: Vec<f64>,
-    /// Entries read; of an array all values, zeros too.
+    /// Entries read; in an array all values, zeros too.
     pub len: u64,
-    /// `(entry, line)` wherever an entry is not on the line after the one before it: gives every entry's line at
-    /// hardly any memory, which only messages need.
+    /// `(entry, line)` for each entry that is not on the line after the one before it. Messages
+    /// need the line of an entry, and this takes hardly any memory.
     jumps: Vec<(u64, u64)>,
-    /// Why not all of the block was read.
+    /// The reason why the block was not read to its end.
     pub trouble: Option<Trouble>,
 }
 
@@ -79,7 +80,7 @@ impl Part {
         Ok(())
     }
 
-    /// Room for the entries that a block's lines and bytes can hold at most.
+    /// Reserves memory for the most entries that a block's lines and bytes can hold.
     fn reserve(&mut self, block: &Block<'_>, header: &Header) -> Result<()> {
         // The shortest entry with its line end, which the last may lack: `1 1 1`, `1 1`, `1`.
         let shortest = match header.field {

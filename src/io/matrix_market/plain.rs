@@ -1,12 +1,12 @@
-//! Lines as nearly all are written, read fast; whatever is not taken here goes to [`line`](super::line).
+//! Fast reading of ordinary lines; all others go to [`line`](super::line).
 use super::header::Header;
 use crate::io::words::is_blank;
 use crate::io::{Field, Symmetry};
 
-/// An entry's line and its length in bytes with the line end; `None` for any that is not plain. In an array, where the
-/// line is a value, row and column are 0.
+/// Row, column and value of a line, and its length in bytes with the line end; `None` if the line
+/// is not plain. In an array row and column are 0.
 ///
-/// Takes nothing that [`line::entry`](super::line::entry) refuses, and reads it as that does.
+/// It accepts no line that [`line::entry`](super::line::entry) refuses, and gives the same result.
 pub(super) fn entry(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usize)> {
     let (mut row, mut col, mut at) = (0, 0, 0);
     if !header.is_array {
@@ -40,14 +40,15 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|&byte| byte == b'\n' || is_blank(byte))
 }
 
-/// Up to ten digits, 1 to `limit`, made an index from 0; and where they end.
+/// Reads up to ten digits, 1 to `limit`, as an index from 0, and returns it with the place of their
+/// end.
 fn index(bytes: &[u8], at: usize, limit: u64) -> Option<(u32, usize)> {
     let start = skip_blanks(bytes, at);
     let (index, at) = match bytes.get(start..).and_then(<[u8]>::first_chunk) {
         Some(&eight) if digits_of(eight) < 8 => (number(eight), start + digits_of(eight)),
         _ => digit_by_digit(bytes, start)?,
     };
-    // No digit at all gives 0, which no index is.
+    // Without a digit the number is 0, which is no valid index.
     ((1..=limit).contains(&index) && ends_word(bytes, at)).then(|| ((index - 1) as u32, at))
 }
 
@@ -65,33 +66,33 @@ fn digit_by_digit(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
 
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 
-/// How many digits eight bytes start with.
+/// The number of digits with which eight bytes begin.
 fn digits_of(eight: [u8; 8]) -> usize {
     let digits = u64::from_le_bytes(eight) ^ ZEROS;
-    // 10 to 127 reach the byte's highest bit when 118 is added, and from 128 it is set. A carry only meets bytes after
-    // the first that is no digit.
+    // Bytes from 10 to 127 reach the highest bit when 118 is added; from 128 it is already set. A
+    // carry reaches only bytes after the first that is no digit.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     others.trailing_zeros() as usize / 8
 }
 
-/// The number that the digits at the front of eight bytes, at most seven of them, spell.
+/// The value of the digits, at most seven, with which eight bytes begin.
 fn number(eight: [u8; 8]) -> u64 {
     let unused = 64 - 8 * digits_of(eight) as u32;
     let digits = (u64::from_le_bytes(eight) ^ ZEROS).checked_shl(unused).unwrap_or(0);
-    // Neighbours joined: ones to pairs, pairs to fours, fours to all eight.
+    // Neighbours are joined: ones to pairs, pairs to fours, fours to all eight.
     let pairs = (digits.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_ffff_0000_ffff;
     fours.wrapping_mul(1 + (10_000 << 32)) >> 32
 }
 
-/// A finite decimal number and where it ends.
+/// Reads a finite decimal number and returns it with the place of its end.
 fn real(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let (value, length) = fast_float2::parse_partial::<f64, _>(bytes.get(start..)?).ok()?;
     (value.is_finite() && ends_word(bytes, start + length)).then_some((value, start + length))
 }
 
-/// An integer of at most 15 characters: below 2^53, so exact.
+/// Reads an integer of at most 15 characters; it is below 2^53, so exact.
 fn integer(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let mut end = start;
@@ -113,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lines made of the format's own pieces, right and wrong.
+        /// Lines made of the format's own pieces, valid and invalid.
         #[test]
         fn plain_agrees_with_the_careful_reading(
             words in prop::collection::vec(

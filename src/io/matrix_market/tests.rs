@@ -1,4 +1,4 @@
-//! The reader and the writer as a whole: what is read, what is refused and how, and both together.
+//! The reader and the writer as a whole: reading, refusals with their messages, round trips.
 use std::io::ErrorKind;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -21,11 +21,11 @@ fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile
     read_from(text.as_ref(), "a.mtx", options)
 }
 
-/// One thread; three, which no power of two divides evenly.
+/// Pools of one thread, and of three, which divides no power of two.
 static POOLS: LazyLock<[ThreadPool; 2]> =
     LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
 
-/// Read in blocks of about so many bytes, on one of the [`POOLS`].
+/// Reads in blocks of about so many bytes, on one of the [`POOLS`].
 fn in_blocks(
     text: &[u8],
     block_bytes: usize,
@@ -40,7 +40,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// The message, less the name.
+/// The message without the name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }));
@@ -79,7 +79,7 @@ fn symmetric_and_skew_symmetric_are_expanded() {
 fn spaces_comments_case_and_line_ends() {
     let plain = accepted(format!("{REAL}2 2 2\n1 1 1\n2 2 2\n"));
     let odd = "  %%matrixMARKET\tMatrix  COORDINATE Real GENERAL \r\n%\r\n \r\n\t% c \u{e9}\r\n  2 2 2\r\n\r\n 1\t1   1 \r\n% x\r\n+2 02 2.D0";
-    // As Latin-1: the comment holds a byte that is no UTF-8.
+    // As Latin-1: the comment holds a byte that is not UTF-8.
     let bytes: Vec<u8> = odd.chars().map(|c| c as u8).collect();
     assert_eq!(accepted(&bytes), plain);
     assert_eq!(accepted(gzip(&bytes)), plain);
@@ -141,7 +141,8 @@ fn size_lines_refused() {
     assert_eq!(sizes("1 1 99999999999999999999"), "3: entries: \"99999999999999999999\" is too large");
     assert_eq!(sizes("1 2 3"), "3: 3 entries, but a general matrix of 1x2 has 2 at most");
     assert_eq!(sizes("4294967295 1 1"), "3: 4294967295 rows, at most 4294967294 are supported");
-    // Nothing but the numbers: memory for neither columns nor entries may be asked for on their word.
+    // Only the numbers are there, so memory for neither columns nor entries may be allocated for
+    // them.
     assert_eq!(sizes("4000000000 4000000000 1"), "3: 4000000000 rows for 1 entries, 16777216 at most");
     assert_eq!(sizes("1 16777217 1"), "3: 16777217 columns for 1 entries, 16777216 at most");
     assert_eq!(
@@ -199,13 +200,13 @@ fn duplicates_are_named_or_summed() {
     let text = format!("{REAL}% c\n2 2 4\n2 2 1e16\n\n% c\n1 1 5\n2 2 1\n2 2 -1e16\n");
     assert_eq!(refused(&text), "8: a second entry at (2, 2), the first is on line 4");
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
-    // In the order of the file: 1e16 + 1 rounds to 1e16.
+    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
     assert_eq!(parts(&from_text(&text, &sum).unwrap()), (&[0, 1, 2][..], &[0, 1][..], &[5.0, 0.0][..]));
     let text = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 4\n2 1\n3 3\n3 1\n2 1\n";
     assert_eq!(refused(text), "6: a second entry at (2, 1), the first is on line 3");
     let file = from_text(text, &sum).unwrap();
     assert_eq!(parts(&file), (&[0, 2, 3, 5][..], &[1, 2, 0, 0, 2][..], &[2.0, 1.0, 2.0, 1.0, 1.0][..]));
-    // More entries than places: only duplicates can explain it, and they are allowed here.
+    // More entries than places can only be duplicates, which are allowed here.
     assert_eq!(parts(&from_text(format!("{REAL}1 1 2\n1 1 1\n1 1 2\n"), &sum).unwrap()).2, [3.0]);
 }
 
@@ -267,7 +268,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes, an answer: a matrix or a line.
+    /// Any bytes give a matrix or an error with a line.
     #[test]
     fn nothing_panics(
         banner in prop::sample::select(vec![REAL, "%%MatrixMarket matrix coordinate pattern symmetric\n", ""]),

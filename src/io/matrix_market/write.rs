@@ -1,4 +1,4 @@
-//! Writing: coordinate real general, every element on a line, chunks of lines made on all threads.
+//! Writes coordinate real general, one element a line; all threads make chunks of lines.
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -14,24 +14,29 @@ use crate::{BlockShape, Element, Matrix, Result, matrix::CbcView};
 /// Elements in a chunk: about a mebibyte of text.
 const CHUNK: u64 = 1 << 15;
 
-/// Writes `matrix` to the file at `path`, gzip when the name ends in `.gz`, bzip2 when in `.bz2`, in place of what was there once it is whole.
+/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
+/// The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
 ///
-/// Every element of a block is written, zeros too, and a comment `%%blockmul blocks 6x3` tells their shape: other
-/// readers skip it, [`read`](super::read) gives it as [`MatrixFile::layout`](crate::io::MatrixFile::layout).
+/// Every element of a block is written, zeros too. A comment `%%blockmul blocks 6x3` gives their
+/// shape: other readers skip it, [`read`](super::read) returns it as
+/// [`MatrixFile::layout`](crate::io::MatrixFile::layout).
 ///
-/// Values have the fewest digits of their own type (`f16` 0.1 is `0.1`) from which [`read`](super::read) and
-/// [`Element::from_f64`] make the same bits; -0, infinities and NaN included, but of a NaN only its sign.
+/// Values have the fewest digits of their own type (`f16` 0.1 is `0.1`) from which
+/// [`read`](super::read) and [`Element::from_f64`] make the same bits, -0 and infinities included.
+/// A NaN is written as `nan`.
 ///
-/// Text is made, and packed, on all threads of the ambient rayon pool, a few mebibytes a thread at a time. The bytes do
-/// not depend on the number of threads. A packed file has many members, as the format and its readers allow.
+/// Text is made and packed on all threads of the ambient rayon pool, a few mebibytes a thread at a
+/// time. The bytes do not depend on the number of threads. A packed file has many members, as the
+/// format and its readers allow.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) with the path; a file that was there is then as it was.
+/// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays as it was.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     write_unpacked(path.as_ref(), |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
-/// Writes `matrix` as [`write()`] does, plain, to anything; large pieces at a time, so `writer` need not be buffered.
+/// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes large pieces at a time,
+/// so `writer` need not be buffered.
 ///
 /// # Errors
 /// Those of `writer`.
@@ -55,7 +60,7 @@ fn write_chunks<M: Matrix>(
         packing.pack(&mut packed, |writer| writer.write_all(&text))?;
         Ok(packed)
     };
-    // A round is written here while the pool makes the next.
+    // This thread writes a round while the pool makes the next.
     let round = CHUNK * 2 * rayon::current_num_threads() as u64;
     let mut ready = make(0..elements.min(CHUNK)).map(|text| vec![text])?;
     let mut written = elements.min(CHUNK);
@@ -81,7 +86,7 @@ fn write_chunks<M: Matrix>(
     }
 }
 
-/// The lines of a matrix's elements, numbered in the order of the columns (the rows of a row-major matrix).
+/// The lines of a matrix's elements, numbered column by column (row by row in a row-major matrix).
 struct Lines<'a, T> {
     view: CbcView<'a, T>,
     row_major: bool,
@@ -92,7 +97,7 @@ impl<T: Element> Lines<'_, T> {
         (self.view.pattern.nnz() * self.view.shape.area()) as u64
     }
 
-    /// Rows and columns as the matrix has them, from those of the arrays.
+    /// Row and column of the matrix, given those of its arrays.
     fn oriented<N>(&self, row: N, col: N) -> (N, N) {
         if self.row_major { (col, row) } else { (row, col) }
     }
@@ -115,7 +120,7 @@ impl<T: Element> Lines<'_, T> {
         }
         text.reserve(left * 32);
         let (rows, cols) = (shape.rows(), shape.cols());
-        // Where the first line is: block column, column in the block, entry, row in the block.
+        // The place of the first line: block column, column in the block, entry, row in the block.
         let entry = (range.start / shape.area() as u64) as usize;
         let mut block_col = pattern.col_ptr().partition_point(|&start| start <= entry as u64) - 1;
         let before = range.start as usize - pattern.entries(block_col).start * shape.area();

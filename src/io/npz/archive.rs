@@ -1,4 +1,4 @@
-//! The zip archive: its members, found by name; what is wrong with it.
+//! The zip archive: finds members by name and names the errors in it.
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ impl<R: Read + Seek> Archive<R> {
         self.zip.index_for_name(&format!("{array}.npy")).is_some()
     }
 
-    /// The member that holds an array, its header read.
+    /// The member that holds an array; its header is read.
     pub fn array(&mut self, array: &str) -> Result<Member<impl Read + use<'_, R>>> {
         let file = format!("{array}.npy");
         let place = format!("member {file}");
@@ -44,7 +44,7 @@ impl<R: Read + Seek> Archive<R> {
         Member::open(BufReader::with_capacity(1 << 16, bytes), &self.name, place)
     }
 
-    /// `path: place: reason`.
+    /// The error `path: place: reason`.
     pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
         malformed(&self.name, place, reason)
     }
@@ -61,7 +61,7 @@ fn broken_zip(path: &Path, place: &str, error: ZipError) -> Error {
     }
 }
 
-/// What is wrong with the packed data is the file's fault, what the system says is the system's.
+/// Damaged packed data is an error of the file, any other that of the system.
 pub(super) fn broken(path: &Path, place: &str, error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(_) => Error::Io { path: path.to_owned(), source: error },
@@ -69,18 +69,18 @@ pub(super) fn broken(path: &Path, place: &str, error: io::Error) -> Error {
     }
 }
 
-/// Tells how much has been read of a file.
+/// A reader that reports how much of a file has been read.
 pub(super) struct Counted<R> {
     reader: R,
     total: u64,
     done: u64,
-    told: u64,
+    reported: u64,
     progress: Option<Progress>,
 }
 
 impl<R> Counted<R> {
     pub fn new(reader: R, total: u64, progress: Option<Progress>) -> Self {
-        Self { reader, total, done: 0, told: 0, progress }
+        Self { reader, total, done: 0, reported: 0, progress }
     }
 }
 
@@ -89,8 +89,8 @@ impl<R: Read> Read for Counted<R> {
         const STEP: u64 = 1 << 20;
         let bytes = self.reader.read(to)?;
         self.done = (self.done + bytes as u64).min(self.total);
-        if let Some(progress) = self.progress.as_ref().filter(|_| self.done >= self.told + STEP) {
-            self.told = self.done;
+        if let Some(progress) = self.progress.as_ref().filter(|_| self.done >= self.reported + STEP) {
+            self.reported = self.done;
             progress.tell(self.done, self.total);
         }
         Ok(bytes)

@@ -1,4 +1,4 @@
-//! The arrays of a matrix, checked against one another: what each index means and where each value belongs.
+//! The arrays of a matrix, checked against one another and interpreted.
 use std::io::{Read, Seek};
 
 use super::archive::Archive;
@@ -6,16 +6,16 @@ use super::member::Member;
 use crate::io::{Field, ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
-/// A matrix as blocks in the order of the file; of 1x1 where it has none.
+/// A matrix as blocks in the order of the file; blocks are 1x1 if the file has none.
 pub(super) struct Arrays {
     /// Rows and columns, in scalars.
     pub shape: [u64; 2],
     /// Rows and columns of a block.
     pub block: [u64; 2],
-    /// Whether the file speaks of blocks.
+    /// Whether the file is in a format of blocks.
     pub in_blocks: bool,
     pub field: Field,
-    /// Member that says where an element is, for messages.
+    /// The member with the place of an element, for messages.
     places: &'static str,
     /// Block row and block column of each block.
     rows: Vec<u32>,
@@ -48,14 +48,14 @@ impl Arrays {
                 (rows, cols, "indices.npy")
             }
         };
-        // Blocks past those that count are at the end, but where the array is laid out last axis to first.
+        // Unused blocks are at the end, except if the last axis varies slowest.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
         let (values, field) = archive.array("data")?.values(used)?;
         Ok(Self { shape, block, in_blocks: format == "bsr", field, places, rows, cols, values, strides: data.strides })
     }
 
-    /// Blocks, or entries without.
+    /// Number of blocks; of entries if there are no blocks.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -64,7 +64,7 @@ impl Arrays {
         self.block == [1, 1]
     }
 
-    /// Row, column and value of every entry, where blocks are 1x1.
+    /// Row, column and value of every entry, if blocks are 1x1.
     pub fn scalars(&self) -> impl Iterator<Item = (u32, u32, f64)> + Clone {
         let places = self.rows.iter().zip(&self.cols);
         places.zip(&self.values).map(|((&row, &col), &value)| (row, col, value))
@@ -83,7 +83,8 @@ impl Arrays {
         })
     }
 
-    /// Where the second of two entries for the scalar at `place` is, and the reason for refusing it.
+    /// The place in the file of the second entry for the scalar at `place`, and the reason for
+    /// refusing it.
     pub fn duplicate_at(&self, place: (u32, u32)) -> (String, String) {
         let (row, col) = (u64::from(place.0) / self.block[0], u64::from(place.1) / self.block[1]);
         let is_there = |&at: &usize| (u64::from(self.rows[at]), u64::from(self.cols[at])) == (row, col);
@@ -109,7 +110,7 @@ fn read_format<R: Read + Seek>(archive: &mut Archive<R>) -> Result<String> {
     }
 }
 
-/// How `data` is laid out.
+/// The memory layout of `data`.
 struct Axes {
     /// Blocks, rows and columns of one.
     axes: [u64; 3],
@@ -145,7 +146,7 @@ fn read_shape(shape: &mut Member<impl Read>) -> Result<[u64; 2]> {
     Ok(sizes)
 }
 
-/// Line (what is compressed, `names[0]`) and index in it of every entry that `indptr` counts.
+/// Line and index of every entry that `indptr` counts. Lines are what is compressed, `names[0]`.
 fn read_compressed<R: Read + Seek>(
     archive: &mut Archive<R>,
     names: [&str; 2],
@@ -163,7 +164,7 @@ fn read_compressed<R: Read + Seek>(
     Ok((of_lines, indices))
 }
 
-/// Where each line ends: `indptr` less its first element, 0.
+/// Ends of the lines: `indptr` without its first element, 0.
 fn read_ends(indptr: &mut Member<impl Read>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
     indptr.check_len(lines + 1, || format!("{lines} {name}s and 1"))?;
     let (mut ends, mut previous) = (Vec::new(), 0);
@@ -179,7 +180,7 @@ fn read_ends(indptr: &mut Member<impl Read>, name: &str, lines: u64, count: u64)
     Ok(ends)
 }
 
-/// The first `used` of `count` indices, each below `width`.
+/// Reads the first `used` of `count` indices, each below `width`.
 fn read_indices(member: &mut Member<impl Read>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
     member.check_len(count, || "as many as in data.npy".into())?;
     let mut indices = Vec::new();
@@ -191,7 +192,7 @@ fn read_indices(member: &mut Member<impl Read>, name: &str, width: u64, count: u
     Ok(indices)
 }
 
-/// Rows and columns of a COO matrix, and the member that says where an entry is.
+/// Rows and columns of a COO matrix, and the member with the place of an entry.
 fn read_coordinates<R: Read + Seek>(
     archive: &mut Archive<R>,
     [nrows, ncols]: [u64; 2],

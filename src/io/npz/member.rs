@@ -1,4 +1,4 @@
-//! One array: its header, looked over before it is believed, and its elements, one after another.
+//! One array: a header that is checked before use, and the elements in order.
 use std::io::Read;
 use std::path::Path;
 
@@ -17,11 +17,11 @@ pub(super) struct Member<R> {
     place: String,
 }
 
-/// Why an element is not taken.
+/// The reason why an element is refused.
 pub(super) enum Refused {
-    /// For what it is.
+    /// The element's value.
     Reason(String),
-    /// For something else.
+    /// Any other error.
     Error(Error),
 }
 
@@ -49,12 +49,12 @@ impl<R: Read> Member<R> {
         self.header.shape()
     }
 
-    /// Elements from one index of each axis to the next.
+    /// Elements between neighbouring indices of each axis.
     pub fn strides(&self) -> &[u64] {
         self.header.strides()
     }
 
-    /// Refuses axes laid out last to first.
+    /// Refuses arrays in Fortran's order.
     pub fn check_order(&self) -> Result<()> {
         match self.header.order() {
             Order::C => Ok(()),
@@ -62,7 +62,7 @@ impl<R: Read> Member<R> {
         }
     }
 
-    /// The length of a list, or a refusal.
+    /// The length of an array of one axis, or a refusal.
     pub fn len(&self) -> Result<u64> {
         match *self.shape() {
             [length] => Ok(length),
@@ -70,7 +70,7 @@ impl<R: Read> Member<R> {
         }
     }
 
-    /// Refuses a list of another length than `expected`.
+    /// Refuses an array whose length is not `expected`.
     pub fn check_len(&self, expected: u64, why: impl FnOnce() -> String) -> Result<()> {
         match self.len()? {
             length if length == expected => Ok(()),
@@ -86,7 +86,7 @@ impl<R: Read> Member<R> {
         malformed(&self.path, format!("{}, element {element}", self.place), reason)
     }
 
-    /// Kind and bytes of an element.
+    /// Type and size in bytes of an element.
     fn kind(&self) -> Result<(TypeChar, u64)> {
         match self.header.dtype() {
             DType::Plain(kind) => Ok((kind.type_char(), kind.size_field())),
@@ -114,7 +114,7 @@ impl<R: Read> Member<R> {
         Ok(text)
     }
 
-    /// The first `used` elements, or all, as numbers that `f64` holds, and what kind they are.
+    /// The first `used` elements (or all) as `f64`, and the type of field that they make.
     pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Field)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
@@ -138,7 +138,7 @@ impl<R: Read> Member<R> {
         Ok((values, if all_true { Field::Pattern } else { field }))
     }
 
-    /// Takes every element, each an integer.
+    /// Calls `take` with every element of an integer array.
     pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> Taken) -> Result<()> {
         match self.kind()? {
             (TypeChar::Int, 1) => self.for_each(|at, value: i8| take(at, value.into())),
@@ -153,7 +153,8 @@ impl<R: Read> Member<R> {
         }
     }
 
-    /// Takes every element, and sees that the member holds as much as its header says and no more.
+    /// Calls `take` with every element, and checks that the member holds exactly as many as its
+    /// header says.
     fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> Taken) -> Result<()> {
         let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
         let elements =
@@ -172,7 +173,7 @@ impl<R: Read> Member<R> {
                 Refused::Error(error) => error,
             })?;
         }
-        // The end is also where the archive's check sum is compared.
+        // At the end of the data the archive's checksum is compared.
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.refuse_element(count, format!("more data than the {count} elements of the header"))),
@@ -189,14 +190,15 @@ impl<R: Read> Member<R> {
     }
 }
 
-/// The header, looked over: `npyz` asks for the memory that the header's length says, and multiplies sizes unchecked.
+/// Reads the header and checks it first: `npyz` allocates the length that the header gives, and
+/// multiplies sizes unchecked.
 fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
-    // NumPy's own limit, unless it is told otherwise.
+    // NumPy's own default limit.
     const LONGEST: usize = 10_000;
     let damaged = |error| broken(path, place, error);
     let mut header = vec![0; 10];
     bytes.read_exact(&mut header).map_err(damaged)?;
-    // Format 1 counts in 16 bits, those after it in 32.
+    // Format 1 has a length of 16 bits, later ones of 32.
     let length = match header[6] {
         1 => u16::from_le_bytes([header[8], header[9]]).into(),
         _ => {
@@ -223,9 +225,10 @@ fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHea
     })
 }
 
-/// Refuses what NumPy does not write and `npyz` would take long over, or compute without checks.
+/// Refuses headers that NumPy does not write and `npyz` would parse slowly or compute without
+/// checks.
 fn check_header(text: &[u8]) -> std::result::Result<(), String> {
-    // A dictionary of records that hold shapes. The parser's time is exponential in the depth.
+    // Depth of a dictionary of records that hold shapes. The parser's time is exponential in it.
     const DEEPEST: usize = 4;
     let mut depth = 0usize;
     for &byte in text {
@@ -233,12 +236,12 @@ fn check_header(text: &[u8]) -> std::result::Result<(), String> {
             b'(' | b'[' | b'{' if depth == DEEPEST => return Err("the header is nested too deeply".into()),
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            // Sums, and digits in disguise.
+            // Sums, and escaped digits.
             b'+' | b'-' | b'\\' => return Err(format!("the header is wrong: {:?} in it", char::from(byte))),
             _ => {}
         }
     }
-    // 0xff and 1_000 are numbers too, not the ones that the product below is of.
+    // 0xff and 1_000 are numbers too, but not those that the product below multiplies.
     let is_decimal = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
     let mut words = text.split(|&byte| !byte.is_ascii_alphanumeric() && byte != b'_');
     if let Some(word) = words.find(|word| word.first().is_some_and(u8::is_ascii_digit) && !is_decimal(word)) {

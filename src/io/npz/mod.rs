@@ -1,12 +1,14 @@
-//! SciPy's `.npz`: what `scipy.sparse.save_npz` writes and `load_npz` reads, of matrices in CSR, CSC, BSR and COO.
+//! SciPy's `.npz` files: written by `scipy.sparse.save_npz`, read by `load_npz`; CSR, CSC, BSR and
+//! COO.
 //!
-//! An archive (zip, its members stored or deflated) of NumPy arrays: `format`, `shape`, `data`, and `indices` with
-//! `indptr`, or `row` with `col` (or both as `coords`) for COO. Values of any float, integer or boolean type, indices of
-//! any integer type, in any byte order. Integers that `f64` cannot hold exactly are refused, complex numbers too.
+//! A file is a zip archive (members stored or deflated) of NumPy arrays: `format`, `shape`, `data`,
+//! and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`. Values have any
+//! float, integer or boolean type, indices any integer type, in any byte order. Integers that `f64`
+//! cannot hold exactly are refused, and so are complex numbers.
 //!
-//! As SciPy has it, entries come in any order, and indices past the end of `indptr` do not count. Blocks of BSR are kept
-//! as the layout of the file, every element of a stored block an entry. A refusal, [`Error::Malformed`], names the member
-//! and the element, from 0.
+//! As in SciPy, entries come in any order, and indices past the end of `indptr` are ignored. The
+//! blocks of BSR become the layout of the file, and every element of a stored block is an entry. A
+//! refusal, [`Error::Malformed`], names the member and the element, counted from 0.
 //!
 //! ```
 //! use blockmul::io::{Layout, ReadOptions, npz::{read_from, write_to}};
@@ -41,8 +43,9 @@ use arrays::Arrays;
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// [`Error::Io`] when the system refuses the file; [`Error::Malformed`] with the member and the element for anything the
-/// format does not allow; [`Error::Memory`] when the entries do not fit the host.
+/// [`Error::Io`] if the system refuses the file; [`Error::Malformed`] with the member and the
+/// element for anything the format does not allow; [`Error::Memory`] if the entries do not fit the
+/// host.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     let path = path.as_ref();
     let io = |source| Error::Io { path: path.to_owned(), source };
@@ -51,7 +54,8 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_from(Counted::new(file, bytes, options.progress.clone()), path, options)
 }
 
-/// Reads an archive's bytes from anywhere; `name` stands in messages where [`read`] has the path.
+/// Reads an archive's bytes from any reader; messages have `name` where those of [`read`] have the
+/// path.
 ///
 /// # Errors
 /// As [`read`].

@@ -1,4 +1,5 @@
-//! What is read, what is refused and how, and what comes back; archives of SciPy's own are in `tests/library/formats.rs`.
+//! Reading, refusals with their messages, and round trips. Archives written by SciPy are in
+//! `tests/library/formats.rs`.
 mod refusals;
 mod written;
 
@@ -13,7 +14,7 @@ use super::*;
 use crate::io::Field;
 use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix};
 
-/// A member: name, type, shape as Python writes it, bytes.
+/// A member: name, type, shape in Python's notation, bytes.
 type Array<'a> = (&'a str, &'a str, &'a str, Vec<u8>);
 
 fn npy((_, descr, shape, bytes): &Array<'_>) -> Vec<u8> {
@@ -66,7 +67,7 @@ fn csr() -> Vec<Array<'static>> {
     ]
 }
 
-/// `arrays` with those of the same names replaced.
+/// `arrays` with those of the same names as `changed` replaced.
 fn with(mut arrays: Vec<Array<'static>>, changed: &[Array<'static>]) -> Vec<Array<'static>> {
     for array in changed {
         arrays.retain(|(name, ..)| *name != array.0);
@@ -83,7 +84,7 @@ fn accepted(arrays: &[Array<'_>]) -> MatrixFile {
     from_bytes(archive(arrays), &ReadOptions::default()).unwrap()
 }
 
-/// The message, less the name.
+/// The message without the name.
 fn refused(bytes: impl AsRef<[u8]>) -> String {
     let error = from_bytes(bytes, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
@@ -124,7 +125,8 @@ fn compressed_and_coordinate_formats_of_the_same_matrix() {
     assert_eq!(from_bytes(zipped(&stored, CompressionMethod::Stored), &ReadOptions::default()).unwrap(), file);
     let unicode = ("format", "<U3", "()", bytes(&[b'c', b's', b'r'].map(u32::from), u32::to_le_bytes));
     assert_eq!(accepted(&with(csr(), &[unicode, ("_is_array", "|b1", "()", vec![1])])), file);
-    // One more element than `indptr` counts, out of range: SciPy's matrices may have room to spare.
+    // One more element than `indptr` counts, out of range: SciPy's matrices may have spare
+    // capacity.
     let spare = [("indices", "<i4", "(4,)", i4(&[3, 1, 0, 99])), ("data", "<f8", "(4,)", f8(&[5.0, 6.0, 7.0, 8.0]))];
     assert_eq!(accepted(&with(csr(), &spare)), file);
 }
@@ -204,7 +206,7 @@ fn duplicates_are_named_or_summed() {
     assert_eq!(refused(archive(&twice(&[1, 3, 1]))), reason);
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
     assert_eq!(parts(&from_bytes(archive(&twice(&[1, 3, 1])), &sum).unwrap()).2, [12.0, 6.0]);
-    // In the order of the file: 1e16 + 1 rounds to 1e16.
+    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
     let order = with(twice(&[1, 1, 1]), &[("data", "<f8", "(3,)", f8(&[1e16, 1.0, -1e16]))]);
     assert_eq!(parts(&from_bytes(archive(&order), &sum).unwrap()).2, [0.0]);
     let bsr = [

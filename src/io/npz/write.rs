@@ -1,4 +1,4 @@
-//! Writing: the arrays that SciPy has for the same matrix, deflated, the same bytes every time.
+//! Writes the arrays that SciPy has for the same matrix, deflated, with the same bytes every time.
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,14 +8,16 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 use crate::io::{WriteOptions, one_nan, without_packing, write_whole};
 use crate::{Element, Error, Matrix, Result, matrix::CbcView};
 
-/// Writes `matrix` to the file at `path`, in place of what was there once it is whole: [`Csc`](crate::Csc) as CSC,
-/// [`Csr`](crate::Csr) as CSR, [`Bsr`](crate::Bsr) as BSR, and as BSR also [`Cbc`](crate::Cbc), for SciPy has no compressed
-/// columns of blocks. Values keep their type, but `f16` is written as `float32`, for SciPy computes with no narrower one;
-/// padding between blocks is left out; indices are `int32` where that is enough, as SciPy has them.
+/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
+///
+/// [`Csc`](crate::Csc) is written as CSC, [`Csr`](crate::Csr) as CSR, [`Bsr`](crate::Bsr) as BSR.
+/// [`Cbc`](crate::Cbc) becomes BSR too, because SciPy has no compressed columns of blocks. Values
+/// keep their type, except that `f16` is written as `float32`, the narrowest type with which SciPy
+/// computes. Padding between blocks is left out. Indices are `int32` if that suffices, as in SciPy.
 ///
 /// # Errors
-/// [`Error::Io`] with the path, and a file that was there is then as it was; [`Error::Argument`] for a name that ends
-/// in `.gz` or `.bz2`.
+/// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] if the
+/// name ends in `.gz` or `.bz2`.
 pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
     if without_packing(path) != path {
@@ -28,13 +30,13 @@ pub fn write<M: Matrix>(path: impl AsRef<Path>, matrix: &M, options: &WriteOptio
     write_whole(path, |writer| write_to(writer, matrix, options))
 }
 
-/// Writes `matrix` as [`write()`] does, to anything.
+/// Writes `matrix` as [`write()`] does, to any writer.
 ///
 /// # Errors
 /// Those of `writer`.
 pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOptions) -> io::Result<()> {
     let view = matrix.as_cbc();
-    // In the order of compressed lines: for compressed columns of blocks the blocks are sorted by row.
+    // Entries in the order of compressed lines: the blocks of compressed columns are sorted by row.
     let transposed = (M::BLOCKS && !M::ROW_MAJOR).then(|| view.pattern.transpose());
     let pattern = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
     let format = match (M::BLOCKS, M::ROW_MAJOR) {
@@ -43,7 +45,8 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
         (false, false) => b"csc",
     };
     let [rows, cols] = scalar_shape::<M>(view);
-    let mut archive = Writer { zip: ZipWriter::new_stream(Sound { writer, failed: false }), buffer: Vec::new() };
+    let mut archive =
+        Writer { zip: ZipWriter::new_stream(SilentAfterFailure { writer, failed: false }), buffer: Vec::new() };
     archive.array("format", &format!("|S{}", format.len()), &[], [format])?;
     archive.array("shape", "<i8", &[2], [rows as u64, cols as u64].iter().map(|size| size.to_le_bytes()))?;
     let narrow = [rows, cols, pattern.nnz()].iter().all(|&number| i32::try_from(number).is_ok());
@@ -52,7 +55,7 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
 
     let shape: &[usize] = match (M::BLOCKS, M::ROW_MAJOR) {
         (false, _) => &[view.pattern.nnz()],
-        // The blocks of a row-major matrix are held transposed.
+        // The blocks of a row-major matrix are stored transposed.
         (true, true) => &[view.pattern.nnz(), view.shape.cols(), view.shape.rows()],
         (true, false) => &[view.pattern.nnz(), view.shape.rows(), view.shape.cols()],
     };
@@ -65,7 +68,7 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
         let block = view.block(transposed.as_ref().map_or(entry, |(_, source)| source[entry]));
         let by_rows = transposed.is_some();
         (0..area).map(move |i| match by_rows {
-            // Row after row of a block that is column-major.
+            // The rows of a column-major block, one after another.
             true => block[i % view.shape.cols() * block_rows + i / view.shape.cols()],
             false => block[i],
         })
@@ -77,14 +80,14 @@ pub fn write_to<M: Matrix>(writer: impl Write, matrix: &M, options: &WriteOption
     archive.zip.finish()?.into_inner().flush()
 }
 
-/// A writer that drops everything once it has failed. A zip archive writes its end when it is dropped,
-/// and complains on stderr if that fails.
-struct Sound<W> {
+/// A writer that discards everything after its first failure. A zip archive writes its end when it
+/// is dropped, and complains on stderr if that fails.
+struct SilentAfterFailure<W> {
     writer: W,
     failed: bool,
 }
 
-impl<W: Write> Write for Sound<W> {
+impl<W: Write> Write for SilentAfterFailure<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.failed {
             return Ok(bytes.len());
@@ -105,7 +108,7 @@ fn scalar_shape<M: Matrix>(view: CbcView<'_, M::Element>) -> [usize; 2] {
 }
 
 struct Writer<W: Write> {
-    zip: ZipWriter<StreamWriter<Sound<W>>>,
+    zip: ZipWriter<StreamWriter<SilentAfterFailure<W>>>,
     buffer: Vec<u8>,
 }
 
@@ -118,7 +121,8 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// A member of NumPy's format 1.0: `elements`, of the type `descr`, in an array of `shape`.
+    /// Writes a member of NumPy's format 1.0: `elements`, of the type `descr`, in an array of
+    /// `shape`.
     fn array<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -128,10 +132,10 @@ impl<W: Write> Writer<W> {
     ) -> io::Result<()> {
         const BUFFER_BYTES: usize = 1 << 16;
         let axes = shape.iter().map(|size| format!("{size},")).collect::<Vec<_>>().join(" ");
-        // A tuple of more than one has no comma at its end, as Python writes it.
+        // Python's notation: a tuple of more than one element has no comma at its end.
         let axes = if shape.len() > 1 { axes.trim_end_matches(',') } else { &axes };
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
-        // Blanks and a line end up to a multiple of 64, with the ten bytes before.
+        // Blanks and a line end pad to a multiple of 64, counting the ten bytes before.
         let length = (header.len() + 11).next_multiple_of(64) - 10;
         header += &" ".repeat(length - 1 - header.len());
         header.push('\n');
@@ -143,7 +147,7 @@ impl<W: Write> Writer<W> {
             .last_modified_time(DateTime::default())
             .system(System::Unix)
             .unix_permissions(0o644)
-            // Where even data that cannot be packed might pass what 32 bits count.
+            // If even incompressible data might exceed 32-bit sizes.
             .large_file(bytes > u64::from(u32::MAX) / 2);
         self.zip.start_file(format!("{name}.npy"), options)?;
         self.buffer.clear();

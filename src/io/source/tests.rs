@@ -1,7 +1,7 @@
-//! Blocks and lines, from readers that hand out as they like.
+//! Blocks and lines from readers that return pieces of any size.
 use super::*;
 
-/// Hands out a few bytes at a time, as pipes do.
+/// Returns a few bytes at a time, as pipes do.
 struct Trickle<'a>(&'a [u8], usize);
 impl Read for Trickle<'_> {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
@@ -72,10 +72,10 @@ fn mapped_blocks_come_in_the_order_of_the_file() {
 }
 
 #[test]
-fn mapping_stops_where_it_is_told_or_the_file_is_broken() {
+fn mapping_stops_at_a_break_or_an_error() {
     let text = "1\n".repeat(100_000);
     let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), 16).unwrap();
-    // One thread: how far others may have read is anybody's guess.
+    // One thread only: with more, the number of blocks read varies.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let (lines, end) = pool.install(|| {
         source.map_blocks(|block| match block.first_line {

@@ -1,4 +1,4 @@
-//! Arrays: every value has its place from its number.
+//! Arrays: the number of a value gives its place.
 use super::*;
 
 fn array(kind: &str, rest: &str) -> String {
@@ -39,7 +39,7 @@ fn what_is_refused() {
     assert_eq!(sizes("1 1 1"), "2: 3 numbers where \"rows columns\" is expected");
     assert_eq!(refused(array("real general", "")), "1: the file ends before the line \"rows columns\"");
     assert_eq!(sizes("4294967295 1"), "2: 4294967295 rows, at most 4294967294 are supported");
-    // Nothing of that size is asked for before the values are there.
+    // Memory of that size is not allocated before the values are there.
     assert_eq!(sizes("4294967294 4294967294"), "3: the file ends after 1 of the 18446744056529682436 values of line 2");
     assert_eq!(sizes("0 4294967294"), "2: 4294967294 columns for 0 values, 16777216 at most");
     assert_eq!(refused(array("real symmetric", "2 3\n")), "2: 2 rows and 3 columns, but a symmetric matrix is square");

@@ -1,4 +1,4 @@
-//! Matrices of blocks, there and back, and what a note of blocks may say.
+//! Round trips of block matrices, and the notes that give block shapes.
 use super::*;
 use crate::io::{Layout, WriteOptions};
 use crate::{BlockShape, Bsr, Cbc, Matrix};
@@ -52,7 +52,7 @@ fn notes_are_read_or_refused_with_their_line() {
     for other in ["%blockmul blocks 4x4", "% %%blockmul blocks 4x4", "%%blockmuls", "%%Blockmul blocks 4x4", "%%"] {
         assert_eq!(layout(other), None, "{other}");
     }
-    // After the sizes it is a comment like any other.
+    // After the sizes it is an ordinary comment.
     assert_eq!(accepted(format!("{REAL}1 1 1\n%%blockmul blocks 5x5\n1 1 1\n")).layout, None);
     let refused = |notes: &str| refused(text(notes));
     for malformed in ["", " blocks", " blocks 2", " blocks 2x2 3", " rows 2x2", " blocks 2 x 2", " blocks 2X2"] {
@@ -71,7 +71,8 @@ fn notes_are_read_or_refused_with_their_line() {
     );
 }
 
-/// Blocks of 5x3 enough for three chunks, in columns of very different lengths: chunks end anywhere in a block.
+/// 5x3 blocks, enough for three chunks, in columns of very different lengths, so that chunks end
+/// anywhere in a block.
 fn long() -> Cbc<f64> {
     let rows = 3000u32;
     let columns = [0, rows, 0, 0, 1, 2, rows - 1, 0, 700, 0];
@@ -108,16 +109,16 @@ fn chunks_join_to_the_same_text_on_any_number_of_threads() {
 }
 
 #[test]
-fn writing_tells_how_far_and_passes_on_what_fails() {
+fn writing_reports_progress_and_returns_errors() {
     let matrix = long();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
-    let progress = crate::Progress::new(move |done, total| tell.lock().unwrap().push((done, total)));
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let report = Arc::clone(&reported);
+    let progress = crate::Progress::new(move |done, total| report.lock().unwrap().push((done, total)));
     write_to(std::io::sink(), &matrix, &WriteOptions { progress: Some(progress) }).unwrap();
-    let (told, total) = (told.lock().unwrap(), (matrix.nnz() * 15) as u64);
-    assert!(told.is_sorted() && told.len() < 6, "{told:?}");
-    assert_eq!(told.last(), Some(&(total, total)));
-    // Room for less than the matrix.
+    let (reported, total) = (reported.lock().unwrap(), (matrix.nnz() * 15) as u64);
+    assert!(reported.is_sorted() && reported.len() < 6, "{reported:?}");
+    assert_eq!(reported.last(), Some(&(total, total)));
+    // Memory for less than the matrix.
     let mut small = [0; 1 << 20];
     assert_eq!(write_to(&mut small[..], &matrix, &WriteOptions::default()).unwrap_err().kind(), ErrorKind::WriteZero);
 }

@@ -1,7 +1,7 @@
-//! Blocks of any size on any number of threads: what is read and what is said does not depend on them.
+//! Results and messages are the same for blocks of any size on any number of threads.
 use super::*;
 
-/// A file of 60 entries of 30x30, one to a line from line 3, some lines replaced.
+/// A file of 60 entries of 30x30, one per line from line 3, with some lines replaced.
 fn text(replaced: &[(usize, String)]) -> String {
     let mut lines: Vec<_> = (0..60).map(|i| format!("{} {} {i}.5", 1 + i * 7 % 30, 1 + i / 2)).collect();
     replaced.iter().for_each(|(line, text)| lines[*line].clone_from(text));
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(parts(&file), (&[0, 2, 3][..], &[0, 1, 0][..], &[sum; 3][..]));
     }
 
-    /// Files by nobody here: nalgebra's reader takes them as this one does.
+    /// nalgebra's reader gives the same matrices for files that it defines.
     #[test]
     fn nalgebra_reads_the_same(
         (rows, cols) in (1..12u32, 1..12u32),
@@ -132,7 +132,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_of_many_blocks_is_read_and_tells_how_far() {
+fn a_file_of_many_blocks_is_read_with_progress() {
     let count = 100_000;
     let text: String = (0..count).map(|i| format!("{} {} 0.{i:017}\n", 1 + i * 7 % 1000, 1 + i / 1000)).collect();
     let text = format!("{REAL}1000 100 {count}\n{text}");
@@ -140,15 +140,15 @@ fn a_file_of_many_blocks_is_read_and_tells_how_far() {
     for (name, bytes) in [("a.mtx", text.clone().into_bytes()), ("a.mtx.gz", gzip(text.as_bytes()))] {
         let path = folder.path().join(name);
         std::fs::write(&path, &bytes).unwrap();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let tell = Arc::clone(&told);
-        let progress = crate::Progress::new(move |done, total| tell.lock().unwrap().push((done, total)));
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let report = Arc::clone(&reported);
+        let progress = crate::Progress::new(move |done, total| report.lock().unwrap().push((done, total)));
         let options = ReadOptions { progress: Some(progress), ..Default::default() };
         let file = read(&path, &options).unwrap();
         assert_eq!(file.matrix.pattern().col_ptr(), (0..=100).map(|col| col * 1000).collect::<Vec<_>>());
         assert_eq!(file.matrix.values()[0], 0.0);
-        let (told, length) = (told.lock().unwrap(), bytes.len() as u64);
-        assert!(told.len() as u64 <= length / (1 << 20) + 1 && told.is_sorted(), "{told:?}");
-        assert_eq!(told.last(), Some(&(length, length)));
+        let (reported, length) = (reported.lock().unwrap(), bytes.len() as u64);
+        assert!(reported.len() as u64 <= length / (1 << 20) + 1 && reported.is_sorted(), "{reported:?}");
+        assert_eq!(reported.last(), Some(&(length, length)));
     }
 }

@@ -1,4 +1,4 @@
-//! Archives that are broken, or hold what is no real matrix.
+//! Broken archives, and archives that hold no real matrix.
 use super::*;
 
 #[test]
@@ -36,7 +36,7 @@ fn sizes_and_formats_refused() {
     let real = ("shape", "<f8", "(2,)", vec![0; 16]);
     assert_eq!(refused_with(&[real]), "member shape.npy: elements of type \"<f8\" in 1 axes are not supported here");
     assert_eq!(refused_with(&[shape_of(4, 4)]), "member indptr.npy: 4 elements, 5 expected (4 rows and 1)");
-    // A few bytes ask for much memory: refused on sight.
+    // A few bytes that would allocate much memory are refused at once.
     let reason = "member shape.npy: 4000000000 columns for 3 entries, 16777216 at most";
     assert_eq!(refused_with(&[shape_of(3, 4_000_000_000)]), reason);
     let wide = ReadOptions { max_unproven_lines: 1 << 25, ..Default::default() };
@@ -93,7 +93,8 @@ fn members_that_say_more_or_less_than_they_hold() {
     let data = |shape: &'static str, values: usize| refused_with(&[("data", "<f8", shape, vec![0; 8 * values])]);
     assert_eq!(data("(3,)", 2), "member data.npy, element 2: the data ends here, the header says 3 elements");
     assert_eq!(data("(3,)", 4), "member data.npy, element 3: more data than the 3 elements of the header");
-    // Counts that would ask for much memory, in the header of an array and beyond what any file can hold.
+    // Counts that would allocate much memory, in the header of an array, and beyond what any file
+    // can hold.
     let huge =
         [("indices", "<i4", "(4000000000000,)", i4(&[0; 3])), ("data", "<f8", "(4000000000000,)", f8(&[0.0; 3]))];
     let file = accepted(&with(csr(), &[]));
@@ -118,12 +119,12 @@ fn members_that_say_more_or_less_than_they_hold() {
     );
     assert!(header(b"\x93NUMPY\x07\x00\x02\x00\x00\x00{}").starts_with("member data.npy: the header is wrong: "));
     assert!(header(b"\x93NUMPY\x01\x00\x02\x00{}").starts_with("member data.npy: the header is wrong: "));
-    // One line, though the parser has drawn a picture of it.
+    // The reason is one line, although the parser's error is a drawing.
     let reason = "member data.npy: the header is wrong: could not parse Python expression: syntax error:";
     assert_eq!(header(b"\x93NUMPY\x01\x00\x02\x00{!"), reason);
 }
 
-/// Headers that Python would take, and NumPy never writes.
+/// Headers that Python would accept and NumPy never writes.
 #[test]
 fn headers_that_would_overflow_or_take_forever() {
     let header = |text: &str| {

@@ -1,4 +1,4 @@
-//! What is written comes back.
+//! Round trips of written files.
 use super::*;
 
 fn written<M: Matrix>(matrix: &M) -> Vec<u8> {
@@ -78,7 +78,7 @@ proptest! {
         comes_back(&cbc.cast::<f16>());
     }
 
-    /// Whatever becomes of an archive, an answer: a matrix or a place.
+    /// Any damage to an archive gives a matrix or an error with a place.
     #[test]
     fn nothing_panics(
         raw in prop::collection::vec(any::<u8>(), 0..60),
