@@ -1,8 +1,8 @@
-//! How long the columns are.
+//! Lengths of the columns.
 use crate::Pattern;
 use serde::Serialize;
 
-/// Entries of the columns of a pattern.
+/// Distribution of the entries over the columns of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnLengths {
@@ -12,7 +12,8 @@ pub struct ColumnLengths {
     pub shortest: usize,
     /// Entries of the longest column.
     pub longest: usize,
-    /// Columns of 1, 2 to 3, 4 to 7, ... entries: number `k` counts those of `2^k` to `2^(k + 1) - 1`. Ends with the longest column.
+    /// Columns of 1, 2 to 3, 4 to 7, ... entries: number `k` counts those of `2^k` to `2^(k + 1) -
+    /// 1`. It ends with the class of the longest column.
     pub histogram: Vec<usize>,
 }
 
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn classes_begin_at_powers_of_two() -> crate::Result<()> {
-        // Lengths either side of 2, 4 and 8.
+        // Lengths on either side of 2, 4 and 8.
         let lengths = [0u32, 1, 2, 3, 4, 7, 8, 9];
         let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
         for length in lengths {

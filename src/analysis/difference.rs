@@ -1,16 +1,16 @@
-//! How two matrices differ.
+//! Differences between two matrices.
 use crate::{Csc, Element, Error, Result, matrix::union};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// What counts as equal: the same bits, unless one of these allows for more. Two NaN are equal.
+/// Rule of equality: the same bits, unless a field allows more. Two NaN are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
     /// |a - b| up to this times the larger of |a| and |b|.
     pub relative: Option<f64>,
-    /// So many steps from one number of the element type to the next.
+    /// Number of steps allowed between neighbouring numbers of the element type.
     pub ulps: Option<u64>,
-    /// An entry that one matrix does not store is 0 there, instead of a difference.
+    /// Treats an entry that one matrix does not store as 0 there, instead of as a difference.
     pub missing_is_zero: bool,
 }
 
@@ -22,17 +22,17 @@ pub struct Disagreement {
     pub row: usize,
     /// Column.
     pub col: usize,
-    /// The entry of A, if there is one.
+    /// The entry of A, if stored.
     pub a: Option<f64>,
-    /// The entry of B, if there is one.
+    /// The entry of B, if stored.
     pub b: Option<f64>,
-    /// |a - b|, what is not stored being 0; infinite where one is NaN and the other is not.
+    /// |a - b|, with 0 for entries not stored; infinite if exactly one is NaN.
     pub abs: f64,
     /// |a - b| over the larger of |a| and |b|.
     pub rel: f64,
 }
 
-/// How two matrices differ. "First" is by columns, then rows.
+/// Differences between two matrices. "First" is by columns, then rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
@@ -83,7 +83,7 @@ impl Difference {
         }
     }
 
-    /// With those of the columns after.
+    /// Combines these differences with those of later columns.
     fn and(mut self, after: Self) -> Self {
         self.common += after.common;
         self.only_a += after.only_a;
@@ -97,7 +97,7 @@ impl Difference {
 /// Compares two matrices of one size, entry by entry.
 ///
 /// # Errors
-/// [`Error::Argument`] when their sizes differ.
+/// [`Error::Argument`] if their sizes differ.
 ///
 /// ```
 /// use blockmul::analysis::{Tolerance, difference};
@@ -129,7 +129,7 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
     Ok(parts.reduce(Difference::default, Difference::and))
 }
 
-/// |a - b|, and over the larger magnitude.
+/// |a - b|, and that divided by the larger magnitude.
 fn distance<T: Element>(x: Option<T>, y: Option<T>) -> (f64, f64) {
     let [x, y] = [x, y].map(|value| value.map_or(0.0, T::to_f64));
     if x == y || x.is_nan() && y.is_nan() {
@@ -154,7 +154,7 @@ impl Tolerance {
         }
         // A zero that is not stored has no sign.
         let loose = !stored || self.relative.is_some() || self.ulps.is_some();
-        let (x, y) = (Ordered::of(x), Ordered::of(y));
+        let (x, y) = (Ordered::new(x), Ordered::new(y));
         if if loose { x.place == y.place } else { x == y } {
             return true;
         }
@@ -174,7 +174,7 @@ struct Ordered {
 }
 
 impl Ordered {
-    fn of<T: Element>(value: T) -> Self {
+    fn new<T: Element>(value: T) -> Self {
         let bytes = bytemuck::bytes_of(&value);
         let mut wide = [0; 8];
         let bits = match bytes.len() {
@@ -206,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn bits_unless_told_otherwise() {
+    fn bits_by_default_or_within_the_tolerance() {
         let near = 1.0 + f64::EPSILON;
         assert!(same(BITS, 1.0, 1.0) && !same(BITS, 1.0, near) && !same(BITS, 0.0, -0.0));
         assert!(same(BITS, f64::NAN, -f64::NAN) && !same(BITS, f64::NAN, 1.0));
         let ulps = |n| Tolerance { ulps: Some(n), ..BITS };
         assert!(same(ulps(1), 1.0, near) && !same(ulps(1), 1.0, near + f64::EPSILON) && same(ulps(0), 0.0, -0.0));
-        // From the least negative to the least positive number: two steps, by way of zero.
+        // From the least negative to the least positive number there are two steps, via zero.
         let least = f64::from_bits(1);
         assert!(same(ulps(2), least, -least) && !same(ulps(1), least, -least));
         assert!(same(ulps(1), 1.0f32, 1.0 + f32::EPSILON) && same(ulps(1), f16::ONE, f16::from_bits(0x3c01)));

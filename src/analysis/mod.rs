@@ -1,8 +1,9 @@
-//! What a matrix is like, found from its entries alone, on the host: symmetry, lengths of columns, blocks that fit, how large a product
-//! will be, how two matrices differ.
+//! Properties of matrices, computed on the host from their entries: symmetry, lengths of columns,
+//! blocks that fit, the size of a product, the difference of two matrices.
 //!
-//! Nothing here computes a product or needs a device. What takes a pass over the entries is exact; what takes a pass over the products
-//! of a product ([`product_size`]) keeps a budget and tells bounds beyond it.
+//! Nothing here computes a product or needs a device. Results that take one pass over the entries
+//! are exact. [`product_size`] takes a pass over all products: it has a budget, and returns bounds
+//! beyond it.
 mod blocks;
 mod columns;
 mod difference;

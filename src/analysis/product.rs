@@ -1,26 +1,27 @@
-//! How large a product will be, from the patterns of its operands.
+//! Size of a product, from the patterns of its operands.
 //!
-//! A column of C has at least as many entries as the longest column of A that it is made of, and at most as many as it has products,
-//! or rows. A run has at most as many products as its column of B has entries. So only the columns where these bounds leave room are
-//! counted, those with the longest columns of B first: once a run is found that is longer than the columns of B that are left, their
-//! runs do not matter. Counting goes product by product, over a mark and a count for each row, as long as the budget lasts.
+//! A column of C has at least as many entries as its longest column of A, and at most as many as it
+//! has products, or rows. A run has at most as many products as its column of B has entries. So
+//! only columns that these bounds leave open are counted, those with the longest columns of B
+//! first. Once a run is longer than all columns of B left, their runs do not matter. Counting goes
+//! product by product, with a mark and a count for each row, until the budget is used up.
 use crate::{Error, Pattern, Result, error::Dimensions};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Mutex;
 
-/// A number that lies between two; it is known where they are equal.
+/// A number between two bounds; it is known if they are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// Not below this.
+    /// Lower bound, inclusive.
     pub least: u64,
-    /// Not above this.
+    /// Upper bound, inclusive.
     pub most: u64,
 }
 
 impl Bounds {
-    /// The number, where it is known.
+    /// The number, if it is known.
     pub fn exact(self) -> Option<u64> {
         (self.least == self.most).then_some(self.least)
     }
@@ -36,27 +37,28 @@ pub struct ProductSize {
     pub longest_segment: u64,
     /// Entries of C.
     pub nnz: Bounds,
-    /// Products that sum to one entry of C, at most.
+    /// Most products that sum to one entry of C.
     pub longest_run: Bounds,
 }
 
-/// Products counted between two looks at what is left to do: enough to keep the threads busy.
+/// Products counted in one round, before choosing the next columns: enough to keep the threads
+/// busy.
 const ROUND: u64 = 1 << 22;
 
-/// A column of C that is not known yet.
+/// A column of C whose size is not known yet.
 struct Open {
     col: usize,
     products: u64,
-    /// Entries of the column of B: no run of this column of C is longer.
+    /// Entries of the column of B; no run of this column of C is longer.
     b_len: u64,
     nnz: Bounds,
 }
 
-/// Counts C = A·B; no more than `budget` products are looked at one by one, and what they leave open is told as bounds.
-/// The expansion size and the longest segment are always exact.
+/// Counts C = A·B. At most `budget` products are visited one by one; numbers left open are given as
+/// bounds. The expansion size and the longest segment are always exact.
 ///
 /// # Errors
-/// [`Error::Dimensions`] when the inner sizes differ.
+/// [`Error::Dimensions`] if the inner sizes differ.
 ///
 /// ```
 /// use blockmul::analysis::product_size;
@@ -68,13 +70,13 @@ struct Open {
 /// ```
 pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize> {
     if a.ncols() != b.nrows() {
-        let of = |p: &Pattern| Dimensions { nrows: p.nrows(), ncols: p.ncols(), block_rows: 1, block_cols: 1 };
-        return Err(Error::Dimensions { a: of(a), b: of(b) });
+        let dimensions = |p: &Pattern| Dimensions { nrows: p.nrows(), ncols: p.ncols(), block_rows: 1, block_cols: 1 };
+        return Err(Error::Dimensions { a: dimensions(a), b: dimensions(b) });
     }
     let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open(a, b, col)).collect();
     let products = columns.iter().map(|column| column.products).sum();
     let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
-    // Some entry of a column has at least the mean of its products.
+    // At least one entry of a column has the mean number of products.
     let mean = |column: &Open| column.products.div_ceil(column.nnz.most.max(1));
     let mut size = ProductSize {
         products,
@@ -131,13 +133,14 @@ fn open(a: &Pattern, b: &Pattern, col: usize) -> Open {
 struct Counter<'a> {
     a: &'a Pattern,
     b: &'a Pattern,
-    /// For each row the column that met it last, plus 1, in the upper half, and how many products it had there in the lower: of threads
-    /// that are done with it. No column is counted twice, so what an earlier part has left says nothing about those of a later one.
+    /// Arrays of threads that have finished with them. Each row has, in the upper half, the column
+    /// that last met it plus 1; in the lower half its products there. No column is counted twice,
+    /// so old contents do not affect later columns.
     scratch: Mutex<Vec<Vec<u64>>>,
 }
 
 impl Counter<'_> {
-    /// Entries and the longest run of some columns of C, which have `products` products.
+    /// Entries and the longest run of some columns of C with `products` products in total.
     fn count(&self, columns: &[(usize, u64)], products: u64) -> (u64, u64) {
         let share = products.div_ceil(4 * rayon::current_num_threads() as u64).max(1);
         let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
@@ -180,7 +183,7 @@ mod tests {
     use crate::{Csc, reference};
     use proptest::prelude::*;
 
-    /// Everything counted by multiplying matrices of ones: an entry of C is the length of its run.
+    /// Counts everything by multiplying matrices of ones: an entry of C is the length of its run.
     fn model(a: &Csc<f64>, b: &Csc<f64>) -> (u64, u64, u64) {
         let c = reference::multiply(a, b).unwrap();
         let longest = c.values().iter().fold(0.0, |x: f64, &y| x.max(y));
@@ -213,7 +216,8 @@ mod tests {
 
     #[test]
     fn an_arrow_is_known_without_counting_its_products() -> Result<()> {
-        // First row, first column and diagonal: C is dense, each of its columns holds the first column of A.
+        // First row, first column and diagonal: C is dense, because each column includes the first
+        // column of A.
         let n = 1000;
         let arrow = ones(n, n, (0..n).flat_map(|i| [(i, 0), (0, i), (i, i)]));
         let size = product_size(arrow.pattern(), arrow.pattern(), 4 * n as u64)?;

@@ -1,14 +1,15 @@
-//! Whether a matrix is its own transpose.
+//! Symmetry of a matrix.
 use crate::Csc;
 use serde::Serialize;
 
-/// The symmetry of a matrix, whatever its file declares. An empty square matrix is all three.
+/// The symmetry found in a matrix, regardless of the file's declaration. An empty square matrix has
+/// all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FoundSymmetry {
-    /// There is an entry at (i, j) where there is one at (j, i).
+    /// There is an entry at (i, j) if and only if there is one at (j, i).
     pub pattern: bool,
-    /// A = Aᵀ, entry for entry; NaN mirrors NaN.
+    /// A = Aᵀ, entry by entry; NaN mirrors NaN.
     pub symmetric: bool,
     /// A = -Aᵀ; a stored diagonal is zero.
     pub skew_symmetric: bool,
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pattern_and_values_are_told_apart() -> crate::Result<()> {
+    fn pattern_and_values_are_judged_separately() -> crate::Result<()> {
         let of = |triplets: &[(usize, usize, f64)]| {
             let found = symmetry(&Csc::from_triplets(3, 3, triplets.iter().copied())?);
             Ok::<_, crate::Error>((found.pattern, found.symmetric, found.skew_symmetric))
