@@ -1,12 +1,13 @@
-//! Patterns of graphs with dense blocks in place of their edges, as in the paper's block benchmark (Polok 2015, Fig. 5).
+//! Graphs with a dense block for each edge, as in the paper's block benchmark (Polok 2015, Fig. 5).
 use super::{Random, Values, fill, lines, room};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// `rows` x `cols` blocks of `shape`, `per_column` of them in every column, in rows drawn without preference.
+/// A matrix of `rows` x `cols` blocks of `shape`, with `per_column` blocks in every column, in rows
+/// drawn uniformly.
 ///
 /// # Errors
-/// [`Error::Argument`] when a column has fewer places than `per_column`; [`Error::TooLarge`] and [`Error::Memory`] for
-/// sizes out of reach.
+/// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] and
+/// [`Error::Memory`] for sizes out of range.
 pub fn uniform(
     rows: usize,
     cols: usize,
@@ -30,23 +31,25 @@ pub fn uniform(
     fill(Pattern::trusted(rows as usize, cols as usize, col_ptr, row_idx), shape, values, random)
 }
 
-/// The adjacency matrix of a directed graph whose degrees follow a power law, a dense block of `shape` for each edge:
-/// `nodes` x `nodes` blocks, at most `edges` of them.
+/// The adjacency matrix of a directed graph whose degrees follow a power law, with a dense block of
+/// `shape` for each edge: `nodes` x `nodes` blocks, at most `edges` of them.
 ///
-/// R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SIAM SDM 2004) with the quadrant
-/// probabilities of Graph500, 0.57, 0.19, 0.19, 0.05, on the smallest power of two that holds `nodes`; an edge that
-/// falls outside is drawn again. An edge drawn twice is there once, as the hubs' often are. Nodes are not shuffled: hubs
-/// have low numbers.
+/// The method is R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*,
+/// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. It works on
+/// the smallest power of two that holds `nodes`; an edge that falls outside is drawn again. An edge
+/// drawn twice, as often happens at hubs, becomes one block. Nodes are not shuffled: hubs have low
+/// numbers.
 ///
 /// # Errors
-/// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of reach.
+/// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for sizes
+/// out of range.
 pub fn power_law(nodes: usize, edges: usize, shape: BlockShape, values: Values, seed: u64) -> Result<Cbc<f64>> {
     let nodes = lines("nodes", nodes)?;
     if nodes == 0 && edges > 0 {
         return Err(Error::Argument(format!("{edges} edges in a graph without nodes")));
     }
     let random = &mut Random::new(seed);
-    // (column, row) in one number: sorting it puts the entries in order.
+    // Column and row in one number, so that sorting puts the entries in order.
     let mut places: Vec<u64> = room(edges as u64, 8)?;
     places.extend((0..edges).map(|_| edge(nodes, random)));
     places.sort_unstable();
@@ -61,7 +64,8 @@ pub fn power_law(nodes: usize, edges: usize, shape: BlockShape, values: Values, 
     fill(Pattern::trusted(nodes as usize, nodes as usize, col_ptr, row_idx), shape, values, random)
 }
 
-/// One edge, `column << 32 | row`: a quadrant for each bit of the node numbers, drawn with 32 random bits.
+/// Draws one edge, `column << 32 | row`: one quadrant for each bit of the node numbers, with 32
+/// random bits.
 fn edge(nodes: u32, random: &mut Random) -> u64 {
     // 0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19 of 2^32, rounded down.
     const UPPER_LEFT: u32 = 2448131358;
@@ -118,7 +122,8 @@ mod tests {
         let one = |seed| power_law(77, 300, shape(1, 2), Values::Real, seed).unwrap();
         assert_eq!(one(3), one(3));
         assert_ne!(one(3), one(4));
-        // Fixed for good: README, tests and reports elsewhere name matrices by their seeds.
+        // These values never change: README, tests and reports elsewhere name matrices by their
+        // seeds.
         let matrix = uniform(10, 3, 2, BlockShape::SCALAR, Values::Integer, 42).unwrap();
         assert_eq!(matrix.pattern().row_idx(), [1, 6, 2, 3, 0, 8]);
         assert_eq!(matrix.values(), [-3.0, 3.0, -1.0, 1.0, -3.0, 0.0]);
@@ -136,7 +141,7 @@ mod tests {
         assert_eq!(text(uniform(3, 2, 4, scalar, Values::Real, 1)), "4 blocks in a column of 3 rows");
         assert_eq!(text(power_law(0, 5, scalar, Values::Real, 1)), "5 edges in a graph without nodes");
         let huge = usize::MAX;
-        let above = u32::MAX as usize; // of which a pattern has one less
+        let above = u32::MAX as usize; // one more than Pattern::MAX_LINES
         assert!(matches!(uniform(above, 1, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
         assert!(matches!(uniform(3, huge, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
         assert!(matches!(power_law(3, huge / 4, scalar, Values::Real, 1), Err(Error::Memory { .. })));

@@ -1,14 +1,18 @@
-//! Jacobians, whose normal equations are the Hessians of [`super::slam`].
+//! Jacobians whose normal equations are the Hessians of [`super::slam`].
 use super::{Random, Values, fill, slam};
 use crate::{BlockGroups, BlockShape, Cbc, Pattern, Result};
 
-/// The Jacobian of a bundle adjustment, [J_camera | J_point]: a row of two residuals for each observation, point after point, with a block
-/// of 2 x `parameters` for its camera (9 with the lens, 6 without) and one of 2x3 for its point.
+/// The Jacobian of a bundle adjustment, [J_camera | J_point].
 ///
-/// Who sees what is drawn as by [`bundle_adjustment`](super::bundle_adjustment): with the same seed that matrix has the pattern of J_cameraᵀ·J_point.
+/// Each observation gives a row of two residuals, point after point. The row has a block of 2 x
+/// `parameters` for its camera (9 with the lens, 6 without) and one of 2x3 for its point.
+///
+/// Visibility is drawn as by [`bundle_adjustment`](super::bundle_adjustment): with the same seed
+/// that matrix has the pattern of J_cameraᵀ·J_point.
 ///
 /// # Errors
-/// As [`bundle_adjustment`](super::bundle_adjustment), with [`Error::BlockShape`](crate::Error::BlockShape) for `parameters` outside 1 to 32.
+/// As [`bundle_adjustment`](super::bundle_adjustment), and
+/// [`Error::BlockShape`](crate::Error::BlockShape) if `parameters` is outside 1 to 32.
 pub fn bundle_adjustment_jacobian(
     cameras: usize,
     points: usize,
@@ -19,7 +23,7 @@ pub fn bundle_adjustment_jacobian(
 ) -> Result<BlockGroups<Cbc<f64>>> {
     let (of_camera, of_point) = (BlockShape::new(2, parameters)?, BlockShape::new(2, 3)?);
     let random = &mut Random::new(seed);
-    // An entry of this pattern is an observation: its row in J.
+    // An entry of this pattern is an observation; its number is the row in J.
     let seen = slam::visibility(cameras, points, observations, random)?;
     let rows = seen.nnz();
     let (by_camera, observation) = seen.transpose();
@@ -30,10 +34,11 @@ pub fn bundle_adjustment_jacobian(
     BlockGroups::side_by_side([camera, fill(in_points, of_point, values, random)?])
 }
 
-/// The Jacobian of a pose graph: a row for a prior on the first pose, then one for each step and loop closure with a block for either
-/// pose. Blocks are `freedom` x `freedom`.
+/// The Jacobian of a pose graph, with blocks of `freedom` x `freedom`.
 ///
-/// Loops are drawn as by [`pose_graph`](super::pose_graph): with the same seed that matrix has the pattern of JᵀJ.
+/// It has a row for a prior on the first pose, then one for each step and loop closure, with a
+/// block for each of its two poses. Loops are drawn as by [`pose_graph`](super::pose_graph): with
+/// the same seed that matrix has the pattern of JᵀJ.
 ///
 /// # Errors
 /// As [`pose_graph`](super::pose_graph).
@@ -74,10 +79,10 @@ mod tests {
         assert_eq!((j.scalar_rows(), j.scalar_cols(), j.nnz()), (2 * 150, 12 * 9 + 50 * 3, 300));
         let h = reference::gram_groups(&j, Part::Upper)?;
         let w = generate::bundle_adjustment(12, 50, 3, BlockShape::new(9, 3)?, Values::Integer, 4)?;
-        let of = |row, col| h.get(row, col).map(Cbc::pattern);
-        assert_eq!(of(0, 1), Some(w.pattern()));
-        assert_eq!(of(1, 1).map(Pattern::nnz), Some(50));
-        assert_eq!(of(1, 0), None);
+        let pattern = |row, col| h.get(row, col).map(Cbc::pattern);
+        assert_eq!(pattern(0, 1), Some(w.pattern()));
+        assert_eq!(pattern(1, 1).map(Pattern::nnz), Some(50));
+        assert_eq!(pattern(1, 0), None);
 
         let j = pose_graph_jacobian(30, 25, 6, Values::Integer, 5)?;
         assert_eq!((j.nrows(), j.ncols(), j.nnz()), (1 + 29 + 25, 30, 1 + 2 * 54));

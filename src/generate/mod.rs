@@ -1,8 +1,9 @@
-//! Block-sparse matrices made from a seed: the families that solvers and graphs bring, at any size; and in [`problem`] whole
-//! problems, with numbers that fit each other.
+//! Block-sparse matrices of any size, generated from a seed: families that occur in solvers and
+//! graphs. [`problem`] has whole problems, with consistent numbers.
 //!
-//! The same arguments give the same matrix, bit for bit, on every platform: the random numbers are those of
-//! [`Random`], and only additions, multiplications and comparisons, which IEEE 754 fixes, are done with them.
+//! The same arguments give the same matrix, bit for bit, on every platform. The random numbers are
+//! those of [`Random`], and are combined only by additions, multiplications and comparisons, which
+//! IEEE 754 defines exactly.
 //!
 //! ```
 //! use blockmul::generate::{Values, bundle_adjustment};
@@ -24,7 +25,7 @@ pub use slam::{bundle_adjustment, pose_graph};
 
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// What the elements of generated blocks are.
+/// Distribution of the elements of generated blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Values {
     /// Uniform in -1 to 1.
@@ -35,7 +36,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// One element.
+    /// Draws one element.
     fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Real => 2.0 * random.unit() - 1.0,
@@ -44,14 +45,14 @@ impl Values {
     }
 }
 
-/// Blocks drawn in the order of the pattern's entries.
+/// Draws the blocks in the order of the pattern's entries.
 fn fill(pattern: Pattern, shape: BlockShape, values: Values, random: &mut Random) -> Result<Cbc<f64>> {
     let mut elements = room(pattern.nnz() as u64, shape.area() as u64 * 8)?;
     elements.extend((0..pattern.nnz() * shape.area()).map(|_| values.draw(random)));
     Cbc::new(pattern, shape, elements)
 }
 
-/// Rows or columns, checked.
+/// Checks a number of rows or columns.
 fn lines(what: &'static str, count: usize) -> Result<u32> {
     match count as u64 > Pattern::MAX_LINES {
         true => Err(Error::TooLarge { what, value: count as u64, limit: Pattern::MAX_LINES }),
@@ -59,7 +60,7 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
     }
 }
 
-/// An empty vector with room for `count` groups of `bytes` bytes, or [`Error::Memory`].
+/// An empty vector with capacity for `count` groups of `bytes` bytes, or [`Error::Memory`].
 fn room<T>(count: u64, bytes: u64) -> Result<Vec<T>> {
     let needed = count.saturating_mul(bytes);
     let what = || format!("a generated matrix of {count} entries");

@@ -1,17 +1,18 @@
-//! [`Random`]: the one source of random numbers.
+//! [`Random`]: the only source of random numbers.
 use std::collections::BTreeSet;
 
-/// SplitMix64 (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014, with the constants of
-/// Vigna's reference code): a counter that steps by the golden ratio, mixed to 64 bits; period 2^64.
+/// The generator SplitMix64 (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*,
+/// OOPSLA 2014, with the constants of Vigna's reference code). A counter steps by the golden ratio
+/// and is mixed to 64 bits; its period is 2^64.
 ///
-/// Small, fast and the same everywhere; not for secrets.
+/// It is small, fast and the same everywhere. It is not for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The sequence of `seed`; each seed has its own.
+    /// Starts the sequence of `seed`; each seed has its own.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -25,13 +26,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in 0 to 1, without 1: a multiple of 2^-53.
+    /// A number uniform in 0 to 1, without 1: a multiple of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Of the normal distribution of mean 0 and variance 1: one of the two numbers of Marsaglia's polar method (Marsaglia, Bray:
-    /// *A Convenient Method for Generating Normal Variables*, 1964).
+    /// A normal deviate of mean 0 and variance 1: one of the two numbers of Marsaglia's polar
+    /// method (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964).
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
@@ -42,8 +43,8 @@ impl Random {
         }
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire: *Fast Random Integer Generation in an Interval*, 2019); 0 for a
-    /// `bound` of 0.
+    /// A number uniform in `0..bound`, without bias (Lemire: *Fast Random Integer Generation in an
+    /// Interval*, 2019); 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -55,9 +56,10 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// `count` different numbers of `0..bound`, ascending; all of them when there are not as many.
+    /// Draws `count` different numbers of `0..bound`, ascending; all of them if there are fewer.
     ///
-    /// Floyd's method (Bentley: *Programming Pearls*, CACM, September 1987): `count` draws, however close to `bound`.
+    /// The method is Floyd's (Bentley: *Programming Pearls*, CACM, September 1987): `count` draws,
+    /// however close to `bound`.
     pub fn distinct(&mut self, count: u64, bound: u64) -> Vec<u64> {
         let mut numbers = BTreeSet::new();
         for last in bound.saturating_sub(count)..bound {
@@ -98,7 +100,7 @@ mod tests {
         let mut random = Random::new(3);
         let numbers: Vec<_> = (0..100_000).map(|_| random.normal()).collect();
         let moment = |power| numbers.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 1e5;
-        // Four standard deviations of each mean; those of x⁴ are 0.03.
+        // Four standard deviations of each mean; for x⁴ one is 0.03.
         for (power, mean, near) in [(1, 0.0, 0.013), (2, 1.0, 0.018), (3, 0.0, 0.05), (4, 3.0, 0.125)] {
             assert!((moment(power) - mean).abs() < near, "{power}: {}", moment(power));
         }

@@ -1,17 +1,19 @@
-//! The matrices of simultaneous localisation and mapping: cameras and points, poses and loop closures.
+//! Matrices of simultaneous localisation and mapping: cameras and points, poses and loop closures.
 use super::{Random, Values, fill, lines, room};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// The camera-point matrix W of a bundle adjustment: the off-diagonal part of its Hessian, whose product W·Wᵀ forms the
-/// Schur complement. `cameras` x `points` blocks of `shape`, parameters of a camera by those of a point (6x3, or 9x3
-/// with the lens), `observations` blocks in every column.
+/// The camera-point matrix W of a bundle adjustment: the off-diagonal part of its Hessian, whose
+/// product W·Wᵀ forms the Schur complement.
 ///
-/// The cameras follow a path: each point is seen from cameras drawn from twice as many neighbouring ones as see it, so
-/// the Schur complement is banded, as in a recording.
+/// It has `cameras` x `points` blocks of `shape`: parameters of a camera by those of a point (6x3,
+/// or 9x3 with the lens). Every column has `observations` blocks.
+///
+/// The cameras follow a path. The cameras that see a point are drawn from twice as many neighbours,
+/// so the Schur complement is banded, as in a recording.
 ///
 /// # Errors
-/// [`Error::Argument`] when a point is to be seen by more cameras than there are; [`Error::TooLarge`] and
-/// [`Error::Memory`] for sizes out of reach.
+/// [`Error::Argument`] if `observations` exceeds `cameras`; [`Error::TooLarge`] and
+/// [`Error::Memory`] for sizes out of range.
 pub fn bundle_adjustment(
     cameras: usize,
     points: usize,
@@ -25,7 +27,7 @@ pub fn bundle_adjustment(
     fill(pattern, shape, values, random)
 }
 
-/// Which cameras (rows) see each point (columns).
+/// Draws which cameras (rows) see each point (columns).
 pub(super) fn visibility(cameras: usize, points: usize, observations: usize, random: &mut Random) -> Result<Pattern> {
     let (cameras, points) = (lines("cameras", cameras)?, lines("points", points)?);
     if observations > cameras as usize {
@@ -44,13 +46,17 @@ pub(super) fn visibility(cameras: usize, points: usize, observations: usize, ran
     Ok(Pattern::trusted(cameras as usize, points as usize, col_ptr, row_idx))
 }
 
-/// The Hessian of a pose graph: `poses` x `poses` blocks of `freedom` x `freedom` (6 in space, 3 in the plane); a block
-/// and its transpose for each step from pose to pose and for each of `loop_closures` further pairs; and every diagonal
-/// block. Symmetric to the bit and strictly diagonally dominant with a positive diagonal, so positive definite.
+/// The Hessian of a pose graph: `poses` x `poses` blocks of `freedom` x `freedom` (6 in space, 3 in
+/// the plane).
+///
+/// Each step from pose to pose and each of `loop_closures` further pairs has a block and its
+/// transpose; every diagonal block is stored. The matrix is symmetric to the bit and strictly
+/// diagonally dominant with a positive diagonal, so it is positive definite.
 ///
 /// # Errors
-/// [`Error::Argument`] when there are fewer pairs of poses to close loops between; [`Error::BlockShape`] for `freedom`
-/// outside 1 to 32; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of reach.
+/// [`Error::Argument`] if there are fewer pairs of poses than `loop_closures`;
+/// [`Error::BlockShape`] if `freedom` is outside 1 to 32; [`Error::TooLarge`] and [`Error::Memory`]
+/// for sizes out of range.
 pub fn pose_graph(poses: usize, loop_closures: usize, freedom: usize, values: Values, seed: u64) -> Result<Cbc<f64>> {
     let shape = BlockShape::new(freedom, freedom)?;
     let random = &mut Random::new(seed);
@@ -61,7 +67,7 @@ pub fn pose_graph(poses: usize, loop_closures: usize, freedom: usize, values: Va
     let area = shape.area();
     let mut elements = room(pattern.nnz() as u64, area as u64 * 8)?;
     elements.resize(pattern.nnz() * area, 0.0);
-    // Sums of the magnitudes left of and right of the diagonal, row by row of scalars.
+    // Sums of the magnitudes beside the diagonal, for each row of scalars.
     let mut weight = room(u64::from(poses), freedom as u64 * 8)?;
     weight.resize(poses as usize * freedom, 0.0);
     for &(from, to) in &edges {
@@ -79,14 +85,15 @@ pub fn pose_graph(poses: usize, loop_closures: usize, freedom: usize, values: Va
     for pose in 0..poses {
         let block = entry(&pattern, pose, pose) * area;
         for row in 0..freedom {
-            // One above the magnitudes beside it.
+            // 1 more than the sum of the magnitudes beside it.
             elements[block + row * (freedom + 1)] = weight[pose as usize * freedom + row] + 1.0;
         }
     }
     Cbc::new(pattern, shape, elements)
 }
 
-/// The steps and loop closures of a pose graph, ascending by the later pose, then the earlier, which stands first.
+/// The steps and loop closures of a pose graph, as (earlier, later) pose, ascending by the later,
+/// then the earlier.
 pub(super) fn edges(poses: usize, loop_closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
     let poses = lines("poses", poses)?;
     // Pairs at least two steps apart, numbered as the entries of a triangle.
@@ -103,13 +110,14 @@ pub(super) fn edges(poses: usize, loop_closures: usize, random: &mut Random) -> 
     Ok(edges)
 }
 
-/// Pair `number`: poses (i, j) with i + 2 <= j, by j, then i.
+/// The pair with this number: poses (i, j) with i + 2 <= j, ordered by j, then i.
 fn pair(number: u64) -> (u32, u32) {
     let column = ((8 * u128::from(number) + 1).isqrt() as u64 - 1) / 2;
     ((number - column * (column + 1) / 2) as u32, column as u32 + 2)
 }
 
-/// The diagonal, the edges (above it, ascending by column, then row) and their mirror images.
+/// The pattern of the diagonal, the edges (above it, ascending by column, then row) and their
+/// mirror images.
 fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
     let mut col_ptr: Vec<u64> = room(u64::from(poses) + 1, 8)?;
     col_ptr.resize(poses as usize + 1, 1);
@@ -126,8 +134,8 @@ fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
         row_idx[next[col as usize] as usize] = row;
         next[col as usize] += 1;
     };
-    // Column by column what is above the diagonal, then the diagonal; a mirror image lies below the diagonal of an earlier
-    // column, which by then has both. So each column ascends.
+    // Each column gets its entries above the diagonal, then the diagonal. A mirror image lies below
+    // the diagonal of an earlier column, which is complete down to there. So each column ascends.
     let mut edges = edges.iter().peekable();
     for pose in 0..poses {
         while let Some(&(from, _)) = edges.next_if(|&&(_, to)| to == pose) {
@@ -139,7 +147,7 @@ fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
     Ok(Pattern::trusted(poses as usize, poses as usize, col_ptr, row_idx))
 }
 
-/// Number of the entry at (`row`, `col`), which is there.
+/// Number of the entry at (`row`, `col`), which exists.
 fn entry(pattern: &Pattern, row: u32, col: u32) -> usize {
     pattern.entries(col as usize).start + pattern.column(col as usize).partition_point(|&other| other < row)
 }
@@ -158,7 +166,7 @@ mod tests {
             let cameras = pattern.column(point);
             assert!(cameras.len() == 4 && cameras[3] - cameras[0] < 8, "{cameras:?}");
         }
-        // 50 in each row on average, fewer at the ends of the path; none is blind.
+        // 50 in each row on average, fewer at the ends of the path; every camera sees something.
         assert!((0..40).all(|camera| !pattern.transpose().0.column(camera).is_empty()));
         assert_eq!(w, bundle_adjustment(40, 500, 4, shape, Values::Integer, 5).unwrap());
     }
@@ -178,7 +186,8 @@ mod tests {
             for row in 0..180 {
                 let beside: f64 =
                     (0..180).filter(|&col| col != row).filter_map(|col| element(row, col)).map(f64::abs).sum();
-                // The generator adds the same magnitudes in another order: the rounding of 180 of them is far below 1.
+                // The generator adds the same magnitudes in another order; the rounding of 180 of
+                // them is far below 1.
                 assert!(element(row, row).unwrap() > beside);
                 assert!((0..180).all(|col| element(row, col) == element(col, row)));
             }
@@ -191,7 +200,7 @@ mod tests {
         let all: Vec<_> = (0..10).map(pair).collect();
         let expected: Vec<_> = (2..6).flat_map(|to| (0..=to - 2).map(move |from| (from, to))).collect();
         assert_eq!(all, expected);
-        // The last pair of the most poses there can be.
+        // The last pair for the greatest number of poses.
         let apart = u64::from(u32::MAX) - 2;
         assert_eq!(pair(apart * (apart + 1) / 2 - 1), (u32::MAX - 3, u32::MAX - 1));
     }

@@ -1,8 +1,10 @@
-//! Whole problems, with a start for a solver and the truth behind it: [`bundle_adjustment`] and [`pose_graph`].
+//! Whole problems, with a start for a solver and the truth behind it: [`bundle_adjustment`] and
+//! [`pose_graph`].
 //!
-//! The same fields give the same problem, bit for bit, on every platform, as the matrices beside: sines and logarithms are those of the crate `libm`,
-//! the rest is arithmetic. Noise and the errors of the start are drawn however small they are: with both 0, the same seed gives the truth
-//! and measurements that fit it.
+//! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms are
+//! those of the crate `libm`, the rest is arithmetic. The number of random draws does not depend on
+//! the size of the noise and of the start's errors: with both 0, the same seed gives the truth and
+//! measurements that fit it.
 //!
 //! ```
 //! use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
@@ -25,12 +27,12 @@ use super::Random;
 use crate::{Error, Result};
 use nalgebra::{Quaternion, SVector, UnitQuaternion, Vector3};
 
-/// Independent normal deviates.
+/// A vector of independent normal deviates.
 fn normal<const D: usize>(random: &mut Random, deviation: f64) -> SVector<f64, D> {
     SVector::from_fn(|_, _| random.normal() * deviation)
 }
 
-/// By an angle about an axis, as one vector.
+/// The rotation by an angle about an axis, given as one vector.
 fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     let angle = by.norm_squared().sqrt();
     let (sine, cosine) = libm::sincos(angle / 2.0);
@@ -38,7 +40,7 @@ fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
 }
 
-/// A size that may be 0, and else is one that can be squared and divided by.
+/// Checks a deviation: 0, or a number whose square and its reciprocal are normal numbers.
 fn deviation(what: &str, value: f64) -> Result<f64> {
     match value == 0.0 || (value > 0.0 && (value * value).is_normal() && (1.0 / (value * value)).is_normal()) {
         true => Ok(value),

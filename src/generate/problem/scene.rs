@@ -8,21 +8,22 @@ use crate::{
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// What a bundle adjustment is to be like. Neighbouring cameras are 1 apart.
+/// Parameters of a bundle adjustment. Neighbouring cameras are 1 apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scene {
-    /// How many.
+    /// Number of cameras.
     pub cameras: usize,
-    /// How many.
+    /// Number of points.
     pub points: usize,
-    /// Cameras that see a point, drawn from twice as many neighbouring ones.
+    /// Cameras that see each point, drawn from twice as many neighbours.
     pub views: usize,
-    /// Standard deviation of a place in a picture, in pixels, each way.
+    /// Standard deviation of each coordinate in a picture, in pixels.
     pub noise: f64,
-    /// How far the start is from the truth: the standard deviation of every coordinate of cameras and points; a hundredth of it that of
-    /// rotations, in radians, of focal lengths, as parts of them, and of k1 and k2.
+    /// Error of the start: the standard deviation of every coordinate of cameras and points. A
+    /// hundredth of it applies to rotations (radians), to focal lengths (relative), and to k1 and
+    /// k2.
     pub error: f64,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -33,20 +34,22 @@ impl Default for Scene {
     }
 }
 
-/// A bundle adjustment, its start off the truth. Focal lengths are 500 to 1000 pixels, k1 -0.1 to 0, k2 0 to 0.02; every point lies well in front of
-/// those that see it.
+/// A bundle adjustment whose start differs from the truth. Focal lengths are 500 to 1000 pixels, k1
+/// -0.1 to 0, k2 0 to 0.02. Every point lies well in front of the cameras that see it.
 ///
-/// Who sees what is drawn as by [`generate::bundle_adjustment`](crate::generate::bundle_adjustment): with the same seed that matrix has the pattern of this
-/// problem. Observations are in the order of the points.
+/// Visibility is drawn as by [`generate::bundle_adjustment`](crate::generate::bundle_adjustment):
+/// with the same seed that matrix has the pattern of this problem. Observations are in the order of
+/// the points.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) when a point is to be seen by more cameras than there are, and for deviations that are no numbers from 0;
-/// [`Error::TooLarge`](crate::Error::TooLarge) and [`Error::Memory`](crate::Error::Memory) for sizes out of reach.
+/// [`Error::Argument`](crate::Error::Argument) if there are fewer cameras than views of a point,
+/// and for deviations that are negative or not finite; [`Error::TooLarge`](crate::Error::TooLarge)
+/// and [`Error::Memory`](crate::Error::Memory) for sizes out of range.
 pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     let (noise, error) = (deviation("the noise", scene.noise)?, deviation("the error of the start", scene.error)?);
     let random = &mut Random::new(scene.seed);
     let seen = visibility(scene.cameras, scene.points, scene.views, random)?;
-    let ring = Ring::of(scene);
+    let ring = Ring::new(scene);
     let mut cameras = room(scene.cameras as u64, size_of::<Camera>() as u64)?;
     cameras.extend((0..scene.cameras).map(|number| ring.camera(number, random)));
     let mut points = room(scene.points as u64, 24)?;
@@ -65,23 +68,24 @@ pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     Ok(BundleAdjustment { cameras: starts, points: points.into_iter().map(Into::into).collect(), observations })
 }
 
-/// Where the cameras stand: on a circle, or an arc of it where they are few, in the plane y = 0.
+/// The circle of the cameras, or an arc of it if they are few, in the plane y = 0.
 struct Ring {
     cameras: usize,
     radius: f64,
-    /// Cameras that a point may be seen from are so far apart at most.
+    /// Greatest distance, along the ring, between cameras that may see one point.
     window: f64,
 }
 
 impl Ring {
-    fn of(scene: &Scene) -> Self {
+    fn new(scene: &Scene) -> Self {
         let window = scene.views.saturating_mul(2).min(scene.cameras) as f64;
-        // So large that points at twice the window before the cameras are well within, and neighbours look the same way.
+        // Large enough that points at twice the window in front of the cameras are well inside, and
+        // that neighbours look in about the same direction.
         let radius = (scene.cameras as f64 / TAU).max(8.0 * window).max(16.0);
         Self { cameras: scene.cameras, radius, window }
     }
 
-    /// Of a camera, in -π to π; may lie between two.
+    /// Angle of a camera, or of a place between two, in -π to π.
     fn angle(&self, camera: f64) -> f64 {
         (camera - (self.cameras as f64 - 1.0) / 2.0) / self.radius
     }
@@ -101,7 +105,8 @@ impl Ring {
         }
     }
 
-    /// In front of the middle of those that see it, which are given in ascending order.
+    /// A point in front of the middle of the cameras that see it, which are given in ascending
+    /// order.
     fn point(&self, seen_by: &[u32], random: &mut Random) -> Vector3<f64> {
         let ends = seen_by.first().zip(seen_by.last());
         let middle = ends.map_or(0.0, |(&first, &last)| (f64::from(first) + f64::from(last)) / 2.0);
@@ -121,7 +126,7 @@ struct Camera {
 }
 
 impl Camera {
-    /// Where it sees the point, by the model of [`BundleAdjustment`].
+    /// Projects a point by the model of [`BundleAdjustment`].
     fn sees(&self, point: &Vector3<f64>) -> Vector2<f64> {
         place(&(turned(&self.turn) * (point - self.centre)), self.focal, self.distortion)
     }
@@ -149,7 +154,8 @@ mod tests {
     use crate::{BlockShape, Error, generate};
     use nalgebra::Rotation3;
 
-    /// What the problem's own numbers say of an observation: the point before its camera, and the residual.
+    /// The observed point in its camera's coordinates, and the residual, from the problem's numbers
+    /// alone.
     fn residual(problem: &BundleAdjustment, of: &Observation) -> (Vector3<f64>, Vector2<f64>) {
         let [a, b, c, x, y, z, f, k1, k2] = problem.cameras[of.camera as usize];
         let point = Vector3::from(problem.points[of.point as usize]);
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn without_noise_and_error_it_is_the_truth_and_every_point_is_in_the_picture() {
-        // One camera and one view; as many as there are; a whole ring.
+        // One camera and one view; as many views as cameras; a whole ring.
         for (cameras, views) in [(1, 1), (3, 3), (40, 20), (500, 5)] {
             let scene = Scene { cameras, points: 300, views, noise: 0.0, error: 0.0, seed: 3 };
             let problem = bundle_adjustment(&scene).unwrap();
@@ -186,7 +192,7 @@ mod tests {
         let noisy = bundle_adjustment(&noisy).unwrap();
         assert_eq!((&noisy.cameras, &noisy.points), (&exact.cameras, &exact.points));
         let residuals = noisy.observations.iter().flat_map(|of| <[f64; 2]>::from(residual(&noisy, of).1));
-        // Of 20000 numbers: within 2 % in all but one of a hundred thousand seeds.
+        // From 20000 numbers: within 2 % for all but one of a hundred thousand seeds.
         assert!((deviation_of(residuals) / 0.7 - 1.0).abs() < 0.02);
 
         let off = bundle_adjustment(&Scene { error: 0.3, ..truth }).unwrap();
@@ -196,7 +202,7 @@ mod tests {
         };
         assert!((apart(|problem| problem.points.concat()) / 0.3 - 1.0).abs() < 0.05);
         let turns = apart(|problem| problem.cameras.iter().flat_map(|camera| camera[..3].to_vec()).collect());
-        // Of 180 numbers.
+        // From 180 numbers.
         assert!((turns / 0.003 - 1.0).abs() < 0.25, "{turns}");
     }
 

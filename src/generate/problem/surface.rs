@@ -1,12 +1,14 @@
-//! Paths over the surfaces of a torus and of a sphere: steps of about 1, turns about 1 apart, x ahead and z off the surface.
+//! Paths over the surfaces of a torus and a sphere. Steps are about 1 long and turns about 1 apart;
+//! x points ahead and z off the surface.
 use crate::{Result, generate::room};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{PI, TAU};
 
-/// A point of a surface, and the direction off it.
+/// A point of a surface, and the unit normal there.
 pub(super) type Point = (Vector3<f64>, Vector3<f64>);
 
-/// Around the tube, whose radius r is a third of the torus's own: 2πr steps a turn, 6πr turns.
+/// A path around the tube of a torus, whose radius r is a third of the torus's own: 2πr steps a
+/// turn, 6πr turns.
 pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let tube = (n / (12.0 * PI * PI)).sqrt();
@@ -18,7 +20,8 @@ pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     }
 }
 
-/// From pole to pole, with so many poses in every cap as its area is: a turn for every step towards the other pole.
+/// A path from pole to pole of a sphere: every cap has as many poses as its area. It makes a turn
+/// for every step towards the other pole.
 pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let radius = (n / (4.0 * PI)).sqrt();
@@ -31,7 +34,7 @@ pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
     }
 }
 
-/// So many poses of a path over a surface, which is given by how far along it one is.
+/// The poses of a path over a surface; `at` gives the point at a length along it.
 pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry3<f64>>> {
     let mut path = room(poses.into(), size_of::<Isometry3<f64>>() as u64)?;
     path.extend((0..poses).map(|pose| {
@@ -50,7 +53,8 @@ pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry
 mod tests {
     use super::*;
 
-    /// Steps are nearly 1 long and lead ahead but at the poles, everything is on the surface, and z is off it.
+    /// Steps are nearly 1 long and lead ahead except at the poles, all poses are on the surface,
+    /// and z is normal to it.
     #[test]
     fn paths_cover_their_surfaces() {
         let (on_torus, on_sphere) = (path(2000, torus(2000)).unwrap(), path(2000, sphere(2000)).unwrap());

@@ -1,16 +1,16 @@
-//! Rotations as paths need them: in the plane and in space.
+//! Rotations in the plane and in space, as paths need them.
 use super::{Shape, normal, surface, turned};
 use crate::{Result, generate::Random};
 use nalgebra::{AbstractRotation, Isometry, Isometry3, Quaternion, UnitComplex, UnitQuaternion, Vector3};
 use std::{f64::consts::FRAC_1_SQRT_2, fmt::Debug};
 
-/// How poses turn: in the plane by an angle, in space about any axis.
+/// A rotation of poses: in the plane by an angle, in space about any axis.
 pub(super) trait Turn<const D: usize>: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static {
-    /// By a quarter, to every side.
+    /// Quarter turns in every direction.
     fn quarters() -> Vec<Self>;
-    /// By an angle of this deviation about every axis.
+    /// Draws a rotation whose angle about every axis has this deviation.
     fn drawn(deviation: f64, random: &mut Random) -> Self;
-    /// Itself, less what rounding did to its length; as a file gives it back.
+    /// Normalizes the rotation, as if read back from a file.
     fn settled(self) -> Self;
     /// The poses of a path over a surface, if the shape is one.
     fn on_surface(_: Shape, _poses: u32) -> Result<Option<Vec<Isometry<f64, Self, D>>>> {

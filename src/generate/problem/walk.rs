@@ -1,4 +1,4 @@
-//! A path through a world of cells or over a surface, closed where it comes near itself.
+//! A path through cells or over a surface, with closures where it comes near itself.
 use super::{deviation, normal, turn::Turn};
 use crate::{
     Error, Result,
@@ -8,28 +8,31 @@ use crate::{
 use nalgebra::{Isometry, SMatrix, SVector, Translation};
 use std::collections::HashMap;
 
-/// What a pose graph is to be like.
+/// Parameters of a pose graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
-    /// How many, 1 at least.
+    /// Number of poses, at least 1.
     pub poses: usize,
-    /// Pairs of poses measured beside the path: of poses that are no neighbours on it, but in the same cell or in two that touch.
+    /// Pairs of poses measured in addition to the steps. They are not neighbours on the path, and
+    /// lie in the same cell or in two that touch.
     pub closures: usize,
-    /// How many.
+    /// Number of landmarks.
     pub landmarks: usize,
-    /// Poses that see a landmark, of those in its cell and in the ones that touch it; all where there are not as many.
+    /// Poses that see each landmark, from those in its cell and in adjacent ones; all of them if
+    /// there are fewer.
     pub views: usize,
-    /// Where the path leads.
+    /// Course of the path.
     pub shape: Shape,
-    /// Standard deviation of every coordinate measured, where a step is 1 long.
+    /// Standard deviation of every measured coordinate; a step is 1 long.
     pub noise: f64,
-    /// Standard deviation of rotations measured, in radians, about every axis; a quarter of `noise` by default.
+    /// Standard deviation of measured rotations about every axis, in radians; a quarter of `noise`
+    /// by default.
     pub turn_noise: Option<f64>,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// Where the path of a pose graph leads.
+/// Course of the path of a pose graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Through cells of the plane.
@@ -50,19 +53,26 @@ impl Default for Walk {
     }
 }
 
-/// A pose graph: a path, and landmarks in cells of it.
+/// A pose graph: a path, and landmarks in its cells.
 ///
-/// In the plane and in space the path goes straight or turns by a quarter, cell by cell, through a world of about four poses a cell; on a torus or a sphere
-/// it covers the surface in turns 1 apart, with cells of edge 2. Information matrices are those of the noise, the identity where there is none. The start is what the
-/// steps say alone: poses one from the other from the true first one, which is fixed, landmarks from the first pose that sees them. Steps and
-/// closures are in the order of the later pose, sightings in that of the landmarks, which are named after the poses.
+/// In the plane and in space the path goes straight or turns by a quarter, cell by cell, through a
+/// world of about four poses a cell. On a torus or a sphere it covers the surface in turns 1 apart,
+/// with cells of edge 2.
 ///
-/// The start drifts from the truth with the square root of the path, and closures with a long path between their ends then lead a solver into a wrong
-/// minimum: 600 poses on a torus with 600 closures, noise 0.5 and seed 1 are such a trap.
+/// Information matrices are those of the noise, or the identity if there is none. The start follows
+/// from the steps alone: each pose from the one before, beginning at the true first pose, which is
+/// fixed. Landmarks start where the first pose that sees them puts them. Steps and closures are in
+/// the order of the later pose. Sightings are in the order of the landmarks, whose names follow
+/// those of the poses.
+///
+/// The start drifts from the truth with the square root of the path. Closures with a long path
+/// between their ends can then lead a solver into a wrong minimum: an example is 600 poses on a
+/// torus with 600 closures, noise 0.5 and seed 1.
 ///
 /// # Errors
-/// [`Error::Argument`] for no poses, for landmarks that no pose is to see, for more closures than there are pairs of poses near one another, and for
-/// noise that is no number from 0; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of reach.
+/// [`Error::Argument`] for no poses, for landmarks without views, for more closures than pairs of
+/// near poses, and for noise that is negative or not finite; [`Error::TooLarge`] and
+/// [`Error::Memory`] for sizes out of range.
 pub fn pose_graph(walk: &Walk) -> Result<Graph> {
     Ok(match walk.shape {
         Shape::Plane => Graph::Plane(recorded(walk)?),
@@ -131,17 +141,17 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
     })
 }
 
-/// Poses in a cell and in those that touch it, as many as there mostly are: what room is made for.
+/// Typical number of poses in a cell and in those that touch it, for which memory is reserved.
 const NEAR: usize = 28;
 
-/// Standard deviations of coordinates and of rotations about every axis.
+/// Standard deviations of coordinates, and of rotations about every axis.
 #[derive(Clone, Copy)]
 struct Noise {
     far: f64,
     turn: f64,
 }
 
-/// Of `D` coordinates and, beyond them, angles.
+/// The information matrix of `D` coordinates followed by angles.
 fn information<const D: usize, const M: usize>(noise: Noise) -> SMatrix<f64, M, M> {
     SMatrix::from_diagonal(&SVector::from_fn(|axis, _| {
         let deviation = if axis < D { noise.far } else { noise.turn };
@@ -167,17 +177,17 @@ type Cell<const D: usize> = [i32; D];
 /// A walk from cell to cell.
 struct Path<R, const D: usize> {
     cells: Vec<Cell<D>>,
-    /// Where each pose nearly is: in the middle of its cell, or on the surface.
+    /// Approximate pose of each step: the middle of its cell, or a place on the surface.
     middles: Vec<Isometry<f64, R, D>>,
     /// Edge of a cell.
     edge: f64,
-    /// The poses in a cell, ascending.
+    /// The poses in each cell, ascending.
     visits: HashMap<Cell<D>, Vec<u32>>,
 }
 
 impl<R: Turn<D>, const D: usize> Path<R, D> {
     fn drawn(poses: u32, random: &mut Random) -> Result<Self> {
-        // At least two cells wide, so that there is a turn that leads on wherever the path meets the end of the world.
+        // At least two cells wide, so that at every border of the world one of the turns leads on.
         let side = (2..).find(|side: &i64| side.pow(D as u32) * 4 >= poses.into()).unwrap_or(i64::MAX) as i32;
         let quarters = R::quarters();
         let ways = [vec![R::identity(); quarters.len() * 3 / 2], quarters].concat();
@@ -198,7 +208,8 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
     }
 
     fn over(middles: Vec<Isometry<f64, R, D>>) -> Result<Self> {
-        // A surface meets few cells: with an edge of 2 there are three pairs of poses or more for each pose.
+        // A surface passes through few cells: with an edge of 2 there are at least three pairs of
+        // poses for each pose.
         let mut path = Self::with_room(middles.len() as u64, 2.0)?;
         for middle in middles {
             path.push(std::array::from_fn(|axis| (middle.translation.vector[axis] / 2.0).round() as i32), middle);
@@ -227,7 +238,8 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
         })
     }
 
-    /// The steps and so many closures, ascending by the later pose, then the earlier, which stands first.
+    /// The steps and the closures, as (earlier, later) pose, ascending by the later, then the
+    /// earlier.
     fn edges(&self, closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
         let mut pairs = room((self.cells.len() * NEAR) as u64, 8)?;
         for (to, cell) in (0u32..).zip(&self.cells) {
@@ -247,7 +259,7 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
         Ok(edges)
     }
 
-    /// Poses near where the path leads, that look nearly straight ahead.
+    /// Draws the true poses near the middles, looking nearly straight ahead.
     fn poses(&self, random: &mut Random) -> Result<Vec<Isometry<f64, R, D>>> {
         let mut poses = room(self.cells.len() as u64, size_of::<Isometry<f64, R, D>>() as u64)?;
         poses.extend(self.middles.iter().map(|middle| moved(middle, Noise { far: 0.1, turn: 0.1 }, random)));

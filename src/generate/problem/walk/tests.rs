@@ -1,4 +1,4 @@
-//! What every graph is like, and what its numbers say of one another.
+//! Properties of every graph, and the consistency of its numbers.
 use super::*;
 use crate::solver::problem::{Plane, Space, g2o};
 use nalgebra::Vector3;
@@ -33,7 +33,8 @@ fn deviation_of(numbers: impl Iterator<Item = f64>) -> f64 {
     (numbers.iter().map(|number| number * number).sum::<f64>() / numbers.len() as f64).sqrt()
 }
 
-/// Checks what holds of any, against the truth; gives the errors of what was measured: places of poses, their rotations, landmarks.
+/// Checks properties of any graph against the truth. Returns the errors measured in places of
+/// poses, in their rotations, and in landmarks.
 fn errors<R: Turn<D>, const D: usize, const N: usize>(
     graph: &PoseGraph<World<R, D, N>>,
     truth: &PoseGraph<World<R, D, N>>,
@@ -47,7 +48,8 @@ fn errors<R: Turn<D>, const D: usize, const N: usize>(
     assert_eq!((pairs.len(), graph.steps.len()), (SMALL.poses - 1, SMALL.poses - 1 + SMALL.closures));
     for step in &graph.steps {
         let exact = truth.poses[step.from as usize].inverse() * truth.poses[step.to as usize];
-        // Neighbouring cells, and what both are off their middles or where they are in them.
+        // Neighbouring cells; in addition, both poses can be off their middles, or anywhere in the
+        // cell.
         assert!(exact.translation.vector.norm() < if edge > 1.0 { 5.5 } else { 2.0 });
         let off = exact.inverse() * step.measured;
         places.extend(off.translation.vector.iter());
@@ -84,7 +86,8 @@ fn noise_is_as_large_as_asked_and_as_the_information_says() {
         let of_shapes = [Shape::Space, Shape::Torus, Shape::Sphere].map(of_space);
         for [places, rotations, landmarks] in [of_plane].into_iter().chain(of_shapes) {
             for (errors, deviation) in [(places, noise), (rotations, noise / 4.0), (landmarks, noise)] {
-                // Of 600 numbers or more: within a tenth in all but one of a thousand seeds. Rounding is of paths of 300.
+                // From 600 numbers or more: within a tenth for all but one of a thousand seeds.
+                // Rounding errors come from paths of 300 steps.
                 let found = deviation_of(errors.into_iter());
                 assert!((found - deviation).abs() <= deviation / 10.0 + 1e-12, "{found}, {deviation} asked");
             }
@@ -109,8 +112,8 @@ fn rotations_have_a_noise_of_their_own() {
         assert!((places - noise).abs() <= noise / 10.0 + 1e-12, "{places}");
         assert!((rotations - turn_noise).abs() <= turn_noise / 10.0 + 1e-12, "{rotations}");
         let information = space(walk).steps[7].information.diagonal();
-        let of = |noise: f64| if noise > 0.0 { 1.0 / (noise * noise) } else { 1.0 };
-        assert_eq!((information[2], information[3]), (of(noise), of(turn_noise)));
+        let inverse_variance = |noise: f64| if noise > 0.0 { 1.0 / (noise * noise) } else { 1.0 };
+        assert_eq!((information[2], information[3]), (inverse_variance(noise), inverse_variance(turn_noise)));
     }
 }
 
