@@ -1,4 +1,4 @@
-//! Binning: entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
+//! Binning: the entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
 use super::Scale;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, Matrix, Result,
@@ -25,17 +25,17 @@ kernel! {
     }
 }
 
-/// A raster over arrays that may be those of the transpose.
+/// A raster over arrays, which may be those of the transpose.
 pub(super) struct Mesh {
     pub scale: Scale,
     rows_per_cell: u64,
     cols_per_cell: u64,
-    /// From a cell to the one of the next rows, of the next columns.
+    /// Cells from one row of cells to the next, and from one column to the next.
     row_step: u64,
     col_step: u64,
 }
 
-/// Of each cell: entries, and the bits of the largest magnitude.
+/// For each cell its entries, and the bits of the largest magnitude.
 #[derive(Debug, PartialEq)]
 pub(super) struct Bins {
     pub counts: Vec<u32>,
@@ -45,7 +45,8 @@ pub(super) struct Bins {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
     group_size: usize,
-    /// Elements of a work-item: as many times fewer searches for a column, and fewer atomics where neighbours share a cell.
+    /// Elements per work-item. More elements mean fewer searches for a column, and fewer atomics if
+    /// neighbours share a cell.
     items: usize,
 }
 
@@ -107,7 +108,7 @@ impl Mesh {
         Ok(Bins { counts: counts.download(&work)?, largest: largest.download(&work)? })
     }
 
-    /// What the kernel computes.
+    /// The reference for the kernel.
     pub fn model<T: Element>(&self, matrix: CbcView<'_, T>) -> Bins {
         let mut bins = Bins { counts: vec![0; self.cells()], largest: vec![0; self.cells()] };
         let (rows, cols) = (matrix.shape.rows(), matrix.shape.cols());
@@ -131,7 +132,7 @@ fn is_double<T: Element>() -> bool {
     T::NAME == f64::NAME
 }
 
-/// 32 bits that are ordered as magnitudes are, and 0 for zero alone; any NaN is the one above infinity.
+/// 32 bits with the order of magnitudes, and 0 for zero only; any NaN is the number above infinity.
 fn magnitude<T: Element>(value: T) -> u32 {
     let value = value.to_f64().abs();
     match is_double::<T>() {
@@ -142,7 +143,7 @@ fn magnitude<T: Element>(value: T) -> u32 {
     }
 }
 
-/// The magnitude that [`magnitude`] made `bits` of.
+/// The magnitude that `bits` of [`magnitude`] represent.
 pub(super) fn from_bits<T: Element>(bits: u32) -> f64 {
     match is_double::<T>() {
         true => f64::from_bits(u64::from(bits) << 32),
@@ -160,7 +161,7 @@ mod tests {
     };
     use half::f16;
 
-    /// The raster of the device is the host's, at every tuning.
+    /// Checks that the device's raster equals the host's, at every tuning.
     fn agree<M: Matrix>(matrix: &M, size: usize) -> Result<Raster> {
         let device = test_device();
         let on_device = device.upload(matrix)?;
@@ -180,8 +181,9 @@ mod tests {
 
     #[test]
     fn small_matrices_at_the_ends_of_items_and_groups() -> Result<()> {
-        // A group has 12 elements at one tuning, 64 at another: one fewer, as many, one more, in one column, in one row (a column each), on
-        // a diagonal with two empty columns between.
+        // A group has 12 elements at one tuning, 64 at another. The numbers are one fewer, as many,
+        // one more. The places are one column, one row (a column each), and a diagonal with two
+        // empty columns between.
         for nnz in [0, 1, 2, 11, 12, 13, 63, 64, 65] {
             for (rows, cols, place) in [
                 (70, 1, (|i| (i, 0)) as fn(usize) -> (usize, usize)),
@@ -243,7 +245,7 @@ mod tests {
         }
         assert_eq!(largest::<f64>(&[f64::NEG_INFINITY, f64::MAX])?, f64::INFINITY);
         assert_eq!(largest::<f16>(&[-0.0, 0.0])?, 0.0);
-        // What no float holds, the least double, the least float, the least half.
+        // A value beyond f32, the least double, the least float, the least half.
         assert_eq!(largest::<f64>(&[1e300, -2f64.powi(990)])?, largest::<f64>(&[1e300])?);
         assert_eq!(largest::<f64>(&[-2f64.powi(-900), 0.0])?, 2f64.powi(-900));
         let tiny = largest::<f64>(&[f64::from_bits(1)])?;
@@ -253,7 +255,7 @@ mod tests {
         Ok(())
     }
 
-    /// As many scalar rows as there may be, in one cell of all of them and in cells of fewer.
+    /// The greatest number of scalar rows, in one cell of all rows and in smaller cells.
     #[test]
     fn small_numbers_of_entries_in_billions_of_rows() -> Result<()> {
         let shape = BlockShape::new(32, 1)?;

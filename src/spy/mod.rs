@@ -1,7 +1,9 @@
-//! Pictures of matrices: a raster is laid over a matrix, and what falls on each of its cells is counted, and the largest magnitude kept.
+//! Pictures of matrices: a raster of cells covers a matrix, and each cell has its number of entries
+//! and the largest magnitude.
 //!
-//! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`), or on the host ([`Raster::on_host`]); both
-//! give the same raster, to the bit. Colours are the business of whoever draws it.
+//! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`),
+//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. The caller chooses
+//! the colours.
 //!
 //! ```
 //! use blockmul::spy::Raster;
@@ -23,38 +25,40 @@ pub use scale::{Scale, Side};
 use crate::{DeviceMatrix, Element, Matrix, Result};
 use bin::{Bins, Mesh, Tuning};
 
-/// A matrix seen through a raster of cells; row 0 is on top, column 0 on the left.
+/// A matrix reduced to a raster of cells; row 0 is on top, column 0 on the left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raster {
     scale: Scale,
     cells: Vec<Cell>,
 }
 
-/// What falls on one cell.
+/// The contents of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Entries stored there, explicit zeros too: blocks where [`Scale::whole_blocks`], else elements of blocks.
+    /// Stored entries, explicit zeros too: blocks if [`Scale::whole_blocks`], else elements of
+    /// blocks.
     pub entries: u32,
-    /// Largest magnitude of an element; NaN if any is. Of an `f64` the upper 32 bits count: it is right to one part in a million and
-    /// 0 for zeros only.
+    /// Largest magnitude of an element; NaN if any is. Of an `f64` only the upper 32 bits count: it
+    /// is correct to one part in a million, and 0 for zeros only.
     pub largest: f64,
 }
 
 impl Raster {
-    /// Bins a matrix on the device it lives on; at most `size` cells a side, see [`Scale::fit`].
+    /// Bins a matrix on its device, with at most `size` cells a side; see [`Scale::fit`].
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for a `size` of 0 or above [`Scale::MAX_SIZE`]; what the device refuses.
+    /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`];
+    /// errors of the device.
     pub fn of<M: Matrix>(matrix: &DeviceMatrix<M>, size: usize) -> Result<Self> {
         let cbc = &matrix.cbc;
         let mesh = Mesh::new::<M>(cbc.nrows, cbc.ncols, cbc.shape, size)?;
         Ok(Self::new::<M::Element>(mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
     }
 
-    /// Bins a matrix on the host; what [`Raster::of`] makes of it.
+    /// Bins a matrix on the host; the result equals that of [`Raster::of`].
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for a `size` of 0 or above [`Scale::MAX_SIZE`].
+    /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`].
     pub fn on_host<M: Matrix>(matrix: &M, size: usize) -> Result<Self> {
         let view = matrix.as_cbc();
         let mesh = Mesh::new::<M>(view.pattern.nrows(), view.pattern.ncols(), view.shape, size)?;
@@ -74,13 +78,13 @@ impl Raster {
     /// The cell in row `row` and column `col` of the raster.
     ///
     /// # Panics
-    /// Outside the raster.
+    /// If the place is outside the raster.
     pub fn cell(&self, row: usize, col: usize) -> Cell {
         assert!(col < self.scale.width(), "column {col} of a raster of {}", self.scale.width());
         self.cells[row * self.scale.width() + col]
     }
 
-    /// Row by row.
+    /// All cells, row by row.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }

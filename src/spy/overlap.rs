@@ -1,18 +1,21 @@
-//! [`Overlap`]: where two patterns agree, and what either has alone.
+//! [`Overlap`]: the entries that two patterns share, and those that only one has.
 use crate::{Error, Pattern, Result};
 
-/// The entries of two patterns of one size, each in one of three patterns.
+/// The entries of two patterns of one size, split into three patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
-    /// In both.
+    /// Entries of both.
     pub both: Pattern,
-    /// In the first only: where it is a product and the second a factor, the fill.
+    /// Entries of the first only. If the first is a product and the second a factor, this is the
+    /// fill.
     pub first_only: Pattern,
-    /// In the second only.
+    /// Entries of the second only.
     pub second_only: Pattern,
 }
 
 impl Overlap {
+    /// Splits the entries of two patterns.
+    ///
     /// ```
     /// use blockmul::matrix::Pattern;
     /// use blockmul::spy::Overlap;
@@ -24,7 +27,7 @@ impl Overlap {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] when the sizes differ.
+    /// [`Error::Argument`] if the sizes differ.
     pub fn of(first: &Pattern, second: &Pattern) -> Result<Self> {
         let size = |pattern: &Pattern| (pattern.nrows(), pattern.ncols());
         if size(first) != size(second) {

@@ -1,25 +1,27 @@
 //! [`Scale`]: how finely a raster shows a matrix.
 use crate::{BlockShape, Error, Result};
 
-/// The rows or the columns of a matrix, shared out to the cells of a raster.
+/// The rows or the columns of a matrix, divided among the cells of a raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Side {
     /// Rows or columns, counted in scalars.
     pub lines: u64,
-    /// Of them, those that a cell shows; the last cell may have fewer.
+    /// Rows or columns per cell; the last cell may have fewer.
     pub per_cell: u64,
 }
 
-/// A raster's cells: each shows as many rows and columns, so that a regular pattern stays one.
+/// The scale of a raster. All cells show equally many rows and columns, so that a regular pattern
+/// stays regular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
-    /// From top to bottom.
+    /// Scale from top to bottom.
     pub rows: Side,
-    /// From left to right.
+    /// Scale from left to right.
     pub cols: Side,
-    /// Blocks of the matrix.
+    /// Block shape of the matrix.
     pub shape: BlockShape,
-    /// Whether entries are counted as blocks, no block being on two cells; else the elements of blocks are counted.
+    /// Whether blocks are counted, each of which lies in one cell; otherwise elements of blocks are
+    /// counted.
     pub whole_blocks: bool,
 }
 
@@ -34,15 +36,16 @@ impl Scale {
     /// Most cells of a side.
     pub const MAX_SIZE: usize = 8192;
 
-    /// Most rows or columns, counted in scalars: more than a matrix may have.
+    /// Most rows or columns, counted in scalars; more than a matrix may have.
     pub const MAX_LINES: u64 = 1 << 40;
 
-    /// The finest of at most `size` cells a side. Rows and columns have the same scale, unless one side were then shorter than a quarter
-    /// of `size`: that one is shown as much more finely as it has lines for.
+    /// The finest scale with at most `size` cells a side. Rows and columns have the same scale,
+    /// unless one side would be shorter than a quarter of `size`. That side is then shown more
+    /// finely, as far as it has lines.
     ///
     /// # Errors
-    /// [`Error::Argument`] when `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] for more
-    /// lines than [`Scale::MAX_LINES`].
+    /// [`Error::Argument`] if `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] if
+    /// there are more lines than [`Scale::MAX_LINES`].
     pub fn fit(scalar_rows: u64, scalar_cols: u64, shape: BlockShape, size: usize) -> Result<Self> {
         if size == 0 || size > Self::MAX_SIZE {
             return Err(Error::Argument(format!("a raster has sides of 1 to {} cells, not {size}", Self::MAX_SIZE)));
@@ -58,7 +61,8 @@ impl Scale {
         let common = per_cell(scalar_rows.max(scalar_cols), size);
         let side = |lines| Side { lines, per_cell: common.min(per_cell(lines, size / 4)) };
         let (mut rows, mut cols) = (side(scalar_rows), side(scalar_cols));
-        // Blocks are whole where they fit a cell, and where the elements of a cell could be too many to count in 32 bits.
+        // Blocks are whole if they fit a cell, or if a cell might have more elements than 32 bits
+        // count.
         let fit = rows.per_cell >= shape.rows() as u64 && cols.per_cell >= shape.cols() as u64;
         let whole_blocks = fit || rows.per_cell.saturating_mul(cols.per_cell) > u32::MAX.into();
         if whole_blocks {
