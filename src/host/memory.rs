@@ -1,11 +1,11 @@
-//! Host memory: refusing what does not fit before the system kills the process for it.
+//! Host memory: requests that do not fit are refused before the system kills the process for them.
 mod control_groups;
 
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Bytes the host could still give, `None` if the system does not say: what is free, or what the
-/// control groups of the process leave of it, as in a container.
+/// Bytes of host memory still available; `None` if the system does not say. It is the least of free
+/// memory and of what the process's control groups leave, as in a container.
 pub(crate) fn available() -> Option<u64> {
     let free = std::fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(free);
     let left = std::fs::read_to_string("/proc/self/cgroup")
@@ -14,7 +14,7 @@ pub(crate) fn available() -> Option<u64> {
     free.into_iter().chain(left).min()
 }
 
-/// Bytes that can be had without swapping, of the text of `/proc/meminfo`.
+/// Bytes available without swapping, from the text of `/proc/meminfo`.
 fn free(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
@@ -30,7 +30,7 @@ pub(crate) fn check(what: &str, bytes: u64) -> Result<()> {
     }
 }
 
-/// As [`check`] for requests large enough to matter: asking the system takes some microseconds.
+/// As [`check`], but only for large requests: asking the system takes some microseconds.
 pub(crate) fn check_large(what: impl FnOnce() -> String, bytes: u64) -> Result<()> {
     const LARGE: u64 = 1 << 26;
     if bytes > LARGE { check(&what(), bytes) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! The host: its memory, and reports of progress to the caller.
+//! The host: its memory, and progress reports to the caller.
 pub(crate) mod memory;
 mod progress;
 

@@ -1,7 +1,8 @@
-//! Word of how far a long task is, for whoever shows it.
+//! Progress reporting for long-running operations.
 use std::sync::Arc;
 
-/// Is told, now and then and from any thread, how much is done of how much: bytes of a file read, entries written.
+/// A callback for progress: how much of a total is done, in bytes of a file read or entries
+/// written. It is called from time to time, from any thread.
 ///
 /// ```
 /// use blockmul::host::Progress;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 pub struct Progress(Arc<dyn Fn(u64, u64) + Send + Sync>);
 
 impl Progress {
-    /// `tell(done, total)` returns soon; `total` is 0 where nobody knows it.
+    /// Calls `tell(done, total)`, which must return quickly; `total` is 0 if it is not known.
     pub fn new(tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
-    /// Passes word on.
+    /// Reports progress to the callback.
     pub fn tell(&self, done: u64, total: u64) {
         (self.0)(done, total);
     }

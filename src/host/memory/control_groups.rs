@@ -2,11 +2,11 @@
 use std::fs;
 use std::path::{Component, Path};
 
-/// The names of a version's files.
+/// File names of one version.
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// Lines of `memory.stat`: pages of files, which the system takes back before it kills.
+    /// Lines of `memory.stat` that count pages of files, which the system reclaims before it kills.
     cached: [&'static str; 2],
 }
 
@@ -22,29 +22,29 @@ const VERSION_2: Files =
 /// `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the groups' file systems.
 ///
 /// In a container the text may name a group by its path outside, while the folder is that group
-/// itself: folders that do not exist are passed over on the way up.
+/// itself. So folders that do not exist are skipped on the way up.
 pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
-    groups.lines().filter_map(|line| of_line(line, mounted)).min()
+    groups.lines().filter_map(|line| left_by_line(line, mounted)).min()
 }
 
-/// A line: `number:controllers:path`; of version 2, `0::path`.
-fn of_line(line: &str, mounted: &Path) -> Option<u64> {
+/// Bytes left by the groups of a line `number:controllers:path`; for version 2 `0::path`.
+fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
     let (files, root) = match (number, controllers) {
-        // Beside version 1, version 2 has a folder of its own.
+        // If version 1 is in use too, version 2 has a folder of its own.
         ("0", "") => (VERSION_2, [mounted.join("unified"), mounted.to_owned()].into_iter().find(|root| root.is_dir())?),
         (_, controllers) if controllers.split(',').any(|name| name == "memory") => (VERSION_1, mounted.join("memory")),
         _ => return None,
     };
-    // Outside the root of a container's groups there are none to be seen.
+    // Groups outside the root of a container cannot be seen.
     let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
     let group = inside.fold(root.clone(), |group, part| group.join(part));
-    group.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| in_group(group, &files)).min()
+    group.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_by_group(group, &files)).min()
 }
 
-/// What the limit of one group leaves.
-fn in_group(group: &Path, files: &Files) -> Option<u64> {
+/// Bytes that the limit of one group leaves.
+fn left_by_group(group: &Path, files: &Files) -> Option<u64> {
     let number = |name| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
     let (limit, used) = (number(files.limit)?, number(files.used)?);
     let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    /// A folder of control groups with the files given.
+    /// A folder of control groups with the given files.
     fn mounted(files: &[(&str, &str)]) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
