@@ -6,11 +6,15 @@ use std::ops::Range;
 
 type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 
-/// C = alpha·A + beta·B, with an entry (block) wherever A or B has one: the pattern does not depend on values, and zeros that come
-/// out are kept. Products and sums are formed in the arithmetic type and rounded once; an entry of one matrix only is its product.
+/// C = alpha·A + beta·B, with an entry (block) wherever A or B has one.
+///
+/// The pattern does not depend on values, and resulting zeros are kept. Products and sums are
+/// formed in the arithmetic type and rounded once. An entry that only one matrix has is its product
+/// alone.
 ///
 /// # Errors
-/// [`Error::Argument`] when the matrices or their blocks differ in size; [`Error::Memory`] when C does not fit the host.
+/// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does
+/// not fit the host.
 ///
 /// ```
 /// use blockmul::matrix::add;
@@ -90,15 +94,15 @@ fn check_sizes<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, row_major: bool
     if size(a) == size(b) {
         return Ok(());
     }
-    let told = |view: CbcView<'_, T>| {
+    let described = |view: CbcView<'_, T>| {
         let (nrows, ncols, shape) = size(view);
         let (nrows, ncols, shape) = if row_major { (ncols, nrows, shape.transpose()) } else { (nrows, ncols, shape) };
         format!("{nrows}x{ncols} blocks of {shape}")
     };
-    Err(Error::Argument(format!("cannot add: A is {}, B is {}", told(a), told(b))))
+    Err(Error::Argument(format!("cannot add: A is {}, B is {}", described(a), described(b))))
 }
 
-/// The rows of two columns, ascending, each once, and which entry it is of either.
+/// The rows of two columns, ascending, each once, with the number of its entry in each column.
 pub(crate) fn union<'a>(
     a: &'a [u32],
     b: &'a [u32],
@@ -110,13 +114,13 @@ pub(crate) fn union<'a>(
             (Some(x), Some(y)) => x.min(y),
             (x, y) => x.or(y)?,
         };
-        let of = |found: Option<u32>, at: &mut usize| {
+        let advance = |found: Option<u32>, at: &mut usize| {
             (found == Some(row)).then(|| {
                 *at += 1;
                 *at - 1
             })
         };
-        Some((row, of(in_a, &mut i), of(in_b, &mut j)))
+        Some((row, advance(in_a, &mut i), advance(in_b, &mut j)))
     })
 }
 
@@ -171,7 +175,7 @@ mod tests {
     #[test]
     fn halves_are_rounded_once_and_lone_entries_keep_the_sign_of_zero() -> Result<()> {
         let one = |x: f32| Csc::from_triplets(1, 1, [(0, 0, f16::from_f32(x))]);
-        // 0.001 · 1000 + 2048 in f32, then to f16: in steps of 2 from 2048 on.
+        // 0.001 · 1000 + 2048 in f32, then rounded to f16, which has steps of 2 from 2048 on.
         let c = add(0.001, &one(1000.0)?, 1.0, &one(2048.0)?)?;
         assert_eq!(c.values(), [f16::from_f32(0.001 * 1000.0 + 2048.0)]);
         let c = add(1.0, &Csc::from_triplets(1, 1, [(0, 0, -0.0f64)])?, 1.0, &Csc::from_triplets(1, 1, [])?)?;

@@ -16,10 +16,10 @@ impl BlockShape {
     /// The longest side a block may have.
     pub const MAX_SIDE: usize = 32;
 
-    /// `rows` x `cols`.
+    /// A shape of `rows` x `cols`.
     ///
     /// # Errors
-    /// [`Error::BlockShape`] when a side is 0 or above 32.
+    /// [`Error::BlockShape`] if a side is 0 or above 32.
     pub fn new(rows: usize, cols: usize) -> Result<Self> {
         let ok = |side| (1..=Self::MAX_SIDE).contains(&side);
         match ok(rows) && ok(cols) {
@@ -60,8 +60,8 @@ impl std::fmt::Display for BlockShape {
     }
 }
 
-/// A block-sparse matrix in compressed-column form: a [`Pattern`] of the block grid and dense blocks of one shape,
-/// each contiguous and column-major, as in nalgebra.
+/// A block-sparse matrix in compressed-column form: a [`Pattern`] of the block grid, and dense
+/// blocks of one shape, each contiguous and column-major, as in nalgebra.
 ///
 /// ```
 /// use blockmul::{BlockShape, Cbc};
@@ -83,16 +83,17 @@ pub struct Cbc<T> {
 }
 
 impl<T: Element> Cbc<T> {
-    /// From a pattern and `nnz * shape.area()` elements, block after block.
+    /// Makes a matrix from a pattern and `nnz * shape.area()` elements, block after block.
     ///
     /// # Errors
-    /// [`Error::Length`] when there are more or fewer elements; [`Error::TooLarge`] when a side has
+    /// [`Error::Length`] if there are more or fewer elements; [`Error::TooLarge`] if a side has
     /// more than [`Pattern::MAX_LINES`] scalars.
     pub fn new(pattern: Pattern, shape: BlockShape, values: Vec<T>) -> Result<Self> {
         Self::with_stride(pattern, shape, shape.area(), values)
     }
 
-    /// From a pattern and blocks `stride` elements apart (`nnz * stride` elements in all).
+    /// Makes a matrix from a pattern and blocks `stride` elements apart (`nnz * stride` elements in
+    /// total).
     ///
     /// # Errors
     /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the
@@ -115,7 +116,8 @@ impl<T: Element> Cbc<T> {
         Ok(Self { pattern, shape, stride, values })
     }
 
-    /// From `(block row, block column, block)` in any order; blocks of the same place are added in the order given.
+    /// Makes a matrix from `(block row, block column, block)` in any order; blocks at the same
+    /// place are added in the order given.
     ///
     /// # Errors
     /// [`Error::Argument`] for a place outside the grid or a block of another shape,
@@ -144,7 +146,7 @@ impl<T: Element> Cbc<T> {
         }
     }
 
-    /// The blocks of a dense matrix that have a nonzero.
+    /// Makes a matrix of the blocks of a dense matrix that have a nonzero element.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`].
@@ -152,15 +154,15 @@ impl<T: Element> Cbc<T> {
         super::Csc::from_dense(dense)?.to_blocks(shape)
     }
 
-    /// The matrix with its zeros.
+    /// The dense matrix.
     ///
     /// # Panics
-    /// If there is no memory of that size.
+    /// If there is not enough memory.
     pub fn to_dense(&self) -> DMatrix<T> {
         self.as_cbc().to_dense()
     }
 
-    /// Every element of every stored block as an entry, zeros too.
+    /// The scalar matrix; every element of a stored block becomes an entry, zeros too.
     pub fn to_scalars(&self) -> super::Csc<T> {
         let (rows, cols, nnz) = (self.shape.rows(), self.shape.cols(), self.nnz() * self.shape.area());
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::with_capacity(nnz), Vec::with_capacity(nnz));
@@ -178,7 +180,7 @@ impl<T: Element> Cbc<T> {
         super::Csc::new(pattern, values).unwrap_or_else(|_| unreachable!("one value per entry"))
     }
 
-    /// As [`Cbc::transpose`], refused if it does not fit the host.
+    /// As [`Cbc::transpose`], but refuses a transpose that does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -187,7 +189,7 @@ impl<T: Element> Cbc<T> {
         Ok(self.transpose())
     }
 
-    /// The transpose, its blocks transposed; without padding.
+    /// The transpose; its blocks are transposed and have no padding.
     pub fn transpose(&self) -> Self {
         let (pattern, source) = self.pattern.transpose();
         let (rows, area) = (self.shape.rows(), self.shape.area());
@@ -198,7 +200,8 @@ impl<T: Element> Cbc<T> {
         Self { pattern, shape, stride: area, values }
     }
 
-    /// The same matrix with each block on a multiple of `bytes` (16, 32 or 64) from the first, padded with zeros.
+    /// The same matrix with each block at a multiple of `bytes` (16, 32 or 64) from the first,
+    /// padded with zeros.
     ///
     /// # Errors
     /// [`Error::Argument`] for another number of bytes.
@@ -222,7 +225,7 @@ impl<T: Element> Cbc<T> {
         DMatrixView::from_slice(self.as_cbc().block(entry), self.shape.rows(), self.shape.cols())
     }
 
-    /// Block `entry` as a nalgebra matrix whose size is known when it is compiled.
+    /// Block `entry` as a nalgebra matrix whose size is known at compile time.
     ///
     /// ```
     /// use blockmul::generate::{Values, pose_graph};
@@ -234,7 +237,7 @@ impl<T: Element> Cbc<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] when the blocks are of another shape.
+    /// [`Error::Argument`] if the blocks have another shape.
     pub fn fixed_block<const R: usize, const C: usize>(&self, entry: usize) -> Result<SMatrixView<'_, T, R, C>> {
         match (self.shape.rows(), self.shape.cols()) == (R, C) {
             true => Ok(SMatrixView::from_slice(self.as_cbc().block(entry))),
@@ -275,7 +278,7 @@ impl<T: Element> Cbc<T> {
         self.ncols() * self.shape.cols()
     }
 
-    /// Where the blocks are.
+    /// Pattern of the blocks.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
@@ -295,13 +298,13 @@ impl<T: Element> Cbc<T> {
         &self.values
     }
 
-    /// Pattern and values, given back.
+    /// Returns pattern and values.
     pub fn into_parts(self) -> (Pattern, Vec<T>) {
         (self.pattern, self.values)
     }
 }
 
-/// Refuses a grid of blocks whose scalar rows or columns a [`Pattern`] could not number.
+/// Refuses a grid of blocks if its scalar rows or columns exceed the numbers of a [`Pattern`].
 pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Result<()> {
     let sides = [
         ("number of rows, counted in scalars", nrows, shape.rows()),
@@ -316,7 +319,7 @@ pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Resu
     Ok(())
 }
 
-/// Elements of `nnz` blocks `stride` apart; a stride is a 32-bit argument of kernels.
+/// Number of elements in `nnz` blocks `stride` apart; kernels take the stride as a 32-bit argument.
 pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     let limit = u64::from(u32::MAX);
     if stride as u64 > limit {
@@ -329,7 +332,7 @@ pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     })
 }
 
-/// Elements from one block to the next so that each starts on a multiple of `bytes`.
+/// Elements from one block to the next if each starts at a multiple of `bytes`.
 pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Result<usize> {
     match bytes {
         16 | 32 | 64 => Ok((shape.area() * size_of::<T>()).next_multiple_of(bytes) / size_of::<T>()),
@@ -337,7 +340,7 @@ pub(crate) fn aligned_stride<T: Element>(shape: BlockShape, bytes: usize) -> Res
     }
 }
 
-/// Pattern, shape and blocks; the padding between blocks does not count.
+/// Compares pattern, shape and blocks, without the padding.
 impl<T: Element> PartialEq for Cbc<T> {
     fn eq(&self, other: &Self) -> bool {
         let blocks = || (0..self.nnz()).all(|e| self.as_cbc().block(e) == other.as_cbc().block(e));
@@ -368,7 +371,7 @@ mod tests {
     #[test]
     fn sides_whose_scalars_have_no_number_are_refused() -> Result<()> {
         let (most, tall) = (Pattern::MAX_LINES as usize / 32, BlockShape::new(32, 1)?);
-        // The last block row of the largest grid, then one row more: that one's scalar rows wrap to 0.
+        // The last block row of the largest grid; with one row more its scalar rows wrap to 0.
         let last = |nrows: usize| Pattern::new(nrows, 1, vec![0, 2], vec![0, nrows as u32 - 1]);
         let scalars = Cbc::new(last(most)?, tall, vec![1.0; 64])?.to_scalars();
         let (col_ptr, row_idx) = scalars.pattern().clone().into_parts();
@@ -391,7 +394,7 @@ mod tests {
     #[test]
     fn strides_that_wrap_or_pass_32_bits_are_refused() -> Result<()> {
         let pattern = Pattern::new(3, 1, vec![0, 3], vec![0, 1, 2])?;
-        // Three of this stride are 11 elements, if the multiplication wraps.
+        // Three of this stride make 11 elements if the multiplication wraps.
         let wrapping = ((1u128 << 64) + 11) / 3;
         for stride in [wrapping as usize, 1 << 32, usize::MAX] {
             let refused = Cbc::with_stride(pattern.clone(), BlockShape::SCALAR, stride, vec![1.0; 11]);

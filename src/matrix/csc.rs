@@ -20,10 +20,10 @@ pub struct Csc<T> {
 }
 
 impl<T: Element> Csc<T> {
-    /// From a pattern and one value per entry.
+    /// Makes a matrix from a pattern and one value per entry.
     ///
     /// # Errors
-    /// [`Error::Length`] when there are more or fewer values than entries.
+    /// [`Error::Length`] if there are more or fewer values than entries.
     pub fn new(pattern: Pattern, values: Vec<T>) -> Result<Self> {
         if values.len() != pattern.nnz() {
             return Err(Error::Length {
@@ -36,10 +36,12 @@ impl<T: Element> Csc<T> {
         Ok(Self { pattern, values })
     }
 
-    /// From `(row, column, value)` in any order; values of the same place are added in the order given.
+    /// Makes a matrix from `(row, column, value)` in any order; values at the same place are added
+    /// in the order given.
     ///
     /// # Errors
-    /// [`Error::Pattern`] for more rows or columns than `u32` reaches, [`Error::Argument`] for a place outside the matrix.
+    /// [`Error::Pattern`] if rows or columns exceed `u32`, [`Error::Argument`] for a place outside
+    /// the matrix.
     pub fn from_triplets(
         nrows: usize,
         ncols: usize,
@@ -50,7 +52,7 @@ impl<T: Element> Csc<T> {
         Self::new(pattern, values)
     }
 
-    /// The nonzero elements of a dense matrix.
+    /// Makes a matrix of the nonzero elements of a dense matrix.
     ///
     /// # Errors
     /// As [`Csc::from_triplets`].
@@ -63,15 +65,15 @@ impl<T: Element> Csc<T> {
         )
     }
 
-    /// The matrix with its zeros.
+    /// The dense matrix.
     ///
     /// # Panics
-    /// If there is no memory of that size.
+    /// If there is not enough memory.
     pub fn to_dense(&self) -> DMatrix<T> {
         self.as_cbc().to_dense()
     }
 
-    /// Cuts the matrix into blocks: a block is stored where it has an entry, explicit zeros included.
+    /// Cuts the matrix into blocks. A block is stored if it has an entry, explicit zeros included.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
@@ -115,7 +117,7 @@ impl<T: Element> Csc<T> {
         Cbc::new(pattern, shape, values)
     }
 
-    /// As [`Csc::transpose`], refused if it does not fit the host.
+    /// As [`Csc::transpose`], but refuses a transpose that does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -165,12 +167,12 @@ impl<T: Element> Csc<T> {
         self.pattern.nnz()
     }
 
-    /// Pattern and values, given back.
+    /// Returns pattern and values.
     pub fn into_parts(self) -> (Pattern, Vec<T>) {
         (self.pattern, self.values)
     }
 
-    /// Where the entries are.
+    /// Pattern of the entries.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }

@@ -1,8 +1,9 @@
-//! Matrices on the host. They know nothing of devices.
+//! Matrices on the host, independent of devices.
 //!
-//! Conventions: indices count from 0; `col_ptr[j]..col_ptr[j + 1]` are the entries of column `j`; rows ascend strictly
-//! within a column; an *entry* is a scalar or a dense block; a block's elements are contiguous and column-major, as
-//! in nalgebra. `nrows` and `ncols` count entries (blocks for block matrices), `scalar_rows` and `scalar_cols` scalars.
+//! Indices count from 0. The entries of column `j` are `col_ptr[j]..col_ptr[j + 1]`; rows ascend
+//! strictly within a column. An *entry* is a scalar or a dense block. A block's elements are
+//! contiguous and column-major, as in nalgebra. `nrows` and `ncols` count entries (blocks for block
+//! matrices), `scalar_rows` and `scalar_cols` scalars.
 mod add;
 mod cbc;
 mod csc;
@@ -24,7 +25,8 @@ pub(crate) use threshold::{kept_entries, pattern_of};
 
 use crate::Element;
 
-/// The arrays of any matrix here, borrowed, as compressed block columns (of its transpose for a row-major matrix).
+/// The arrays of any matrix here, borrowed, as compressed block columns (of its transpose for a
+/// row-major matrix).
 #[derive(Debug, Clone, Copy)]
 pub struct CbcView<'a, T> {
     /// Pattern of the block grid.
@@ -43,10 +45,10 @@ impl<'a, T: Element> CbcView<'a, T> {
         &self.values[entry * self.stride..][..self.shape.area()]
     }
 
-    /// The matrix with its zeros.
+    /// The dense matrix.
     ///
     /// # Panics
-    /// If there is no memory of that size.
+    /// If there is not enough memory.
     pub fn to_dense(&self) -> nalgebra::DMatrix<T> {
         let (rows, cols) = (self.shape.rows(), self.shape.cols());
         let mut dense = dense_zeros(self.pattern.nrows() * rows, self.pattern.ncols() * cols);
@@ -72,7 +74,7 @@ impl<'a, T: Element> CbcView<'a, T> {
     }
 }
 
-/// A dense matrix of zeros. nalgebra multiplies the sides unchecked, and trusts the product.
+/// A dense matrix of zeros. It checks the size, because nalgebra multiplies the sides unchecked.
 pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMatrix<T> {
     let most = isize::MAX as usize / size_of::<T>();
     let fits = rows.checked_mul(cols).is_some_and(|elements| elements <= most);
@@ -80,28 +82,30 @@ pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMa
     nalgebra::DMatrix::from_element(rows, cols, T::from_f64(0.0))
 }
 
-/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the same arrays.
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the
+/// same arrays.
 ///
-/// Sealed: the kernels rely on what [`Pattern`] guarantees.
+/// The trait is sealed because the kernels rely on the guarantees of [`Pattern`].
 pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
-    /// What the matrix holds.
+    /// Type of the elements.
     type Element: Element;
-    /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its operands
-    /// (Cᵀ = BᵀAᵀ) and copies nothing.
+    /// Whether the arrays are those of the transpose. A product of row-major matrices swaps its
+    /// operands (Cᵀ = BᵀAᵀ) and copies nothing.
     const ROW_MAJOR: bool;
     /// Whether the entries may be blocks other than 1x1.
     const BLOCKS: bool;
-    /// The arrays as compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).
+    /// The arrays as compressed block columns (of the transpose if [`Matrix::ROW_MAJOR`]).
     fn as_cbc(&self) -> CbcView<'_, Self::Element>;
-    /// From compressed block columns (of the transpose where [`Matrix::ROW_MAJOR`]).
+    /// Makes a matrix from compressed block columns (of the transpose if [`Matrix::ROW_MAJOR`]).
     ///
     /// # Errors
-    /// [`Error::BlockShape`](crate::Error::BlockShape) when a scalar matrix is asked for and the blocks are not 1x1.
+    /// [`Error::BlockShape`](crate::Error::BlockShape) if the type is scalar and the blocks are not
+    /// 1x1.
     fn from_cbc(cbc: Cbc<Self::Element>) -> crate::Result<Self>;
 }
 
 pub(crate) mod sealed {
-    /// Implemented in this room only.
+    /// Implemented in this module only.
     pub trait Sealed {}
 }
 

@@ -1,4 +1,4 @@
-//! Approximate comparison by `approx`: patterns equal, elements near.
+//! Approximate comparison with the crate `approx`: equal patterns, near elements.
 use super::{Cbc, Csc, Matrix};
 use crate::Element;
 use approx::{AbsDiffEq, RelativeEq};

@@ -1,11 +1,12 @@
-//! [`Pattern`]: where the entries of a matrix are, validated once, trusted by everything downstream.
+//! [`Pattern`]: the places of a matrix's entries, validated once and trusted from then on.
 use crate::error::{PatternError, Result};
 use crate::host::memory;
 
 /// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of its (block) grid.
 ///
-/// Validated on construction: `col_ptr` starts at 0, does not fall and ends at `nnz`; rows ascend strictly within a column
-/// and stay below `nrows`. Kernels index memory with these numbers, so nothing else reaches a device.
+/// Construction validates it: `col_ptr` starts at 0, never descends and ends at `nnz`; rows ascend
+/// strictly within a column and stay below `nrows`. Kernels index memory with these numbers, so
+/// only validated ones reach a device.
 ///
 /// ```
 /// use blockmul::matrix::Pattern;
@@ -27,10 +28,10 @@ impl Pattern {
     /// Most rows or columns: a device counts the `columns + 1` offsets in 32 bits.
     pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
-    /// Checks and keeps `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row per entry).
+    /// Validates and takes `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row per entry).
     ///
     /// # Errors
-    /// [`Error::Pattern`](crate::Error::Pattern), naming the column and the entry.
+    /// [`Error::Pattern`](crate::Error::Pattern) with the column and the entry.
     pub fn new(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Self> {
         for (what, dimension) in [("rows", nrows), ("columns", ncols)] {
             if dimension as u64 > Self::MAX_LINES {
@@ -43,7 +44,7 @@ impl Pattern {
         if col_ptr[0] != 0 {
             return Err(PatternError::ColPtrStart { found: col_ptr[0] }.into());
         }
-        // Offsets first, all of them: only then may they index row_idx.
+        // All offsets are checked first; only then may they index row_idx.
         if let Some(column) = col_ptr.windows(2).position(|ends| ends[0] > ends[1]) {
             return Err(PatternError::ColPtrFalls { column, start: col_ptr[column], end: col_ptr[column + 1] }.into());
         }
@@ -61,7 +62,7 @@ impl Pattern {
         Ok(Self { nrows, ncols, col_ptr, row_idx })
     }
 
-    /// From arrays that an algorithm of this crate made; checked in debug builds.
+    /// Makes a pattern from arrays of this crate's own algorithms; checked in debug builds.
     pub(crate) fn trusted(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Self {
         debug_assert!(Self::new(nrows, ncols, col_ptr.clone(), row_idx.clone()).is_ok());
         Self { nrows, ncols, col_ptr, row_idx }
@@ -102,13 +103,13 @@ impl Pattern {
         &self.row_idx[self.entries(column)]
     }
 
-    /// The arrays, given back.
+    /// Returns the arrays.
     pub fn into_parts(self) -> (Vec<u64>, Vec<u32>) {
         (self.col_ptr, self.row_idx)
     }
 
-    /// As [`Pattern::transpose`], refused if it does not fit the host: it has an offset for each row
-    /// here, however few the entries are.
+    /// As [`Pattern::transpose`], but refuses a transpose that does not fit the host: it has an
+    /// offset for each row of this pattern, however few the entries.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -117,8 +118,8 @@ impl Pattern {
         Ok(self.transpose())
     }
 
-    /// Refuses a transpose with `entry` bytes for the values of each entry if the host has not the
-    /// memory.
+    /// Refuses a transpose that the host's memory cannot hold; `entry` is the bytes of each entry's
+    /// values.
     pub(super) fn check_transpose(&self, entry: usize) -> Result<()> {
         let (offsets, entries) = (self.nrows as u64 + 1, self.nnz() as u64);
         let of_entry = (size_of::<u32>() + size_of::<usize>() + entry) as u64;
@@ -126,7 +127,8 @@ impl Pattern {
         memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
-    /// The pattern of the transpose, and for each of its entries the number of the entry here.
+    /// The pattern of the transpose, and for each of its entries the number of the entry in this
+    /// pattern.
     pub fn transpose(&self) -> (Self, Vec<usize>) {
         let mut next = vec![0u64; self.nrows + 1];
         self.row_idx.iter().for_each(|&row| next[row as usize + 1] += 1);

@@ -1,5 +1,6 @@
-//! Row-major matrices: [`Csr`] and [`Bsr`], views of the same arrays as columns of the transpose. Nothing is copied to make one, and a product of
-//! two swaps the operands (Cᵀ = BᵀAᵀ).
+//! Row-major matrices [`Csr`] and [`Bsr`]: the arrays are the columns of the transpose.
+//!
+//! Making one copies nothing, and a product of two swaps the operands (Cᵀ = BᵀAᵀ).
 use super::{BlockShape, Cbc, CbcView, Csc, Matrix, Pattern, sealed::Sealed};
 use crate::{Element, Result};
 
@@ -27,10 +28,12 @@ pub struct Bsr<T: Element> {
 }
 
 impl<T: Element> Csr<T> {
-    /// From `row_ptr` (`nrows + 1` offsets), the column of each entry, ascending within a row, and the values.
+    /// Makes a matrix from `row_ptr` (`nrows + 1` offsets), the column of each entry, ascending
+    /// within a row, and the values.
     ///
     /// # Errors
-    /// As [`Pattern::new`] and [`Csc::new`], in the words of the transpose: its columns are the rows here.
+    /// As [`Pattern::new`] and [`Csc::new`]; messages describe the transpose, whose columns are the
+    /// rows here.
     pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<u64>, col_idx: Vec<u32>, values: Vec<T>) -> Result<Self> {
         Ok(Self { transposed: Csc::new(Pattern::new(ncols, nrows, row_ptr, col_idx)?, values)? })
     }
@@ -72,8 +75,9 @@ impl<T: Element> Csr<T> {
 }
 
 impl<T: Element> Bsr<T> {
-    /// From `row_ptr` (offsets of the block rows), the block column of each block, ascending within a row, and the blocks, each
-    /// row-major: `nnz * shape.area()` elements.
+    /// Makes a matrix from `row_ptr` (offsets of the block rows), the block column of each block,
+    /// ascending within a row, and the blocks. Each block is row-major: `nnz * shape.area()`
+    /// elements in total.
     ///
     /// # Errors
     /// As [`Csr::new`].

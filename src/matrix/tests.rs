@@ -1,10 +1,10 @@
-//! Conversions there and back, and what constructors refuse.
+//! Round trips of conversions, and refusals of constructors.
 use super::*;
 use crate::{Error, Result, error::PatternError};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-/// A dense matrix of small integers, most of them 0, some rows and columns empty.
+/// A dense matrix of small integers, most of them 0, with some empty rows and columns.
 fn dense(rows: usize, cols: usize, seed: u64) -> DMatrix<f64> {
     let mut state = seed;
     DMatrix::from_fn(rows, cols, |_, _| {
@@ -71,7 +71,7 @@ fn broken_patterns_are_named_by_column_and_entry() {
         PatternError::RowOrder { column: 1, entry: 2, previous: 1, row: 1 }
     );
     assert_eq!(refused(0, 1, &[0, 1], &[0]), PatternError::RowOutOfRange { column: 0, entry: 0, row: 0, nrows: 0 });
-    // One more than the offsets of as many columns are counted in 32 bits.
+    // One more than the dimension whose offsets can be counted in 32 bits.
     let (dimension, limit) = (u32::MAX as usize, u64::from(u32::MAX) - 1);
     let too_many = |what| PatternError::TooManyLines { what, dimension, limit };
     assert_eq!(

@@ -1,13 +1,15 @@
-//! Leaving out small entries, on the host: the rule that devices follow.
+//! Dropping of small entries on the host, by the rule that devices follow.
 use super::{Cbc, CbcView, Matrix, Pattern};
 use crate::{Arithmetic, Element, Error, Field, Result};
 use nalgebra::ComplexField;
 
-/// Which entries (blocks) of a matrix are too small to keep.
+/// A rule for the entries (blocks) of a matrix that are too small to keep.
 ///
-/// An entry counts by the largest magnitude of its elements, which is exact in every element type and on every device: an entry is dropped
-/// when each of its elements is below the limit (so that the Frobenius norm of a dropped r x c block is below √(r·c) times the limit). One that
-/// is equal to the limit stays, and so does one with a NaN. Numbers are rounded to the element's arithmetic type.
+/// The size of an entry is the largest magnitude of its elements, which is exact in every element
+/// type and on every device. An entry is dropped if all its elements are below the limit. The
+/// Frobenius norm of a dropped r x c block is then below √(r·c) times the limit. An entry equal to
+/// the limit is kept, and so is one with a NaN. Numbers are rounded to the element's arithmetic
+/// type.
 ///
 /// ```
 /// use blockmul::matrix::{Threshold, drop_below};
@@ -27,23 +29,24 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The limit is `tolerance`, 0 or more. 0 drops nothing; the least positive number drops what is 0.
+    /// The limit is `tolerance`, 0 or more. 0 drops nothing; the least positive number drops zeros.
     pub fn absolute(tolerance: f64) -> Self {
         Self { tolerance, relative: false, diagonal: false }
     }
 
-    /// The limit is `tolerance` times the largest magnitude in the entry's (block) column, in its (block) row for row-major matrices. NaN does
-    /// not count; where the largest is infinite nothing is dropped.
+    /// The limit is `tolerance` times the largest magnitude in the entry's (block) column; for
+    /// row-major matrices in its (block) row. NaN is ignored. If the largest is infinite, nothing
+    /// is dropped.
     pub fn relative(tolerance: f64) -> Self {
         Self { relative: true, ..Self::absolute(tolerance) }
     }
 
-    /// Keeps the entries (blocks) on the diagonal whatever their size.
+    /// Keeps the entries (blocks) on the diagonal regardless of their size.
     pub fn keep_diagonal(self) -> Self {
         Self { diagonal: true, ..self }
     }
 
-    /// Refuses what is no limit.
+    /// Refuses a tolerance that is negative or not finite.
     pub(crate) fn check(&self) -> Result<()> {
         match self.tolerance >= 0.0 && self.tolerance.is_finite() {
             true => Ok(()),
@@ -53,23 +56,23 @@ impl Threshold {
         }
     }
 
-    /// The tolerance as elements are compared with it.
+    /// The tolerance in the arithmetic type of the elements.
     pub(crate) fn tolerance<T: Element>(&self) -> T::Arithmetic {
         T::Arithmetic::nearest(self.tolerance)
     }
 }
 
 impl From<f64> for Threshold {
-    /// An absolute one.
+    /// An absolute threshold.
     fn from(tolerance: f64) -> Self {
         Self::absolute(tolerance)
     }
 }
 
-/// The matrix without its entries (blocks) below a [`Threshold`], an absolute one for a number.
+/// The matrix without its entries (blocks) below a [`Threshold`]; a number is an absolute one.
 ///
 /// # Errors
-/// [`Error::Argument`] for a tolerance that is negative or not finite.
+/// [`Error::Argument`] if the tolerance is negative or not finite.
 pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
     let threshold = threshold.into();
     threshold.check()?;
@@ -80,18 +83,18 @@ pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Th
     M::from_cbc(Cbc::with_stride(pattern_of(of.pattern, &kept), of.shape, of.stride, values)?)
 }
 
-/// The pattern of some entries, in ascending order.
+/// The pattern of the entries `kept`, which ascend.
 pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
     let before = |&offset: &u64| kept.partition_point(|&entry| (entry as u64) < offset) as u64;
     let rows = kept.iter().map(|&entry| pattern.row_idx()[entry]).collect();
     Pattern::trusted(pattern.nrows(), pattern.ncols(), pattern.col_ptr().iter().map(before).collect(), rows)
 }
 
-/// The entries that stay, in ascending order.
+/// The entries to keep, in ascending order.
 pub(crate) fn kept_entries<T: Field>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
     let zero = T::Arithmetic::ZERO;
     let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
-    // The largest magnitude; NaN where there is one.
+    // The larger magnitude; NaN if one is NaN.
     let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };
     let size = |entry: usize| of.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
     let tolerance = threshold.tolerance::<T>();

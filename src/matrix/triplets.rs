@@ -1,8 +1,9 @@
-//! Triplets to compressed columns.
+//! Compresses triplets into columns.
 use super::Pattern;
 use crate::{Element, Error, Result, error::PatternError, host::memory};
 
-/// Compresses `(row, column, elements of the entry)`, `area` elements each; entries of the same place are added in the order given.
+/// Compresses `(row, column, elements of the entry)`, with `area` elements each. Entries at the
+/// same place are added in the order given.
 pub(super) fn compress<T: Element, B: AsRef<[T]>>(
     nrows: usize,
     ncols: usize,
@@ -26,7 +27,7 @@ pub(super) fn compress<T: Element, B: AsRef<[T]>>(
         places.push((col as u32, row as u32, places.len()));
         elements.extend_from_slice(entry.as_ref());
     }
-    places.sort_unstable(); // the number of the entry comes last: duplicates keep their order
+    places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
     let (mut col_ptr, mut row_idx, mut values) =
         (vec![0; ncols + 1], Vec::with_capacity(places.len()), Vec::<T>::with_capacity(elements.len()));
     let mut previous = None;
@@ -42,7 +43,7 @@ pub(super) fn compress<T: Element, B: AsRef<[T]>>(
         }
         col_ptr[col as usize + 1] = row_idx.len() as u64;
     }
-    // Columns without entries end where the one before does.
+    // Columns without entries end where the column before ends.
     (0..ncols).for_each(|col| col_ptr[col + 1] = col_ptr[col + 1].max(col_ptr[col]));
     Ok((Pattern::new(nrows, ncols, col_ptr, row_idx)?, values))
 }
