@@ -1,4 +1,5 @@
-//! The one error type: the caller's data, the device's limits, or a fault of ours, each with its numbers.
+//! The one error type: faults of the caller's data, of the device or of this crate, each with its
+//! numbers.
 mod mismatch;
 
 pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 /// `Result` with blockmul's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong. Every variant carries the numbers a reader needs to act on it.
+/// An error. Every variant carries the numbers a reader needs to act on it.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the fields are named by the messages
 #[non_exhaustive]
@@ -15,7 +16,7 @@ pub enum Error {
     /// `col_ptr` and `row_idx` do not make a compressed-column pattern.
     #[error("not a valid pattern: {0}")]
     Pattern(#[from] PatternError),
-    /// An array does not have the length the pattern asks for.
+    /// An array does not have the length that the pattern requires.
     #[error("{array} has {found} elements, {expected} expected ({why})")]
     Length { array: &'static str, found: usize, expected: usize, why: String },
     /// Block sides outside 1..=32.
@@ -33,70 +34,73 @@ pub enum Error {
     /// An argument outside its range.
     #[error("{0}")]
     Argument(String),
-    /// The matrix on the device is not of the kind asked for (other device, other element type).
+    /// The matrix on the device is on another device or has another element type than required.
     #[error("{}", different_devices(a, b))]
     DeviceMismatch { a: String, b: String },
-    /// A matrix has another pattern than the plan was made for.
+    /// A matrix does not have the pattern for which the plan was made.
     #[error("{0}")]
     PlanPattern(Box<PatternMismatch>),
-    /// A Cholesky factorization met a block that has none; the first such block of the matrix named, counted from 0.
+    /// A Cholesky factorization failed at a block; it names the first such block, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
-    /// A file that says something else than its format allows.
+    /// A file violates its format.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },
-    /// The same of a file that has no lines; `place` is a member of an archive, or an element of one.
+    /// A file without lines violates its format; `place` is a member of an archive, or an element
+    /// of one.
     #[error("{}: {place}: {reason}", path.display())]
     Malformed { path: PathBuf, place: String, reason: String },
     /// The operating system refused a file.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    /// A number does not fit the width the format or the device counts in.
+    /// A number does not fit the integer width of the format or the device.
     #[error("{what} is {value}, the most that fits is {limit}")]
     TooLarge { what: &'static str, value: u64, limit: u64 },
 
-    /// No OpenCL library, or none of its platforms has a device.
+    /// There is no OpenCL library, or none of its platforms has a device.
     #[error(
         "no OpenCL device: {reason}\n  install one: a GPU's driver, or PoCL for the CPU (Debian, Ubuntu: apt-get install \
          pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
     )]
     NoOpenCl { reason: String },
-    /// No device answers to that index or name, which may come from an environment variable.
+    /// No device has that index or name, which may come from an environment variable.
     #[error("no OpenCL device matches \"{wanted}\"{}; there are: {available}", from_variable(*variable))]
     NoSuchDevice { wanted: String, variable: Option<&'static str>, available: String },
-    /// The device cannot do what the element type or a feature needs.
+    /// The device lacks a capability that the element type or a feature needs.
     #[error("{device} has no {feature}: {hint}")]
     Unsupported { device: String, feature: &'static str, hint: String },
-    /// More memory than there is: on the device, within the limit given, or on the host.
+    /// More memory is needed than available: on the device, within the given limit, or on the host.
     #[error("not enough memory for {what}: {needed} bytes needed, {available} available ({place})")]
     Memory { what: String, needed: u64, available: u64, place: String },
 
-    /// An OpenCL call failed where nothing the caller did explains it.
+    /// An OpenCL call failed for a reason that is not the caller's.
     #[error("{call} failed: OpenCL error {code} ({name})")]
     OpenCl { call: &'static str, code: i32, name: &'static str },
-    /// A command failed after the device had taken it, so that what was computed since cannot be
-    /// trusted. Every call says so until [`Device::finish`](crate::Device::finish) has.
+    /// A command failed after the device had accepted it, so results computed since cannot be
+    /// trusted. Every call returns this until [`Device::finish`](crate::Device::finish) has
+    /// reported it.
     #[error("{call} was taken by the device and failed later: OpenCL error {code} ({name})")]
     CommandFailed { call: &'static str, code: i32, name: &'static str },
-    /// What was read from the device cannot follow from its operands: a command failed unnoticed, or
-    /// memory was overwritten.
+    /// The device's results are impossible for its operands: a command failed unnoticed, or memory
+    /// was overwritten.
     #[error("the device's results contradict its operands: {0}")]
     Contradiction(String),
     /// A kernel program did not compile.
     #[error("cannot build {program} ({options}):\n{log}")]
     Build { program: String, options: String, log: String },
-    /// A kernel does not take the arguments the host passes.
+    /// A kernel does not accept the arguments that the host passes.
     #[error("kernel {kernel}: {detail}")]
     Signature { kernel: &'static str, detail: String },
 }
 
-/// Whose move it is after an error; the command's exit status follows it.
+/// Who can fix the problem: the caller, the machine or us. The command derives its exit status from
+/// this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The caller's data or arguments (exit status 2).
     Input,
-    /// No such device, or the device lacks a capability (3).
+    /// No matching device, or the device lacks a capability (3).
     Device,
     /// Memory, on the device or the host (4).
     Memory,
@@ -105,7 +109,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// Whose move it is.
+    /// Who can fix the problem.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoOpenCl { .. } | Self::NoSuchDevice { .. } | Self::Unsupported { .. } => ErrorKind::Device,
@@ -120,7 +124,7 @@ impl Error {
     }
 }
 
-/// Why a pair of `col_ptr`, `row_idx` is no pattern; columns and entries count from 0.
+/// The reason why `col_ptr` and `row_idx` are not a pattern; columns and entries count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -134,7 +138,7 @@ pub enum PatternError {
     /// `col_ptr[0]` must be 0.
     #[error("col_ptr[0] is {found}, not 0")]
     ColPtrStart { found: u64 },
-    /// `col_ptr` must not fall.
+    /// `col_ptr` must not descend.
     #[error("column {column}: col_ptr falls from {start} to {end}")]
     ColPtrFalls { column: usize, start: u64, end: u64 },
     /// `col_ptr` must end at the number of entries.
@@ -143,8 +147,8 @@ pub enum PatternError {
     /// A row index outside the matrix.
     #[error("column {column}, entry {entry}: row {row} is outside 0..{nrows}")]
     RowOutOfRange { column: usize, entry: u64, row: u32, nrows: usize },
-    /// A device found the arrays broken, and a moment later they were not.
-    #[error("the arrays changed while they were checked: somebody is still writing them")]
+    /// A device found the arrays invalid, and they were valid when checked again.
+    #[error("the arrays changed while they were checked: another thread or command still writes them")]
     Changed,
     /// Rows must ascend strictly within a column.
     #[error("column {column}, entry {entry}: row {row} follows row {previous}; rows must ascend strictly")]
@@ -165,14 +169,14 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of the transpose.
+    /// The dimensions of the transpose.
     pub(crate) fn transposed(self) -> Self {
         let Self { nrows, ncols, block_rows, block_cols } = self;
         Self { nrows: ncols, ncols: nrows, block_rows: block_cols, block_cols: block_rows }
     }
 }
 
-/// Handles of one device opened twice have one name.
+/// Describes two devices; two handles of one device have the same name.
 fn different_devices(a: &str, b: &str) -> String {
     match a == b {
         true => format!(
@@ -198,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_handles_of_one_device_are_told_from_two_devices() {
+    fn two_handles_of_one_device_are_not_called_two_devices() {
         let text = |a: &str, b: &str| Error::DeviceMismatch { a: a.into(), b: b.into() }.to_string();
         assert_eq!(text("X", "Y"), "the operands live on different devices: X and Y");
         assert!(text("X", "X").starts_with("the operands live on two handles of X: "), "{}", text("X", "X"));

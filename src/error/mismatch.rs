@@ -1,45 +1,45 @@
-//! What differs between a matrix and the pattern that a plan was made for.
+//! Differences between a matrix and the pattern for which a plan was made.
 use crate::BlockShape;
 use std::fmt;
 
-/// A matrix that has not the pattern which a plan was made for, and what differs.
+/// The error that a matrix differs from the pattern for which a plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PatternMismatch {
     /// The matrix, as the documentation of the plan names it.
     pub matrix: String,
-    /// What differs.
+    /// The first difference.
     pub difference: PatternDifference,
 }
 
-/// The first difference found, in this order.
+/// The first difference found; the checks have this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternDifference {
-    /// They live on different devices, of these names.
+    /// They are on different devices, with these names.
     Device {
-        /// That of the matrix.
+        /// Device of the matrix.
         found: String,
-        /// That of the plan.
+        /// Device of the plan.
         expected: String,
     },
     /// Grids, block shapes or numbers of entries differ.
     Size {
-        /// Of the matrix.
+        /// Size of the matrix.
         found: PatternSize,
-        /// Of the plan's pattern.
+        /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of them has an entry (block) at a place, the first such place column by column (row
-    /// by row for row-major matrices).
+    /// Only one of them has an entry (block) at a place. It is the first such place column by
+    /// column (row by row for row-major matrices).
     Entry {
-        /// Both patterns' size.
+        /// Size of both patterns.
         size: PatternSize,
         /// Row of the entry, from 0.
         row: usize,
         /// Column of the entry, from 0.
         col: usize,
-        /// Whether it is the matrix that has the entry.
+        /// Whether the matrix has the entry.
         found: bool,
     },
 }
