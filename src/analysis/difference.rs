@@ -105,7 +105,8 @@ impl Difference {
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0)])?;
 /// let b = Csc::from_triplets(2, 2, [(0, 0, 1.0 + 1e-15), (1, 1, 2.0)])?;
 /// assert_eq!(difference(&a, &b, Tolerance::default())?.different, 1);
-/// assert!(difference(&a, &b, Tolerance { relative: Some(1e-12), ..Default::default() })?.is_none());
+/// let tolerance = Tolerance { relative: Some(1e-12), ..Default::default() };
+/// assert!(difference(&a, &b, tolerance)?.is_none());
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> Result<Difference> {

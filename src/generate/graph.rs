@@ -31,8 +31,8 @@ pub fn uniform(
     fill(Pattern::trusted(rows as usize, cols as usize, col_ptr, row_idx), shape, values, random)
 }
 
-/// The adjacency matrix of a directed graph whose degrees follow a power law, with a dense block of
-/// `shape` for each edge: `nodes` x `nodes` blocks, at most `edges` of them.
+/// The adjacency matrix of a directed graph whose degrees follow a power law. Each edge becomes a
+/// dense block of `shape`; there are `nodes` x `nodes` blocks, at most `edges` of them stored.
 ///
 /// The method is R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*,
 /// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. It works on
@@ -112,7 +112,8 @@ mod tests {
         assert_eq!((pattern.nrows(), pattern.ncols()), (1000, 1000));
         assert!((5000..=8000).contains(&pattern.nnz()), "{}", pattern.nnz());
         let lengths: Vec<_> = (0..1000).map(|col| pattern.column(col).len()).collect();
-        // The mean is about 7; a uniform graph of this size has no column above 25 and hardly an empty one.
+        // The mean is about 7; a uniform graph of this size has no column above 25 and hardly an
+        // empty one.
         assert!(*lengths.iter().max().unwrap() > 100 && lengths.iter().filter(|&&length| length == 0).count() > 50);
         assert!(matrix.values().iter().all(|value| (-1.0..1.0).contains(value)));
     }

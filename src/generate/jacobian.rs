@@ -36,7 +36,7 @@ pub fn bundle_adjustment_jacobian(
 
 /// The Jacobian of a pose graph, with blocks of `freedom` x `freedom`.
 ///
-/// It has a row for a prior on the first pose, then one for each step and loop closure, with a
+/// The first row is a prior on the first pose. Each step and each loop closure has a row, with a
 /// block for each of its two poses. Loops are drawn as by [`pose_graph`](super::pose_graph): with
 /// the same seed that matrix has the pattern of JᵀJ.
 ///

@@ -31,7 +31,8 @@ pub enum Values {
     /// Uniform in -1 to 1.
     #[default]
     Real,
-    /// Integers from -4 to 4, so that sums of products are exact in floats while they are small enough.
+    /// Integers from -4 to 4, so that sums of products are exact in floats while they are small
+    /// enough.
     Integer,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The reader takes the first of these that exists:
 //! 1. the member NAME/NAME.mtx, where NAME is that of the archive;
-//! 2. the only member of the form FOLDER/FOLDER.mtx, whatever the archive is called;
+//! 2. the only member of the form FOLDER/FOLDER.mtx;
 //! 3. the only sparse matrix, recognised by its banner;
 //! 4. the only file.
 //!

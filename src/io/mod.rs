@@ -5,7 +5,7 @@
 //!
 //! | Format | Names | Blocks | Packed | Written from |
 //! |---|---|---|---|---|
-//! | [Matrix Market](matrix_market) | `.mtx`, none | of [`X.bla`](bla) beside `X.mtx` | yes | any matrix |
+//! | [Matrix Market](matrix_market) | `.mtx`, none | in [`X.bla`](bla) | yes | any matrix |
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |

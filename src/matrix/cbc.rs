@@ -71,7 +71,8 @@ impl std::fmt::Display for BlockShape {
 /// let a = Cbc::from_triplets(2, 1, shape, [(1, 0, block.clone())])?;
 /// assert_eq!((a.scalar_rows(), a.scalar_cols(), a.nnz()), (4, 3, 1));
 /// assert_eq!(a.block(0), block);
-/// assert_eq!(a.with_alignment(64)?.stride(), 8); // elements: the next block starts on a 64-byte boundary
+/// // Each block starts on a 64-byte boundary:
+/// assert_eq!(a.with_alignment(64)?.stride(), 8);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -96,8 +97,8 @@ impl<T: Element> Cbc<T> {
     /// total).
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of elements, [`Error::Argument`] for a stride below the
-    /// block's area, [`Error::TooLarge`] for one beyond 32 bits and for a side of more than
+    /// [`Error::Length`] for another number of elements; [`Error::Argument`] if the stride is below
+    /// the block's area; [`Error::TooLarge`] if it exceeds 32 bits, or if a side has more than
     /// [`Pattern::MAX_LINES`] scalars.
     pub fn with_stride(pattern: Pattern, shape: BlockShape, stride: usize, values: Vec<T>) -> Result<Self> {
         if stride < shape.area() {

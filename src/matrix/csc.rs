@@ -10,7 +10,8 @@ use nalgebra::DMatrix;
 /// let a = Csc::from_triplets(4, 4, [(0, 0, 1.0), (3, 1, 2.0), (3, 1, 0.5), (2, 3, 4.0)])?;
 /// assert_eq!((a.nnz(), a.values()), (3, &[1.0, 2.5, 4.0][..])); // duplicates are summed
 /// let blocks = a.to_blocks(BlockShape::new(2, 2)?)?;
-/// assert_eq!((blocks.nnz(), blocks.to_scalars().nnz()), (3, 12)); // every element of a stored block
+/// // Every element of a stored block counts:
+/// assert_eq!((blocks.nnz(), blocks.to_scalars().nnz()), (3, 12));
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -18,7 +18,8 @@ use nalgebra::ComplexField;
 /// assert_eq!(drop_below(&a, 1e-8)?.values(), [4.0]);
 /// // Below 1e-8 times the largest of its column:
 /// assert_eq!(drop_below(&a, Threshold::relative(1e-8))?.values(), [4.0, 1e-9, 1e-9]);
-/// assert_eq!(drop_below(&a, Threshold::absolute(1e-8).keep_diagonal())?.values(), [1e-9, 4.0, 1e-9]);
+/// let threshold = Threshold::absolute(1e-8).keep_diagonal();
+/// assert_eq!(drop_below(&a, threshold)?.values(), [1e-9, 4.0, 1e-9]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

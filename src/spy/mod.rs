@@ -11,7 +11,8 @@
 //! let a = Csc::from_triplets(4, 4, [(0, 0, 2.0), (1, 0, -8.0), (3, 3, 0.0)])?;
 //! let raster = Raster::on_host(&a, 2)?; // 2x2 cells, each for 2 rows and 2 columns
 //! assert_eq!((raster.cell(0, 0).entries, raster.cell(0, 0).largest), (2, 8.0));
-//! assert_eq!((raster.cell(1, 1).entries, raster.cell(1, 1).largest), (1, 0.0)); // an explicit zero
+//! // An explicit zero:
+//! assert_eq!((raster.cell(1, 1).entries, raster.cell(1, 1).largest), (1, 0.0));
 //! assert_eq!(raster.cell(1, 0).entries, 0);
 //! # Ok::<(), blockmul::Error>(())
 //! ```

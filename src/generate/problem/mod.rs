@@ -2,16 +2,18 @@
 //! [`pose_graph`].
 //!
 //! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms are
-//! those of the crate `libm`, the rest is arithmetic. The number of random draws does not depend on
-//! the size of the noise and of the start's errors: with both 0, the same seed gives the truth and
-//! measurements that fit it.
+//! those of the crate `libm`, the rest is arithmetic. The sizes of the noise and of the start's
+//! errors do not change which random numbers are drawn. With both 0, the same seed gives the truth
+//! and measurements that fit it.
 //!
 //! ```
 //! use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
 //! use blockmul::solver::problem::Graph;
-//! let seen = bundle_adjustment(&Scene { cameras: 8, points: 100, views: 4, ..Default::default() })?;
+//! let scene = Scene { cameras: 8, points: 100, views: 4, ..Default::default() };
+//! let seen = bundle_adjustment(&scene)?;
 //! assert_eq!(seen.observations.len(), 400);
-//! let Graph::Space(graph) = pose_graph(&Walk { poses: 50, closures: 20, ..Default::default() })? else { unreachable!() };
+//! let walk = Walk { poses: 50, closures: 20, ..Default::default() };
+//! let Graph::Space(graph) = pose_graph(&walk)? else { unreachable!() };
 //! assert_eq!((graph.poses.len(), graph.steps.len()), (50, 49 + 20));
 //! # Ok::<(), blockmul::Error>(())
 //! ```

@@ -66,7 +66,7 @@ impl Default for Walk {
 /// those of the poses.
 ///
 /// The start drifts from the truth with the square root of the path. Closures with a long path
-/// between their ends can then lead a solver into a wrong minimum: an example is 600 poses on a
+/// between their ends can then lead a solver into a wrong minimum. An example is 600 poses on a
 /// torus with 600 closures, noise 0.5 and seed 1.
 ///
 /// # Errors

@@ -40,7 +40,11 @@ fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
     // Groups outside the root of a container cannot be seen.
     let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
     let group = inside.fold(root.clone(), |group, part| group.join(part));
-    group.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_by_group(group, &files)).min()
+    group
+        .ancestors()
+        .take_while(|group| group.starts_with(&root))
+        .filter_map(|group| left_by_group(group, &files))
+        .min()
 }
 
 /// Bytes that the limit of one group leaves.

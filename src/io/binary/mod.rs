@@ -6,9 +6,10 @@
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|
 //! | magic | the 8 bytes `BCSR0001` | 0x42535231 (`i64`) |
-//! | sizes | rows, columns, entries (`i64`) | rows and columns of blocks, blocks, rows and columns of a block (`i64`) |
-//! | | side of the blocks it is made of, 0 or 1 for none; kind of values (`i32`) | |
-//! | pattern | offset of each row's first entry, then of the end; column of each entry (`i32`) | the same, of blocks |
+//! | sizes (`i64`) | rows, columns, entries | block rows and columns, blocks, sides of a block |
+//! | (`i32`) | side of the matrix's blocks, 0 or 1 for none; kind of values | |
+//! | offsets (`i32`) | first entry of each row, then the end | the same of blocks |
+//! | columns (`i32`) | column of each entry | the same of blocks |
 //! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!
 //! All numbers are little-endian. Columns count from 0 and come in any order within a row. Files

@@ -2,7 +2,7 @@
 //!
 //! The columns are cut into as many ranges as there are threads, each with about as many entries.
 //! One thread counts, places and sorts the entries of a range, in its own slice of every array. It
-//! goes through the parts in the order of the file, so placing is stable: entries at the same place
+//! goes through the parts in the order of the file, so placing is stable. Entries at the same place
 //! keep that order, for any number of ranges. In most files a part has entries in a few columns
 //! only, and most ranges skip it.
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Matrix Market exchange files, plain or packed, read and written on all threads.
 //!
 //! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial
-//! Design* (NISTIR 5935, 1996): a banner, comments, a line of sizes, the matrix.
+//! Design* (NISTIR 5935, 1996). A file has a banner, comments, a line of sizes, and the matrix.
 //!
 //! * `coordinate` files have the sizes `rows columns entries` and one line per entry, with indices
 //!   from 1. Every entry written becomes an entry of the matrix, zeros too.
@@ -32,8 +32,8 @@
 //! of threads.
 //!
 //! Reading holds half a mebibyte of text a thread, 16 bytes for each entry written (8 in a
-//! pattern), and the matrix: 12 bytes for each of its entries and 8 for each column. Memory grows
-//! with the lines read; that of the matrix is allocated once all entries are there.
+//! pattern), and the matrix. The matrix has 12 bytes for each entry and 8 for each column. Memory
+//! grows with the lines read; that of the matrix is allocated once all entries are there.
 //!
 //! ```
 //! use blockmul::io::{ReadOptions, matrix_market::{read_from, write_to}};
