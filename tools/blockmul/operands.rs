@@ -1,4 +1,4 @@
-//! The operands of a product: files read, transposed, cut into blocks.
+//! The operands of a product: reads files, transposes them and cuts them into blocks.
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::Messages;
@@ -8,12 +8,13 @@ use blockmul::{
 };
 use std::path::PathBuf;
 
-/// Which files, and what to do with them.
+/// The files of the operands, and their transposition and blocks.
 #[derive(clap::Args)]
 pub struct OperandArgs {
     /// A; - for Matrix Market on stdin.
     pub a: PathBuf,
-    /// B. Without it B is A itself, transposed if A is not square and no transposition is asked for.
+    /// B. Without it B is A itself, transposed if A is not square and no transposition is
+    /// requested.
     pub b: Option<PathBuf>,
     /// Multiply with the transpose of A.
     #[arg(long)]
@@ -21,19 +22,20 @@ pub struct OperandArgs {
     /// Multiply with the transpose of B.
     #[arg(long)]
     pub transpose_b: bool,
-    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square ones [default: the blocks the file
-    /// says it is made of, else scalars].
+    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
+    /// ones [default: the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     pub block: Option<BlockShape>,
-    /// Cut B into blocks of K x C [default: its file's where they meet A's, else K x R where that divides B, else K x K].
+    /// Cut B into blocks of K x C [default: the file's own if they fit A's, else K x R if that
+    /// divides B, else K x K].
     #[arg(long, value_name = "KxC", value_parser = crate::sizes::block)]
     pub block_b: Option<BlockShape>,
-    /// Add up entries that stand twice in a file instead of refusing it.
+    /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     pub sum_duplicates: bool,
 }
 
-/// A and B as scalars, and the shapes of the blocks to cut them into. `b` is `None` where B is A.
+/// A and B as scalars, and the shapes of their blocks. `b` is `None` if B is A.
 pub struct Operands<T> {
     pub a: Csc<T>,
     pub b: Option<Csc<T>>,
@@ -42,18 +44,18 @@ pub struct Operands<T> {
     pub b_shape: BlockShape,
 }
 
-/// How many finite values became infinite: in A and B because they are too large for the element
-/// type, in C because sums are.
+/// Numbers of finite values that became infinite: in A and B because they are too large for the
+/// element type, in C because sums are.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct Overflow {
     pub a: u64,
     pub b: u64,
-    /// `None` if a file has values that are not finite, for theirs cannot be told from those.
+    /// `None` if a file has values that are not finite, because theirs cannot be distinguished.
     pub c: Option<u64>,
 }
 
 impl Overflow {
-    /// Counts the values of C, and warns of them.
+    /// Counts the infinite values of C and warns of them.
     pub fn of_product<M: Matrix>(self, c: &M, messages: &Messages) -> Self {
         let view = c.as_cbc();
         let lost = view.values.iter().filter(|value| !value.to_f64().is_finite()).count() as u64;
@@ -67,7 +69,7 @@ impl Overflow {
 }
 
 impl OperandArgs {
-    /// Reads the files, does what is to be done once they are read, and says which shapes and transpositions were not spelt out.
+    /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
     pub fn read<T: Element, R>(
         &self,
         messages: &Messages,
@@ -84,7 +86,7 @@ impl OperandArgs {
         let square = file_a.matrix.nrows() == file_a.matrix.ncols();
         let by_default = self.b.is_none() && !square && !self.transpose_a && !self.transpose_b;
         if by_default {
-            messages.say("B = Aᵀ, for A is not square");
+            messages.say("A is not square: multiplying A·Aᵀ");
         }
         let transpose_b = self.transpose_b || by_default;
         let (a_layout, b_layout) = (
@@ -106,7 +108,7 @@ impl OperandArgs {
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
 
-    /// The shapes of A's and B's blocks; `layouts` are those the files say they are made of.
+    /// The shapes of A's and B's blocks; `layouts` are those that the files declare.
     fn shapes(
         &self,
         layouts: (Option<BlockShape>, Option<BlockShape>),
@@ -137,7 +139,7 @@ fn say_symmetry(name: &str, file: &MatrixFile, messages: &Messages) {
     }
 }
 
-/// The shape of B's blocks where nobody names it: that of A's transposed, where it divides B; else square.
+/// The default shape of B's blocks: that of A's transposed if it divides B, else square.
 pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockShape {
     let transposed = a_shape.transpose();
     match rows.is_multiple_of(transposed.rows()) && cols.is_multiple_of(transposed.cols()) {
@@ -154,7 +156,7 @@ fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockSha
     if transpose { shape.map(BlockShape::transpose) } else { shape }
 }
 
-/// The matrix types a file becomes: scalars, or blocks of one shape.
+/// A matrix type made from a file: scalars, or blocks of one shape.
 pub trait Operand: Matrix {
     fn cut(scalars: Csc<Self::Element>, shape: BlockShape) -> Result<Self>;
 }
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(shapes("", six, six), (shape(6, 6), shape(6, 6)));
         // W by its transpose, whose blocks are transposed.
         assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(3, 6))), (shape(6, 3), shape(3, 6)));
-        // B's own blocks do not meet A's.
+        // B's own blocks do not fit A's.
         assert_eq!(shapes("", Some(shape(6, 3)), Some(shape(6, 3))), (shape(6, 3), shape(3, 6)));
         assert_eq!(shapes("", Some(shape(2, 3)), Some(shape(3, 4))), (shape(2, 3), shape(3, 4)));
         assert_eq!(shapes("--block 2", six, six), (shape(2, 2), shape(2, 2)));
