@@ -1,4 +1,4 @@
-//! `blockmul multiply`: files in, their product, what it took.
+//! `blockmul multiply`: reads files, multiplies them and reports the costs.
 use crate::explain;
 use crate::failure::Failure;
 use crate::input::ElementName;
@@ -33,45 +33,48 @@ Exit status: 0 done; 1 the result failed --verify; 2 wrong usage or unreadable i
 pub struct Args {
     #[command(flatten)]
     operands: OperandArgs,
-    /// Write C here, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
+    /// Write C here, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What the matrices hold: f16 is stored in 16 bits and computed in f32.
+    /// Element type; f16 is stored in 16 bits and computed in f32.
     #[arg(long, value_enum, default_value = "f64")]
     element: ElementName,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// How to multiply.
+    /// Method of multiplication.
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
-    /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never left out.
+    /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
+    /// left out.
     #[arg(long, value_name = "TOL", value_parser = from_zero)]
     drop: Option<f64>,
     /// With --drop: TOL times the largest magnitude in the entry's column (of blocks).
     #[arg(long, requires = "drop")]
     drop_relative: bool,
-    /// With --drop: keep the entries (blocks) on the diagonal whatever their size.
+    /// With --drop: keep the entries (blocks) on the diagonal regardless of their size.
     #[arg(long, requires = "drop")]
     keep_diagonal: bool,
-    /// C only where FILE has entries, in its pattern: a masked product. With blocks, in every block
-    /// that has one; - for Matrix Market on stdin.
+    /// Masked product: compute C only at the entries of FILE, in its pattern; with blocks, in every
+    /// block that has an entry. - for Matrix Market on stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "drop")]
     mask: Option<PathBuf>,
     /// Check C against the reference; exit status 1, and no output file, if it is not the product.
     #[arg(long)]
     verify: bool,
-    /// Write what the product took as JSON; - for stdout.
+    /// Write the costs of the product as JSON; - for stdout.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Most device memory to use at once, as in 2GiB; the product is cut into bands to keep it.
+    /// Limit of the device memory used at once, such as 2GiB; the product is cut into bands to
+    /// respect it.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
-    /// Multiply N times after one warm-up; the times told are those of the median run.
+    /// Multiply N times after one warm-up; the times reported are those of the median run.
     #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
-    /// Say on stderr what each stage had to do.
+    /// Print on stderr the work of each stage.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -88,7 +91,7 @@ pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
 }
 
 impl Args {
-    /// The files that are read; the mask is the last.
+    /// The files to read; the mask is the last.
     fn inputs(&self) -> Vec<&Path> {
         let operands = [Some(&self.operands.a), self.operands.b.as_ref()];
         operands.into_iter().chain([self.mask.as_ref()]).flatten().map(PathBuf::as_path).collect()
@@ -152,7 +155,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
-        // Where B is A and is cut alike, it is the same matrix, which goes to the device once.
+        // If B is A and is cut alike, it is the same matrix, which is uploaded once.
         let b = match b {
             None if a_shape == b_shape => None,
             None => Some(M::cut(a.clone(), b_shape)?),
@@ -194,7 +197,8 @@ impl Job<'_> {
         }
     }
 
-    /// The product; with `--repeat`, what the run of median time took, and every time.
+    /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
+    /// and all times.
     fn multiply<M: Matrix<Element: Field>>(
         &self,
         operands: (&M, &M),
@@ -236,7 +240,7 @@ impl Job<'_> {
     }
 }
 
-/// The run of median time, the faster of two.
+/// The run of median time; of an even number the faster of the two.
 fn median(mut runs: Vec<Run>) -> Run {
     runs.sort_by(|x, y| x.total_ms.total_cmp(&y.total_ms));
     runs.swap_remove((runs.len() - 1) / 2)

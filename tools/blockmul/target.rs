@@ -1,4 +1,4 @@
-//! What computes the product: an OpenCL device, or the reference on the CPU.
+//! Targets that compute products: an OpenCL device, or the reference on the CPU.
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
@@ -13,7 +13,7 @@ use blockmul::{
 };
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
-/// `--device reference`, and what `auto` falls back to.
+/// The value of `--device` for the reference, to which `auto` falls back.
 pub const REFERENCE: &str = "reference";
 
 pub enum Target {
@@ -21,7 +21,7 @@ pub enum Target {
     Reference,
 }
 
-/// A target, and what is to be said of it.
+/// A target, and the messages about it.
 pub struct Opened {
     target: Target,
     notes: Vec<Note>,
@@ -33,7 +33,7 @@ enum Note {
 }
 
 impl Opened {
-    /// Says which target it is.
+    /// Prints the messages about the target.
     pub fn announce(self, messages: &Messages) -> Target {
         for note in &self.notes {
             match note {
@@ -79,12 +79,12 @@ impl Options {
 
 /// What a product took.
 pub struct Run {
-    /// The method asked for.
+    /// The method requested.
     pub method: &'static str,
-    /// What ran on a device.
+    /// The methods that ran on a device.
     pub bins: Vec<Bin>,
     pub products: u64,
-    /// Entries left out of C, where some were to be.
+    /// Entries left out of C, if dropping was requested.
     pub dropped: Option<u64>,
     pub bands: usize,
     pub peak_device_bytes: u64,
@@ -92,18 +92,18 @@ pub struct Run {
     pub launches: u32,
     pub stages: Vec<(&'static str, Option<f64>)>,
     pub total_ms: f64,
-    /// Waiting for kernels, which is not in `total_ms`.
+    /// Waiting for kernels, which `total_ms` excludes.
     pub kernels_ms: f64,
 }
 
 impl Target {
     /// The device of `--device`, else of [`Device::VARIABLE`], else `auto`, for elements of type
-    /// `T`; says on stderr what `auto` takes.
+    /// `T`. Prints on stderr the choice of `auto`.
     pub fn choose<T: Element>(wanted: Option<&str>, method: Method, messages: &Messages) -> Result<Self, Failure> {
         Ok(Self::open::<T>(wanted, method)?.announce(messages))
     }
 
-    /// As [`Target::choose`], but silent until it is announced: for another thread.
+    /// As [`Target::choose`], but prints nothing until it is announced; for another thread.
     pub fn open<T: Element>(wanted: Option<&str>, method: Method) -> Result<Opened, Failure> {
         let silent = |target| Opened { target, notes: Vec::new() };
         let variable = std::env::var_os(Device::VARIABLE).unwrap_or_default();
@@ -152,8 +152,8 @@ impl Target {
         }
     }
 
-    /// C = A·B from host to host, on the places of the mask if there is one, and what it took;
-    /// without a mask C need not fit the device.
+    /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
+    /// mask C need not fit the device.
     pub fn multiply<M: Matrix<Element: Field>>(
         &self,
         options: &Options,
@@ -166,8 +166,9 @@ impl Target {
         Ok((c, operands.took(options, report)))
     }
 
-    /// C = A·B `repeat` times after a warm-up, and what each took; `step` is told the number of each. Operands go to the device
-    /// once, C stays there until the last.
+    /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
+    /// the number of each run. Operands are uploaded once; C stays on the device until the last
+    /// run.
     pub fn multiply_repeatedly<M: Matrix<Element: Field>>(
         &self,
         options: &Options,
@@ -184,10 +185,10 @@ impl Target {
     }
 }
 
-/// What is multiplied, on a device.
+/// The operands on a device.
 struct OnDevice<M: Matrix> {
     a: DeviceMatrix<M>,
-    /// `None` if it is A.
+    /// `None` if B is A.
     b: Option<DeviceMatrix<M>>,
     mask: Option<DevicePattern>,
 }
@@ -208,7 +209,7 @@ impl<M: Matrix> OnDevice<M> {
 
     fn took(&self, options: &Options, mut report: blockmul::product::Report) -> Run {
         if self.mask.is_some() {
-            // Nothing is sorted, no runs are looked for.
+        // A masked product does not sort or look for runs.
             report.stages.retain(|stage| stage.commands > 0);
         }
         Run::on_device(options, &report)
@@ -237,8 +238,8 @@ impl Run {
     }
 }
 
-/// A warm-up and `repeat` products, of which one at a time is kept: two may not fit. Kernels are waited for once, in the warm-up; each run
-/// tells of it.
+/// Runs a warm-up and `repeat` products. Only one product is kept at a time, because two may not
+/// fit. Kernels are waited for once, in the warm-up, and each run includes this time.
 fn repeatedly<C>(
     repeat: NonZero<u32>,
     step: impl Fn(u32),
@@ -294,7 +295,7 @@ fn by_reference<M: Matrix<Element: Field>>(
     Ok((c, run))
 }
 
-/// What a thread comes back with; a panic has ended the process by then.
+/// The result of a thread; a panic has ended the process by then.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -304,7 +305,7 @@ pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }
 
-/// A GPU, else a CPU, else whatever there is, that can compute with `T`.
+/// The best device that can compute with `T`: a GPU, else a CPU, else any other.
 fn best<T: Element>(devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
     let rank = |info: &&DeviceInfo| match info.kind {
         DeviceKind::Gpu => 0,

@@ -1,4 +1,5 @@
-//! The products of one iteration of a least-squares solver, by plans made once: verified, then timed.
+//! The products of one iteration of a least-squares solver, with plans made once: verified, then
+//! timed.
 use super::measure::{Bench, Place};
 use super::record::{Execution, Record, Sizes};
 use crate::messages::Unit;
@@ -17,11 +18,12 @@ use blockmul::{
 use std::path::Path;
 use std::time::Instant;
 
-/// Damping of the Schur complement, as a share of the diagonal: what a solver begins with.
+/// Damping of the Schur complement relative to the diagonal; a solver starts with this value.
 const LAMBDA: f64 = 1e-4;
 
 impl Bench<'_> {
-    /// Every product of an iteration of the problem in `path`, linearised where it starts, on every device.
+    /// Measures every product of an iteration of the problem in `path`, linearised at its start, on
+    /// every device.
     pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
@@ -33,7 +35,7 @@ impl Bench<'_> {
         }
     }
 
-    /// As the solver takes them.
+    /// The graph with the weights that the solver uses.
     fn of_graph<P: Manifold>(&self, name: &str, graph: PoseGraph<P>) -> Result<GraphProblem<P>> {
         let (graph, rewarding) = start::weighable(graph);
         if let Some(start::Rewarding { count, .. }) = rewarding {
@@ -55,7 +57,7 @@ impl Bench<'_> {
     }
 }
 
-/// `problem-49-7776` of `problem-49-7776-pre.txt.gz`.
+/// Name of the problem, such as `problem-49-7776` for `problem-49-7776-pre.txt.gz`.
 fn name(path: &Path) -> String {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = file.split('.').next().unwrap_or_default();
@@ -104,7 +106,7 @@ impl Iteration<'_> {
         Ok(records)
     }
 
-    /// Z, S, and all that an iteration multiplies: H, its gradient, S and its right-hand side.
+    /// Measures Z, S, and all products of an iteration: H, its gradient, S and its right-hand side.
     fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
         normal.enqueue(self.linearization)?;
         let [u, w, v] = normal.parts().expect("two groups of unknowns");
@@ -170,7 +172,7 @@ impl Iteration<'_> {
         ])
     }
 
-    /// One product of two cells of J.
+    /// Measures one product of two cells of J.
     fn plan(&self, what: &str, [a, b]: [&DeviceMatrix<Bsr<f64>>; 2], plan: Plan<Bsr<f64>>) -> Result<Record> {
         let mut c = plan.output()?;
         plan.execute((a, b), &mut c)?;
@@ -187,7 +189,8 @@ impl Iteration<'_> {
         Ok(Record::planned(self.sizes(what, sizes, c.nnz())?, &took, runs))
     }
 
-    /// Milliseconds until the device is done, of each round, and the kernels of one.
+    /// Milliseconds until the device has finished, for each round, and the number of kernels in one
+    /// round.
     fn time(&self, what: &str, right: bool, mut run: impl FnMut() -> Result<()>) -> Result<(Vec<f64>, u32)> {
         let device: &Device = &self.place.device;
         let progress = self.bench.messages.measured(format!("{} {what}", self.name), Unit::Runs);
@@ -212,13 +215,13 @@ impl Iteration<'_> {
         Ok(Sizes::planned(format!("{} {what}", self.name), &self.place.device, copy_gb_s, sizes, c_nnz))
     }
 
-    /// Of the first cell of J.
+    /// Size of the first cell of J.
     fn size_of_j(&self) -> [Size; 2] {
         let first = self.linearization.jacobian().get(0, 0);
         [(); 2].map(|()| first.map(Size::on_device).unwrap_or_default())
     }
 
-    /// H against the reference, to the bit.
+    /// Whether H equals the reference, to the bit.
     fn h_is_right(&self, normal: &mut Normal) -> Result<bool> {
         normal.multiply(self.linearization)?;
         let j = self.linearization.jacobian().download()?;

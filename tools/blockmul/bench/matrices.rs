@@ -1,4 +1,4 @@
-//! What is multiplied: families of generated matrices with their sizes, and files.
+//! Operands of the benchmark: families of generated matrices with their sizes, and files.
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::Messages;
@@ -11,21 +11,22 @@ use blockmul::{
 use comfy_table::{Table, presets};
 use std::path::PathBuf;
 
-/// The seed of every generated matrix: a name is a matrix.
+/// The seed of every generated matrix, so that a name identifies a matrix.
 const SEED: u64 = 1;
 
-/// A kind of matrix that can be made at any size.
+/// A family of matrices that can be generated at any size.
 #[derive(Clone, Copy)]
 struct Family {
     name: &'static str,
-    /// What the sizes are, and the default of each.
+    /// Meaning of each size, and its default.
     sizes: &'static [(&'static str, usize)],
     block: [usize; 2],
     what: &'static str,
     make: fn(&[usize], BlockShape) -> Result<Cbc<f64>>,
 }
 
-/// Those of `blockmul generate`. By default a few hundred thousand to a few million products.
+/// The families of `blockmul generate`. The defaults give a few hundred thousand to a few million
+/// products.
 const FAMILIES: [Family; 4] = [
     Family {
         name: "uniform",
@@ -74,7 +75,7 @@ pub struct Made {
 }
 
 impl Input {
-    /// `FAMILY`, `FAMILY:20000x8`, or the path of a file; `./uniform` is a file.
+    /// Parses `FAMILY`, `FAMILY:20000x8`, or the path of a file; `./uniform` is a file.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
         if let Some(family) = FAMILIES.into_iter().find(|family| family.name == name) {
@@ -100,7 +101,7 @@ impl Input {
         }
     }
 
-    /// `uniform:16000x8`; of a file its path.
+    /// The name with its sizes, such as `uniform:16000x8`; the path of a file.
     pub fn name(&self) -> String {
         match self {
             Self::Family(made) => made.name(),
@@ -133,7 +134,7 @@ impl Made {
 }
 
 impl Family {
-    /// `uniform:ROWSxBLOCKS IN A COLUMN`.
+    /// The form of a name, such as `uniform:ROWSxBLOCKS-IN-A-COLUMN`.
     fn form(&self) -> String {
         let sizes: Vec<_> = self.sizes.iter().map(|(what, _)| what.to_uppercase().replace(' ', "-")).collect();
         format!("{}:{}", self.name, sizes.join("x"))
@@ -144,7 +145,7 @@ impl Family {
     }
 }
 
-/// `--list`.
+/// The table of `--list`.
 pub fn list() -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(["family", "default", "blocks", ""]);
@@ -154,13 +155,13 @@ pub fn list() -> String {
     table.trim_fmt()
 }
 
-/// An input, a file read.
+/// An input; files have been read.
 pub enum Source {
     Made(Made),
     File { name: String, matrix: Csc<f64>, layout: Option<BlockShape> },
 }
 
-/// A and B of one product; B is `None` where it is A.
+/// A and B of one product; B is `None` if it is A.
 pub enum Pair<T: Element> {
     Scalars(Csc<T>, Option<Csc<T>>),
     Blocks(Cbc<T>, Option<Cbc<T>>),
@@ -174,7 +175,7 @@ impl Source {
         };
         let file = input::read(path, false, messages)?;
         let layout = input::layout(&file);
-        // `blk6_er` for blk6_er.bcsr.gz.
+        // For example `blk6_er` for blk6_er.bcsr.gz.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = name.split('.').next().unwrap_or_default().to_owned();
         Ok(Self::File { name, matrix: with_values(file)?, layout })
@@ -194,7 +195,8 @@ impl Source {
         }
     }
 
-    /// A in blocks of `shape`, and B: A itself, cut to meet A's blocks, if A is square, else its transpose.
+    /// A in blocks of `shape`, and B: if A is square, A itself, cut to fit A's blocks; else its
+    /// transpose.
     pub fn operands<T: Element>(&self, shape: BlockShape) -> Result<Pair<T>> {
         let a = match self {
             Self::Made(made) => (made.family.make)(&made.sizes, shape)?.cast::<T>(),
@@ -215,7 +217,8 @@ impl Source {
     }
 }
 
-/// Real values where the file has none: equal ones would hide in which order they are added.
+/// The matrix with random values if the file has none: equal values would hide the order of
+/// additions.
 fn with_values(file: MatrixFile) -> Result<Csc<f64>> {
     if file.field != Field::Pattern {
         return Ok(file.matrix);

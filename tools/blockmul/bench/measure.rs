@@ -1,10 +1,10 @@
-//! One product: verified, warmed up, timed.
+//! Verifies, warms up and times one product.
 use super::record::{Record, Sizes};
 use crate::messages::{Messages, Unit};
 use blockmul::{Device, Matrix, Method, Product, Result, host::Progress, reference};
 use std::{cell::OnceCell, time::Instant};
 
-/// No fewer rounds than have a median that one of them cannot move at will.
+/// Least number of rounds: with fewer, a single round could determine the median.
 const LEAST_ROUNDS: u32 = 3;
 
 pub struct Patience {
@@ -12,7 +12,7 @@ pub struct Patience {
     pub seconds: f64,
 }
 
-/// A device, and the bandwidth of a copy on it in GB/s, once somebody has asked.
+/// A device and its copy bandwidth in GB/s, measured on first use.
 pub struct Place {
     pub device: Device,
     copy_gb_s: OnceCell<f64>,
@@ -23,7 +23,7 @@ impl Place {
         Self { device, copy_gb_s: OnceCell::new() }
     }
 
-    /// Measured once in a run, before the first product.
+    /// The copy bandwidth, measured once in a run, before the first product.
     pub fn copy_gb_s(&self, messages: &Messages) -> Result<f64> {
         if let Some(&known) = self.copy_gb_s.get() {
             return Ok(known);
@@ -44,7 +44,7 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// A·B (A·A without B) on every device by every method.
+    /// Measures A·B (A·A without B) on every device by every method.
     pub fn measure<M: Matrix>(&self, name: String, a: &M, b: Option<&M>) -> Result<Vec<Result<Record>>> {
         self.messages.step(format!("{name}: the reference"));
         let want = reference::multiply(a, b.unwrap_or(a))?;
@@ -79,14 +79,14 @@ impl Bench<'_> {
         product.run()?;
         device.finish()?;
 
-        // C goes back to the pool before the next.
+        // C returns to the pool before the next run.
         let runs = self.patience.rounds(&progress, || Ok(product.run_with_report()?.1))?;
         Ok(Record::right(sizes, &runs))
     }
 }
 
 impl Patience {
-    /// What `run` gives in each round.
+    /// The results of `run` in each round.
     pub fn rounds<R>(&self, progress: &Progress, mut run: impl FnMut() -> Result<R>) -> Result<Vec<R>> {
         let (start, mut runs) = (Instant::now(), Vec::new());
         for round in 0..self.rounds {
@@ -100,7 +100,7 @@ impl Patience {
     }
 }
 
-/// Bit for bit: a zero of the other sign is another result.
+/// Compares bit for bit: a zero of the other sign is another result.
 fn equal<M: Matrix>(c: &M, want: &M) -> bool {
     let (c, want) = (c.as_cbc(), want.as_cbc());
     let bits = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
@@ -122,7 +122,7 @@ mod tests {
         let bench = Bench { devices: Vec::new(), methods: Vec::new(), patience, messages: &messages };
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
-        // The product; one bit off; a zero of the other sign; another pattern.
+        // The product; one bit different; a zero of the other sign; another pattern.
         let more = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 0.0), (1, 1, 0.0)]).unwrap();
         for (want, right) in [
             (with([4.0, 0.0]), true),

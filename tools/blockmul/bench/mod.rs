@@ -1,4 +1,5 @@
-//! `blockmul bench`: products verified, then timed: what is in `matrices`, by what is in `measure`, told by `record` and `table`.
+//! `blockmul bench`: products verified, then timed. `matrices` has the operands, `measure` the
+//! timing, `record` and `table` the output.
 mod iterations;
 mod matrices;
 mod measure;
@@ -21,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Time products of named matrices and of files: C = A·A if A is square, else A·Aᵀ.
 ///
-/// Operands stay on the device. Every result is compared with the reference, bit for bit, before it is timed; after that come a
-/// warm-up and the rounds, whose medians are told.
+/// Operands stay on the device. Every result is compared with the reference, bit for bit, before it
+/// is timed. Then come a warm-up and the rounds; medians are reported.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,23 +40,25 @@ BCSR0001 and BSR1 (.bcsr, .bsr, .bin) too; values that a file leaves out are mad
 Exit status: 0 done; 1 a result was not the product; 2 wrong usage or unreadable input; 3 no such device; 4 memory; 5 else. What can
 be timed is, whatever becomes of the rest.")]
 pub struct Args {
-    /// A family with its sizes, as in uniform:20000x8, or a file [default: every family at its default size].
+    /// A family with its sizes, as in uniform:20000x8, or a file [default: every family at its
+    /// default size].
     #[arg(value_name = "INPUT", value_parser = Input::parse)]
     inputs: Vec<Input>,
-    /// Time the products of one iteration of least-squares problems in place of matrices: files of BAL, g2o or iSAM, by plans made once.
+    /// Time the products of one iteration of least-squares problems instead of matrices: files of
+    /// BAL, g2o or iSAM, with plans made once.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "block", "element", "method", "stages"])]
     iterations: Vec<PathBuf>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
     list: bool,
-    /// Blocks of R rows and K columns, several with commas; one number for square ones [default: those of the family, or those the
-    /// file says it is made of, else scalars].
+    /// Blocks of R rows and K columns, several with commas; one number for square ones [default:
+    /// those of the family, or the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK,...", value_delimiter = ',', value_parser = crate::sizes::block)]
     block: Vec<BlockShape>,
-    /// What the matrices hold.
+    /// Element types, several with commas.
     #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
     element: Vec<ElementName>,
-    /// How to multiply, several with commas; all: by every method that needs no mask.
+    /// Methods, several with commas; all: every method that needs no mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
@@ -65,13 +68,13 @@ pub struct Args {
     /// Timed rounds of each product.
     #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
     rounds: NonZero<u32>,
-    /// End the rounds of a product after so many seconds, but not before the third.
+    /// End the rounds of a product after this time, but not before the third.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = from_zero)]
     max_time: f64,
     /// Show the stages of every product, not only of a single one.
     #[arg(long)]
     stages: bool,
-    /// Write every time of every stage as JSON; - for stdout, in place of the table.
+    /// Write every time of every stage as JSON; - for stdout, instead of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -81,7 +84,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Every method, for `--method`.
+/// Value of `--method` for every method.
 const ALL_METHODS: &str = "all";
 
 fn method_or_all() -> clap::builder::PossibleValuesParser {
@@ -89,7 +92,7 @@ fn method_or_all() -> clap::builder::PossibleValuesParser {
     names.chain([ALL_METHODS]).collect::<Vec<_>>().into()
 }
 
-/// The methods of these names.
+/// The methods with these names.
 fn methods(names: &[String]) -> Result<Vec<Method>, Failure> {
     if names.iter().any(|name| name == ALL_METHODS) {
         return Ok(Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect());
@@ -125,7 +128,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     session.finish()
 }
 
-/// What has been measured, and what went wrong so far.
+/// The results and the failures so far.
 struct Session<'a> {
     args: &'a Args,
     messages: &'a Messages,
@@ -135,7 +138,8 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Every combination for one input. Those that fail are told of, the others go on; a place for the results that fails ends it all.
+    /// Measures every combination for one input. A combination that fails is reported and the
+    /// others continue. If the results cannot be written, the command ends.
     fn input(&mut self, bench: &Bench<'_>, input: &Input) -> Result<(), Failure> {
         let source = match Source::open(input, self.messages) {
             Ok(source) => source,
@@ -157,7 +161,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Every product of an iteration of the problem in `file`.
+    /// Measures every product of an iteration of the problem in `file`.
     fn iteration(&mut self, bench: &Bench<'_>, file: &Path) -> Result<(), Failure> {
         match bench.iteration(file) {
             Ok(records) => records.into_iter().try_for_each(|record| self.keep(record)),
@@ -194,12 +198,12 @@ impl Session<'_> {
     fn note(&mut self, what: &str, failure: &Failure) {
         self.status.get_or_insert(failure.status());
         let text = failure.to_string();
-        // Some errors name the file themselves.
+        // Some errors already name the file.
         let text = if text.starts_with(what) { text } else { format!("{what}: {text}") };
         self.messages.pause(|| tell(Tone::Error, &text));
     }
 
-    /// A bench may take long: what it has is in its file from the first record on.
+    /// Writes the file after every record, because a benchmark may take long.
     fn keep(&mut self, record: Record) -> Result<(), Failure> {
         self.results.push(record);
         match self.args.json.as_deref().filter(|path| !output::is_standard(path)) {

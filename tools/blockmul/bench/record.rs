@@ -1,9 +1,10 @@
-//! What a product took, as JSON: the schema that programs which time other libraries write too, so that one table holds them all.
+//! Times of a product as JSON. Programs that time other libraries write the same schema, so that
+//! one table can hold them all.
 use crate::report::{Size, command_line};
 use blockmul::{Device, Element, Matrix, Method, device::DeviceKind, plan::Cost, product::Report};
 use serde::Serialize;
 
-/// Counts the changes of these fields that a reader must know of.
+/// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: &str = "blockmul-bench/1";
 
 #[derive(Serialize)]
@@ -22,7 +23,7 @@ struct Host {
     arch: &'static str,
 }
 
-/// A product that was timed, or was wrong.
+/// A product that was timed, or that was wrong.
 #[derive(Serialize)]
 pub struct Record {
     #[serde(flatten)]
@@ -31,12 +32,12 @@ pub struct Record {
     /// 2 x products x block_rows x inner x block_cols.
     pub flops: u64,
     pub verified: bool,
-    /// From operands on the device to C complete there; none where C was wrong.
+    /// From operands on the device to C complete there; empty if C was wrong.
     pub runs_ms: Vec<f64>,
-    /// Their median.
+    /// Median of `runs_ms`.
     pub ms: Option<f64>,
     pub gflops: Option<f64>,
-    /// Kernels launched, blocking reads, bands.
+    /// Kernels launched; below, blocking reads and bands.
     pub launches: u32,
     pub read_backs: u32,
     pub bands: usize,
@@ -45,7 +46,7 @@ pub struct Record {
     pub stages: Vec<Stage>,
 }
 
-/// What is known before a product is timed.
+/// Properties known before a product is timed.
 #[derive(Serialize)]
 pub struct Sizes {
     library: &'static str,
@@ -55,7 +56,7 @@ pub struct Sizes {
     pub device: String,
     platform: String,
     driver: String,
-    /// Of a CPU.
+    /// Threads of a CPU.
     threads: Option<u32>,
     pub matrix: String,
     a: Size,
@@ -63,20 +64,20 @@ pub struct Sizes {
     pub element: &'static str,
     /// Entries (blocks).
     pub c_nnz: usize,
-    /// Bytes read and written by a copy on the device, in 10^9 a second.
+    /// Bandwidth of a copy on the device, bytes read and written, in 10^9 a second.
     pub copy_gb_s: f64,
-    /// Of a product of two entries.
+    /// Floating-point operations of a product of two entries.
     #[serde(skip)]
     flops_each: u64,
 }
 
-/// What an execution of a plan takes whatever the values.
+/// Costs of executing a plan, independent of the values.
 #[derive(Clone, Copy)]
 pub struct Execution {
     pub products: u64,
     pub flops: u64,
     pub launches: u32,
-    /// Held by the plan.
+    /// Bytes held by the plan.
     pub bytes: u64,
 }
 
@@ -93,12 +94,12 @@ pub struct Stage {
     pub launches: u32,
     pub runs_ms: Vec<f64>,
     pub ms: Option<f64>,
-    /// What the stage has to move at least.
+    /// Lower bound of the bytes that the stage moves.
     pub bytes: Option<u64>,
     pub flops: Option<u64>,
-    /// Those bytes over the median time.
+    /// These bytes over the median time.
     pub gb_s: Option<f64>,
-    /// The same as a multiple of the bandwidth of a copy.
+    /// The same as a fraction of the bandwidth of a copy.
     pub of_copy: Option<f64>,
 }
 
@@ -129,7 +130,7 @@ impl Results {
         self.results.is_empty()
     }
 
-    /// How many results were not the product.
+    /// Number of results that were not the product.
     pub fn wrong(&self) -> usize {
         self.results.iter().filter(|record| !record.verified).count()
     }
@@ -139,7 +140,7 @@ impl Results {
     }
 }
 
-/// Where Linux tells it.
+/// Name of the CPU, if Linux provides it.
 fn cpu_name() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
@@ -167,7 +168,7 @@ impl Sizes {
         }
     }
 
-    /// Of nothing yet, on a device.
+    /// The fields of a device, with those of the product empty.
     fn on(device: &Device, copy_gb_s: f64) -> Self {
         let info = device.info();
         Self {
@@ -188,12 +189,12 @@ impl Sizes {
         }
     }
 
-    /// Of a plan's execution, which makes `c_nnz` entries.
+    /// The fields of a plan's execution with `c_nnz` entries in C.
     pub fn planned(matrix: String, device: &Device, copy_gb_s: f64, [a, b]: [Size; 2], c_nnz: usize) -> Self {
         Self { matrix, a, b, c_nnz, variant: "plan", flops_each: 0, ..Self::on(device, copy_gb_s) }
     }
 
-    /// `uniform:16000x8 in 3x3 f64 by esc`.
+    /// The product in words, such as `uniform:16000x8 in 3x3 f64 by esc`.
     pub fn what(&self) -> String {
         format!("{} in {} {} by {}", self.matrix, self.block(), self.element, self.variant)
     }
@@ -206,12 +207,12 @@ impl Sizes {
 }
 
 impl Record {
-    /// Of a product that is not the reference's: no times.
+    /// The record of a product that differs from the reference, without times.
     pub fn wrong(sizes: Sizes, report: &Report) -> Self {
         Self { verified: false, stages: Vec::new(), ..Self::of(sizes, report, Vec::new()) }
     }
 
-    /// Of at least one run.
+    /// The record of at least one run.
     pub fn right(sizes: Sizes, runs: &[Report]) -> Self {
         let copy_gb_s = sizes.copy_gb_s;
         let last = runs.last().expect("a round");
@@ -234,7 +235,7 @@ impl Record {
         Self { stages, ..Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()) }
     }
 
-    /// Of a plan's executions; none where the result was wrong.
+    /// The record of a plan's executions; `runs_ms` is empty if the result was wrong.
     pub fn planned(sizes: Sizes, took: &Execution, runs_ms: Vec<f64>) -> Self {
         let (ms, Execution { products, flops, launches, bytes }) = (median(&runs_ms), *took);
         Self {
@@ -274,7 +275,7 @@ impl Record {
         }
     }
 
-    /// From the first to the third quartile, over the median: the noise.
+    /// The noise: the distance between the first and the third quartile, over the median.
     pub fn spread(&self) -> Option<f64> {
         let (first, third) = (quantile(&self.runs_ms, 0.25)?, quantile(&self.runs_ms, 0.75)?);
         self.ms.filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)
@@ -285,7 +286,7 @@ pub fn median(times: &[f64]) -> Option<f64> {
     quantile(times, 0.5)
 }
 
-/// Between the two times around it in proportion.
+/// A quantile, interpolated linearly between the two nearest times.
 fn quantile(times: &[f64], part: f64) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

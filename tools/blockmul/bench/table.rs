@@ -1,8 +1,8 @@
-//! The records for a person: one row each, then the stages.
+//! The records as text: one row each, then the stages.
 use super::record::{Record, Stage};
 use comfy_table::{CellAlignment, Table, presets};
 
-/// With the stages of each record, or of the only one.
+/// The table of records, with the stages of each record if requested or if there is only one.
 pub fn text(records: &[Record], with_stages: bool) -> String {
     let mut parts = vec![products(records)];
     if with_stages || records.len() == 1 {
@@ -63,7 +63,7 @@ fn stages(record: &Record) -> String {
     )
 }
 
-/// Columns from `numbers` on are numbers.
+/// A table whose columns from `numbers` on are right-aligned.
 fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(header);
