@@ -1,5 +1,5 @@
-//! Pictures of solved problems, before on the left and after on the right: trajectories with their loop closures, clouds of points with the
-//! cameras that see them.
+//! Pictures of solved problems, before on the left and after on the right. They show trajectories
+//! with their loop closures, or clouds of points with the cameras that see them.
 mod canvas;
 mod cloud;
 mod panel;
@@ -16,30 +16,30 @@ use view::{Seen, View};
 
 const WHITE: Colour = [255; 3];
 const GREY: Colour = [0x80; 3];
-/// The colours that pictures of matrices give to what two have in common and to fill (Okabe and Ito 2008).
+/// The colours of common entries and of fill in pictures of matrices (Okabe and Ito 2008).
 const BLUE: Colour = [0x00, 0x72, 0xb2];
 const ORANGE: Colour = [0xe6, 0x9f, 0x00];
-/// How much of the background the farthest lines take on.
+/// Share of the background in the colour of the farthest lines.
 const HAZE: f64 = 0.65;
 /// Height over width of the flattest half.
 const FLATTEST: f64 = 0.5;
-/// Most pixels of the width of a picture.
+/// Largest width of a picture, in pixels.
 pub const LARGEST: u32 = 8192;
-/// Between the halves.
+/// The line between the halves.
 const RULE: Colour = [0xd8; 3];
 
-/// What half of a picture is drawn with.
+/// Colours and widths of half a picture.
 struct Style {
     path: Ink,
     closures: Ink,
     points: Ink,
     marks: Ink,
-    /// Of the path, in pixels.
+    /// Width of the path, in pixels.
     width: f64,
 }
 
 impl Style {
-    /// Lines grow with the half that they are in.
+    /// A style whose lines grow with the half.
     fn new(main: Colour, marks: Colour, width: f64, half: u32) -> Self {
         let hazy = |colour| Ink { near: colour, far: mix(colour, WHITE, HAZE) };
         Self {
@@ -64,7 +64,7 @@ fn project(view: &View, places: &[[f64; 3]]) -> Vec<Seen> {
     places.iter().filter_map(|place| view.project(place)).collect()
 }
 
-/// Pixels of the width of a half; there is a line of one or two between them.
+/// Width of a half, in pixels; between the halves is a line of one or two.
 fn half(size: u32) -> io::Result<u32> {
     if !(3..=LARGEST).contains(&size) {
         let reason = format!("there is no picture {size} pixels wide, only of 3 to {LARGEST}");
@@ -88,7 +88,7 @@ fn render([before, after]: [(Vec<Layer>, Window); 2], size: u32, description: &s
 mod image {
     use super::*;
 
-    /// A picture read again.
+    /// A decoded picture.
     pub struct Image {
         pub width: u32,
         pub height: u32,
@@ -104,7 +104,7 @@ mod image {
             Self { width: info.width, height: info.height, pixels }
         }
 
-        /// Pixels of a colour in each half.
+        /// Number of pixels of a colour in each half.
         pub fn count(&self, colour: Colour) -> [usize; 2] {
             let halves = [0..self.width as usize / 2, self.width as usize / 2..self.width as usize];
             let rows = || self.pixels.chunks(self.width as usize);

@@ -1,4 +1,4 @@
-//! `blockmul spy`: a picture of where the entries of a matrix are, as a PNG file or in the terminal.
+//! `blockmul spy`: a picture of a matrix's entries, as a PNG file or in the terminal.
 mod legend;
 mod picture;
 mod shade;
@@ -18,49 +18,53 @@ use shade::{Shade, Shaded};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// Draw where the entries of a matrix are and how large.
+/// Draw the places and magnitudes of a matrix's entries.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   blockmul spy A.mtx                                   in the terminal
   blockmul spy A.mtx --block 3 -o A.png                blocks of 3x3, coloured by their largest magnitude
-  blockmul spy C.mtx --diff A.mtx -o fill.png          what C has that A has not: the fill of a product
+  blockmul spy C.mtx --diff A.mtx -o fill.png          entries of C that A does not have: the fill of a product
   blockmul spy A.mtx.gz --shade density --size 512 -o - > A.png
 
-Row 0 is on top. A small matrix is enlarged until each element is seen; of a large one, each pixel shows as many rows and columns as
-every other. White: nothing stored. Grey: zeros that are stored. Vermilion: NaN or infinity.
-magnitude: the largest |x| of a pixel on a logarithmic scale, yellow for small, violet for large; density: entries of a pixel, darker
-for more; pattern: black where there is an entry. With --diff: blue what both have, orange the fill, purple what only the other file
-has, mixed where a pixel shows several; in the terminal o, + and -, and * where o and + come together.")]
+Row 0 is on top. A small matrix is enlarged until each element is visible; of a large one, each pixel shows
+as many rows and columns as every other. White: nothing stored. Grey: stored zeros. Vermilion: NaN or
+infinity.
+magnitude: the largest |x| of a pixel on a logarithmic scale, yellow for small, violet for large; density:
+entries of a pixel, darker for more; pattern: black if there is an entry. With --diff: blue for both, orange
+for the fill, purple for the other file only, mixed if a pixel shows several; in the terminal o, + and -, and
+* if o and + come together.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     file: PathBuf,
     /// Write a PNG picture here; - for stdout.
     #[arg(short, long, value_name = "PICTURE.png")]
     output: Option<PathBuf>,
-    /// Show the picture in the terminal, as is done without --output.
+    /// Show the picture in the terminal; the default without --output.
     #[arg(long)]
     term: bool,
-    /// Show what FILE has that this one has not (the fill, where FILE is a product of it), and the reverse.
+    /// Show the entries that FILE has and OTHER has not (the fill, if FILE is a product of OTHER),
+    /// and the reverse.
     #[arg(long, value_name = "OTHER", conflicts_with = "shade")]
     diff: Option<PathBuf>,
-    /// What the colour of a pixel says.
+    /// Meaning of the colours.
     #[arg(long, value_enum, default_value = "magnitude")]
     shade: Shade,
-    /// Cut into blocks of R rows and K columns, one number for square ones [default: those the file names, else 1x1].
+    /// Cut into blocks of R rows and K columns, one number for square ones [default: the file's own
+    /// blocks, else 1x1].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
-    /// Most pixels of the longer side of the PNG picture, frame and legend apart.
+    /// Most pixels of the longer side of the PNG picture, without frame and legend.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]
     size: u32,
-    /// Most columns in the terminal [default: as many as it has, 80 elsewhere].
+    /// Most columns in the terminal [default: its width, 80 elsewhere].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=2048))]
     width: Option<u32>,
     /// auto (a GPU, else a CPU, else the host), reference (the host), gpu, cpu, an index or part of
     /// a name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Add up entries that stand twice in a file instead of refusing it.
+    /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
     #[command(flatten)]
@@ -105,7 +109,7 @@ fn write(path: &Path, shaded: &Shaded, size: usize, messages: &Messages) -> Resu
     Ok(())
 }
 
-/// Refuses a place where a picture cannot go.
+/// Refuses a path at which a picture cannot be written.
 pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
     match output::is_standard(path) {
         true if in_terminal => Err(Failure::Usage("-o - and --term cannot both have stdout".into())),
@@ -119,24 +123,24 @@ pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
     }
 }
 
-/// A picture of a matrix by magnitude, as of a file with the options left out.
+/// Draws a picture of a matrix by magnitude, with the default options.
 pub fn draw(path: &Path, matrix: Cbc<f64>, device: &Device, messages: &Messages) -> Result<(), Failure> {
     const SIZE: usize = 1024;
     let raster = Raster::of(&device.upload(&matrix)?, SIZE)?;
     write(path, &Shaded::of(&raster, Shade::Magnitude), SIZE, messages)
 }
 
-/// What is drawn, at whatever size.
+/// The subject of a picture, at any size.
 enum Subject {
     Matrix {
         matrix: Place<f64>,
         shade: Shade,
     },
-    /// Parts in both files, in the first only, in the second only: matrices of ones.
+    /// Entries of both files, of the first only, of the second only: matrices of ones.
     Overlap(Box<[Place<f16>; 3]>),
 }
 
-/// A matrix where it is binned.
+/// A matrix on the device or host that bins it.
 enum Place<T: Element> {
     Device(DeviceMatrix<Cbc<T>>),
     Host(Cbc<T>),
@@ -197,7 +201,7 @@ fn entries(shape: BlockShape) -> String {
     if shape == BlockShape::SCALAR { "entries".into() } else { format!("blocks of {shape}") }
 }
 
-/// The matrix of a file, cut into blocks of `shape`, or of those that the file names.
+/// The matrix of a file, cut into blocks of `shape`, or into the file's own blocks.
 fn read(
     args: &Args,
     path: &Path,

@@ -1,25 +1,25 @@
-//! Antialiased lines and dots, and the PNG file they end in.
+//! Draws antialiased lines and dots, and encodes a PNG file.
 use std::{f64::consts::PI, io};
 use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
 pub type Colour = [u8; 3];
 
-/// Dots of a lesser radius are squares of the same area.
+/// Dots of a smaller radius are squares of the same area.
 const LEAST_DISC: f64 = 1.5;
 
-/// `part` of `other`, the rest `colour`.
+/// Mixes `part` of `other` with the rest of `colour`.
 pub fn mix(colour: Colour, other: Colour, part: f64) -> Colour {
     let part = part.clamp(0.0, 1.0);
     std::array::from_fn(|i| (f64::from(colour[i]) * (1.0 - part) + f64::from(other[i]) * part).round() as u8)
 }
 
-/// Pixels, (0, 0) the upper left corner of the first.
+/// Pixels; (0, 0) is the upper left corner of the first.
 pub struct Canvas {
     pixels: Pixmap,
 }
 
 impl Canvas {
-    /// White.
+    /// A white canvas.
     pub fn new(width: u32, height: u32) -> io::Result<Self> {
         let Some(mut pixels) = Pixmap::new(width, height) else {
             let reason = format!("there is no picture of {width} x {height} pixels");
@@ -40,7 +40,7 @@ impl Canvas {
         }
     }
 
-    /// A disc.
+    /// Draws a disc.
     pub fn dot(&mut self, [x, y]: [f64; 2], radius: f64, colour: Colour) {
         let [wide, high] = self.sides();
         if !(-radius..=wide + radius).contains(&x) || !(-radius..=high + radius).contains(&y) {
@@ -54,7 +54,8 @@ impl Canvas {
         }
     }
 
-    /// Mixed into pixels by how much of each it covers: clouds have millions, too many for paths.
+    /// Draws a square, mixed into each pixel in proportion to the covered area. Clouds have
+    /// millions of them, too many for paths.
     fn square(&mut self, [x, y]: [f64; 2], side: f64, colour: Colour) {
         let width = self.pixels.width() as usize;
         let covered = |from: f64, sides: f64| {
@@ -71,14 +72,14 @@ impl Canvas {
         }
     }
 
-    /// A rectangle: its upper left corner and its sides.
+    /// Fills a rectangle, given by its upper left corner and its sides.
     pub fn fill(&mut self, [x, y]: [f64; 2], [wide, high]: [f64; 2], colour: Colour) {
         if let Some(rect) = Rect::from_xywh(x as f32, y as f32, wide as f32, high as f32) {
             self.pixels.fill_rect(rect, &paint(colour), Transform::identity(), None);
         }
     }
 
-    /// Copies `part`, its upper left corner onto column `left`.
+    /// Copies `part` with its upper left corner at column `left`.
     pub fn paste(&mut self, part: &Self, left: u32) {
         let (to, from) = (self.pixels.width() as usize, part.pixels.width() as usize);
         let rows = self.pixels.pixels_mut().chunks_mut(to).zip(part.pixels.pixels().chunks(from));
@@ -98,7 +99,7 @@ impl Canvas {
         encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
         encoder.add_text_chunk("Description".into(), description.into())?;
         let mut writer = encoder.write_header()?;
-        // All is painted onto white, so nothing shows through.
+        // Everything is painted onto white, so nothing is transparent.
         let pixels: Vec<u8> = self.pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
         writer.write_image_data(&pixels)?;
         writer.finish()?;
@@ -109,7 +110,8 @@ impl Canvas {
         [f64::from(self.pixels.width()), f64::from(self.pixels.height())]
     }
 
-    /// What of a line may be seen (Liang and Barsky 1984): where it leads far out, single precision would bend it.
+    /// The visible part of a line (Liang and Barsky 1984). Single precision would bend a line that
+    /// leads far out.
     fn clip(&self, [from, to]: [[f64; 2]; 2], width: f64) -> Option<[[f64; 2]; 2]> {
         let (mut begin, mut end) = (0.0f64, 1.0f64);
         for ((from, to), side) in from.into_iter().zip(to).zip(self.sides()) {
@@ -145,7 +147,7 @@ impl Canvas {
         [pixel.red(), pixel.green(), pixel.blue()]
     }
 
-    /// How many black pixels would be as dark.
+    /// Number of black pixels that would be as dark.
     pub fn ink(&self) -> f64 {
         self.pixels.pixels().iter().map(|pixel| 1.0 - f64::from(pixel.red()) / 255.0).sum()
     }

@@ -12,7 +12,7 @@ pub struct Cloud {
     pub cameras: Vec<Camera>,
 }
 
-/// Where a camera is, where it looks, and which way is up in its picture: directions of any length.
+/// Place, viewing direction and upward direction of a camera; directions have any length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     pub centre: [f64; 3],
@@ -21,18 +21,19 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// Of the nine numbers of BAL.
+    /// A camera from the nine numbers of BAL.
     pub fn of_bal(numbers: &[f64; 9]) -> Self {
         let camera = problem::Camera::new(numbers);
         Self { centre: camera.centre(), direction: camera.direction(), up: camera.up() }
     }
 }
 
-/// A camera's line, in sides of the window.
+/// Length of a camera's line, relative to the side of the window.
 const SIGHT: f64 = 0.03;
 
-/// A PNG file, `size` pixels wide: points the lighter the farther they are, cameras orange with a line to where they look. Both halves show
-/// the part of the world that most points are in after, from behind most cameras and above them. What is not finite is left out.
+/// A PNG file, `size` pixels wide. Points are the lighter the farther they are; cameras are orange,
+/// with a line in viewing direction. Both halves show the part of the world that has most points
+/// after, seen from behind most cameras and above them. Numbers that are not finite are left out.
 ///
 /// # Errors
 /// As [`trajectory`](super::trajectory).
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn cameras_are_where_bal_has_them() {
-        // A quarter of a turn around y: the camera looks along what is -z to it, +x in the world.
+        // A quarter turn around y: the camera looks along its own -z, which is +x in the world.
         let camera = Camera::of_bal(&[0.0, std::f64::consts::FRAC_PI_2, 0.0, 1.0, 2.0, 3.0, 500.0, 0.0, 0.0]);
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         assert!(near(camera.direction, [1.0, 0.0, 0.0]), "{camera:?}");

@@ -1,4 +1,5 @@
-//! Half of a picture: lines and dots as they are seen, the far ones first, and the window through which they are.
+//! Half of a picture: lines and dots in the view, the far ones first, and the window that shows
+//! them.
 use super::canvas::{Canvas, Colour, mix};
 use super::view::Seen;
 use std::io;
@@ -16,37 +17,38 @@ pub struct Ink {
 pub struct Line {
     pub ends: [Seen; 2],
     pub ink: Ink,
-    /// In pixels.
+    /// Width in pixels.
     pub width: f64,
 }
 
-/// What is painted over what came before.
+/// Marks of one kind; a layer is painted over those before it.
 pub enum Layer {
     Lines(Vec<Line>),
     Dots { places: Vec<Seen>, ink: Ink, radius: f64 },
 }
 
-/// The part of the world that is shown: of right, up and towards the viewer, from where to where.
+/// The part of the world that is shown: ranges to the right, upwards and towards the viewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     ranges: [[f64; 2]; 3],
 }
 
-/// How much of a set of places a window shows.
+/// The part of a set of places that a window shows.
 #[derive(Clone, Copy)]
 pub enum Extent {
-    /// All.
+    /// All places.
     All,
-    /// Nearly all, and of the rest what is not far off.
+    /// Nearly all places, and of the rest those that are not far off.
     Most,
 }
 
-/// Parts of a set at either end of an axis: what lies between the second ones is shown with half as much again on either side, but not
-/// what lies beyond the first ones. Points that were hardly measured may be a thousand times as far as the others, and some in a hundred.
+/// Parts of a set at each end of an axis. The range between the second ones is shown, extended by
+/// half of it on either side, but not beyond the first ones. Points that were hardly measured may
+/// be a thousand times as far as the others, and they may be a few in a hundred.
 const TAILS: [f64; 2] = [0.005, 0.05];
 
 impl Window {
-    /// Shows these sets of places.
+    /// A window that shows these sets of places.
     pub fn around(sets: &[(&[Seen], Extent)]) -> Self {
         let range = |axis: usize| {
             let ranges = sets.iter().filter_map(|(places, extent)| range(places, axis, *extent));
@@ -73,7 +75,7 @@ impl Window {
         (self.ranges[axis][0] + self.ranges[axis][1]) / 2.0
     }
 
-    /// How far back, from 0 to 1.
+    /// Depth from 0 (nearest) to 1 (farthest).
     fn farness(&self, depth: f64) -> f64 {
         if self.length(2) > 1e-9 * self.side() { (self.ranges[2][1] - depth) / self.length(2) } else { 0.0 }
     }
@@ -96,11 +98,11 @@ fn range(places: &[Seen], axis: usize, extent: Extent) -> Option<[f64; 2]> {
     })
 }
 
-/// Paints `layers` as they are seen through `window`, equally scaled on both axes.
+/// Paints `layers` as seen through `window`, with the same scale on both axes.
 pub fn paint(mut layers: Vec<Layer>, window: &Window, width: u32, height: u32) -> io::Result<Canvas> {
     let mut canvas = Canvas::new(width, height)?;
     let (wide, high) = (f64::from(width), f64::from(height));
-    // A lone point has no size, and stands in the middle.
+    // A lone point has no extent, and is put in the middle.
     let scale = (wide * (1.0 - 2.0 * MARGIN) / window.length(0)).min(high * (1.0 - 2.0 * MARGIN) / window.length(1));
     let scale = if scale.is_finite() { scale } else { 1.0 };
     let onto = |[right, up, _]: Seen| {
@@ -137,9 +139,9 @@ mod tests {
     fn a_window_shows_most() {
         let mut places: Vec<Seen> = (0..=1000).map(|i| [f64::from(i), f64::from(i % 2), 0.0]).collect();
         assert_eq!(Window::around(&[(&places, Extent::All)]).ranges, [[0.0, 1000.0], [0.0, 1.0], [0.0, 0.0]]);
-        // Even ones lose their two times five in a thousand.
+        // The ends lose their five in a thousand.
         assert_eq!(Window::around(&[(&places, Extent::Most)]).ranges[0], [5.0, 995.0]);
-        // From 50 to 950, and half of that on the side of those far off.
+        // From 50 to 950, extended by half of that on the side of the far points.
         places.iter_mut().take(20).for_each(|place| place[0] = 1e9);
         let [low, high] = Window::around(&[(&places, Extent::Most)]).ranges[0];
         assert!(low == 25.0 && (1390.0..1450.0).contains(&high), "{low} {high}");

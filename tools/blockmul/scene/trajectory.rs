@@ -4,20 +4,23 @@ use super::view::View;
 use super::{Style, half, project, render};
 use std::io;
 
-/// Poses in the order in which they were taken, what closes loops between them, and landmarks. In the plane all z are 0.
+/// Poses in the order of the path, loop closures between them, and landmarks. In the plane all z
+/// are 0.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scene {
     pub path: Vec<[f64; 3]>,
-    /// Places in the path.
+    /// Pairs of indices into the path.
     pub closures: Vec<(u32, u32)>,
     pub landmarks: Vec<[f64; 3]>,
 }
 
-/// A PNG file, `size` pixels wide: paths thin and grey before, blue after, closures lighter, landmarks orange. Each half is fitted to its
-/// own data, both are seen from where the one after is seen best. What is not finite is left out.
+/// A PNG file, `size` pixels wide. Paths are thin and grey before, blue after; closures are
+/// lighter, landmarks orange. Each half is fitted to its own data; both have the view that suits
+/// the path after. Numbers that are not finite are left out.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for a size of less than 3 or more than [`LARGEST`](super::LARGEST).
+/// [`io::ErrorKind::InvalidInput`] if the size is less than 3 or more than
+/// [`LARGEST`](super::LARGEST).
 pub fn trajectory(before: &Scene, after: &Scene, size: u32) -> io::Result<Vec<u8>> {
     let half = half(size)?;
     let view = View::of_path(&after.path);
@@ -36,12 +39,12 @@ fn path_layers(scene: &Scene, view: &View, style: &Style) -> (Vec<Layer>, Window
     let closures = scene.closures.iter();
     let closures = closures.filter_map(|&(a, b)| line(a as usize, b as usize, style.closures, 0.6 * style.width));
     let steps = (1..path.len()).filter_map(|to| line(to - 1, to, style.path, style.width));
-    // Of what is equally far, closures are behind.
+    // At equal distance, closures are behind.
     let lines = closures.chain(steps).collect();
     let landmarks = project(view, &scene.landmarks);
     let poses: Vec<_> = path.iter().copied().flatten().collect();
     let window = Window::around(&[(&poses, Extent::All), (&landmarks, Extent::Most)]);
-    // A path of one pose is no line.
+    // A path of one pose has no line.
     let poses = if path.len() == 1 { poses } else { vec![] };
     let layers = vec![
         Layer::Lines(lines),
@@ -56,7 +59,7 @@ mod tests {
     use super::super::{BLUE, GREY, LARGEST, ORANGE, RULE, WHITE, image::Image};
     use super::*;
 
-    /// Twice as wide as high.
+    /// A scene twice as wide as high.
     fn rectangle() -> Scene {
         let path = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [8.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
         Scene { path, closures: vec![(0, 2)], landmarks: vec![[4.0, 3.0, 0.0]] }
@@ -66,13 +69,13 @@ mod tests {
     fn halves_have_their_colours() {
         let image = Image::of(trajectory(&rectangle(), &rectangle(), 2001));
         assert_eq!((image.width, image.height), (2001, 500));
-        // Of the 2000 pixels of its three sides some two thirds are open, the other third is one side.
+        // Two thirds of the 2000 pixels are the open sides, the other third is one side.
         let (grey, blue, orange) = (image.count(GREY), image.count(BLUE), image.count(ORANGE));
         assert!((1800..4500).contains(&grey[0]) && grey[1] == 0, "{grey:?}");
         assert!((4500..8000).contains(&blue[1]) && blue[0] == 0, "{blue:?}");
         assert!((30..80).contains(&orange[1]) && orange[0] == 0, "one landmark: {orange:?}");
         assert_eq!(image.count(RULE).iter().sum::<usize>(), 500, "a line from top to bottom");
-        // Equal scales put the sides in the middle, 900 pixels wide and 450 high.
+        // With equal scales the sides are in the middle, 900 pixels wide and 450 high.
         let at = |x: usize, y: usize| image.pixels[y * 2001 + 1001 + x];
         assert_eq!((at(50, 300), at(500, 475), at(500, 24), at(950, 300)), (WHITE, BLUE, BLUE, BLUE));
         assert_eq!((at(500, 470), at(500, 30), at(945, 300), at(956, 300)), (WHITE, WHITE, WHITE, WHITE));
@@ -120,7 +123,7 @@ mod tests {
     fn scenes_without_extent_are_in_the_middle() {
         let one = Scene { path: vec![[1e9, -3.0, 2.0]], ..Scene::default() };
         assert_eq!(Image::of(trajectory(&one, &one, 401)).pixels[100 * 401 + 301], BLUE);
-        // All in one place, or on a line of a length that can hardly be told from 0 or is the longest there is.
+        // All places are the same, or on a line whose length is nearly 0 or the longest possible.
         for length in [0.0, 5e-324, 1e-300, 1e-9, 2e99] {
             let path = (0..5).map(|i| [7.0, 7.0, f64::from(i) * length / 4.0]).collect::<Vec<_>>();
             let scene = Scene { landmarks: path.clone(), path, closures: vec![(0, 3)] };

@@ -1,29 +1,31 @@
-//! From where a scene is seen: parallel projections, chosen from how its points are spread.
+//! Views of scenes: parallel projections chosen by the spread of their points.
 use super::cloud::Camera;
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
-/// A point as it is seen: to the right, up, towards the viewer.
+/// A point in view coordinates: to the right, up, towards the viewer.
 pub type Seen = [f64; 3];
 
-/// Coordinates beyond are taken for infinite: their squares need room.
+/// Larger coordinates count as infinite, because their squares must be finite.
 const FARTHEST: f64 = 1e100;
-/// A scene whose standard deviations differ by this much is flat.
+/// A scene is flat if its standard deviations differ by this factor.
 const FLAT: f64 = 1e-6;
-/// Where the least deviation is less than this part of the next, it points up.
+/// The axis of the least deviation points up if it is less than this part of the next.
 const LOW: f64 = 0.5;
-/// How far the viewer stands to the side of the widest direction, and above: what lies behind must not be hidden, nor heights.
+/// Angles of the viewer to the side of the widest direction, and above it, so that neither places
+/// behind nor heights are hidden.
 const ASIDE: f64 = 0.5;
 const ABOVE: f64 = 0.55;
-/// Above cameras and the points they see.
+/// Angle above cameras and the points they see.
 const ABOVE_CAMERAS: f64 = 0.7;
 
-/// A rotation: its rows are where right, up, and the viewer are.
+/// A rotation whose rows point to the right, up, and to the viewer.
 pub struct View {
     axes: Matrix3<f64>,
 }
 
 impl View {
-    /// Flat scenes are seen from the front, as maps are where they lie in the plane; others from above and aside.
+    /// The view of a path. Flat scenes are seen from the front (in the plane z = 0 as a map),
+    /// others from above and aside.
     pub fn of_path(places: &[[f64; 3]]) -> Self {
         let Spread { axes: [wide, middle, least], deviations } = Spread::of(places);
         if deviations[2] <= FLAT * deviations[0] {
@@ -36,7 +38,7 @@ impl View {
         Self::from_above(&turned, &up, ABOVE)
     }
 
-    /// From behind the cameras and above them.
+    /// The view of a cloud, from behind the cameras and above them.
     pub fn of_cloud(cameras: &[Camera]) -> Self {
         let sum = |direction: fn(&Camera) -> [f64; 3]| {
             let there = cameras.iter().filter(|camera| drawable(&camera.centre));
@@ -57,7 +59,7 @@ impl View {
         Self { axes: Matrix3::from_rows(&[right.transpose(), up.transpose(), right.cross(&up).transpose()]) }
     }
 
-    /// `right` and `up` at right angles, the viewer raised by an angle.
+    /// A view with `right` and `up` at right angles and the viewer raised by an angle.
     fn from_above(right: &Vector3<f64>, up: &Vector3<f64>, raised: f64) -> Self {
         let tilt = Rotation3::from_axis_angle(&Unit::new_normalize(*right), -raised);
         Self::new(*right, tilt * up)
@@ -117,7 +119,7 @@ mod tests {
     fn what_lies_in_the_plane_is_a_map() {
         let view = View::of_path(&[[0.0, 0.0, 0.0], [0.0, 9.0, 0.0], [1.0, 5.0, 0.0]]);
         assert_eq!(view.project(&[1.0, 2.0, 0.0]), Some([1.0, 2.0, 0.0]));
-        // On a wall it is seen from the front.
+        // A wall is seen from the front.
         let wall: Vec<_> = (0..20).map(|i| [f64::from(i % 5), 7.0, f64::from(i * i)]).collect();
         let view = View::of_path(&wall);
         let depths: Vec<_> = wall.iter().map(|place| view.project(place).unwrap()[2]).collect();
@@ -127,7 +129,7 @@ mod tests {
     #[test]
     fn what_has_a_volume_is_seen_from_above() {
         let ball: Vec<_> = (0..500).map(f64::from).map(|i| [i.sin(), (i * 0.7).cos(), (i * 0.3).sin()]).collect();
-        // A floor of several rooms: its thickness is up wherever the axes are.
+        // A floor of several rooms: its thickness is upwards, whatever its axes.
         let floor: Vec<_> = ball.iter().map(|[x, y, z]| [30.0 * x, 0.5 * y, 20.0 * z]).collect();
         for (places, up) in [(ball, [0.0, 0.0, 1.0]), (floor, [0.0, 1.0, 0.0])] {
             let view = View::of_path(&places);
@@ -144,7 +146,7 @@ mod tests {
         assert!(is_rotation(&view) && right.abs() < 0.05 && high > 0.3 && near < -0.3, "ahead is far: {:?}", view.axes);
         let [_, high, near] = view.project(&[0.0, 0.0, -1.0]).unwrap();
         assert!(high > 0.3 && near > 0.3, "above is high: {:?}", view.axes);
-        // To the right of who looks along x, with -z above, is y.
+        // For a viewer along x with -z above, y is to the right.
         assert!(view.project(&[0.0, 1.0, 0.0]).unwrap()[0] > 0.9);
     }
 

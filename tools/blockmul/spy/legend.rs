@@ -1,23 +1,24 @@
-//! The legend of a picture: the ramp of colours, and below it what its ends stand for.
+//! The legend of a picture: the ramp of colours, with the values of its ends below.
 use super::picture::Picture;
 use super::shade::{FRAME, INK, STEPS, step_index};
 
 /// Pixels from the cells' frame down to the lower end of the picture.
 pub const HEIGHT: usize = GAP + BAR + 2 + LINES * DOT + 2;
-/// Pixels that the bar and the longest labels need.
+/// Least width for the bar and the longest labels, in pixels.
 pub const LEAST_WIDTH: usize = 3 * STEPS as usize + 2;
 const GAP: usize = 8;
 const BAR: usize = 12;
 
-/// Rows and columns of a glyph, and pixels of the side of its dots.
+/// Rows and columns of a glyph; below, the side of its dots in pixels.
 const LINES: usize = 5;
 const COLUMNS: usize = 3;
 const DOT: usize = 2;
-/// From one glyph to the next, in pixels.
+/// Pixels from one glyph to the next.
 const ADVANCE: usize = COLUMNS * DOT + SPACE;
 const SPACE: usize = 3;
 
-/// What numbers are written with, each of five rows of three dots; an octal digit is a row; e as a capital, which is told from 2.
+/// Glyphs of numbers, each of five rows of three dots; an octal digit is a row. The e is a capital,
+/// so that it differs from 2.
 const GLYPHS: [(char, u16); 13] = [
     ('0', 0o75557),
     ('1', 0o26227),
@@ -34,12 +35,13 @@ const GLYPHS: [(char, u16); 13] = [
     ('.', 0o00002),
 ];
 
-/// Draws below row `top`, where a picture has [`HEIGHT`] rows and at least [`LEAST_WIDTH`] columns left.
+/// Draws the legend below row `top`; the picture must have [`HEIGHT`] rows and at least
+/// [`LEAST_WIDTH`] columns there.
 pub fn draw(picture: &mut Picture, top: usize, ends: &[String; 2]) {
     let step = (picture.width() / usize::from(STEPS)).min(4);
     let bar = usize::from(STEPS) * step;
     if ends[0] == ends[1] {
-        // One colour for all: a swatch.
+        // If all have one colour, a swatch suffices.
         picture.fill((top + GAP, 0), (BAR, BAR), FRAME);
         picture.fill((top + GAP + 1, 1), (BAR - 2, BAR - 2), step_index(STEPS - 1));
         return write(picture, (top + GAP + 1, BAR + 4), &ends[0]);
@@ -58,7 +60,7 @@ fn text_width(text: &str) -> usize {
     (text.len() * ADVANCE).saturating_sub(SPACE)
 }
 
-/// A number from the place of its upper left corner on.
+/// Writes a number; its upper left corner is at the given place.
 fn write(picture: &mut Picture, (row, col): (usize, usize), text: &str) {
     for (place, char) in text.chars().enumerate() {
         let Some((_, dots)) = GLYPHS.iter().find(|(glyph, _)| *glyph == char) else { continue };

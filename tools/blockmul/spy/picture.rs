@@ -1,12 +1,14 @@
-//! A PNG picture of shaded cells: a frame, the cells, enlarged if there are few, and the legend below.
+//! A PNG picture of shaded cells: a frame, the cells (enlarged if there are few), and the legend
+//! below.
 use super::legend;
 use super::shade::{Colour, FRAME, GRID, NONE, Shaded};
 use blockmul::spy::{Scale, Side};
 use std::io;
 
-/// Most pixels of the side of a cell; a matrix of 20 x 20 then has some 640 pixels a side.
+/// Largest side of a cell in pixels; a matrix of 20 x 20 then has some 640 pixels a side.
 const LARGEST_CELL: usize = 32;
-/// Blocks of as many pixels a side have lines between them, where these leave some of every element to be seen.
+/// Least side in pixels of blocks with lines between them, provided that each element stays
+/// visible.
 const SMALLEST_WITH_GRID: usize = 8;
 /// Pixels around the cells.
 pub const BORDER: usize = 1;
@@ -19,8 +21,9 @@ pub struct Picture {
     description: String,
 }
 
-/// Pixels of a cell: rows, columns. At most `size` of them a side, cells of `largest` at most; a side is made a quarter of `size` long by
-/// cells that are no squares where it shows every line and has few.
+/// Rows and columns of pixels of a cell: at most `size` pixels a side in total, and at most
+/// `largest` a cell. Cells are square, but a side that shows every line and has few is stretched to
+/// a quarter of `size`.
 pub fn cell_size(scale: &Scale, size: usize, largest: usize) -> (usize, usize) {
     let square = (size / scale.height().max(scale.width()).max(1)).clamp(1, largest);
     let stretched = |side: &Side| match side.per_cell {
@@ -31,7 +34,7 @@ pub fn cell_size(scale: &Scale, size: usize, largest: usize) -> (usize, usize) {
 }
 
 impl Picture {
-    /// At most `size` pixels a side, frame and legend apart.
+    /// Draws a picture with at most `size` pixels a side, without frame and legend.
     pub fn draw(shaded: &Shaded, size: usize) -> Self {
         let scale = &shaded.scale;
         let (rows, cols) = cell_size(scale, size, LARGEST_CELL);
@@ -49,7 +52,7 @@ impl Picture {
             let place = (BORDER + cell / scale.width() * rows, BORDER + cell % scale.width() * cols);
             picture.fill(place, (rows, cols), index);
         }
-        // The last pixels of a block, but for the last blocks, which end at the frame.
+        // The last pixels of each block, except the last blocks, which end at the frame.
         let (block_rows, block_cols) = (scale.shape.rows() * rows, scale.shape.cols() * cols);
         let by_line = scale.rows.per_cell == 1 && scale.cols.per_cell == 1;
         if by_line && rows.min(cols) > 1 && block_rows.min(block_cols) >= SMALLEST_WITH_GRID {
@@ -74,14 +77,15 @@ impl Picture {
         self.pixels.len() / self.width
     }
 
-    /// A rectangle: row and column of its upper left corner, rows and columns.
+    /// Fills a rectangle, given by row and column of its upper left corner, and its rows and
+    /// columns.
     pub fn fill(&mut self, (row, col): (usize, usize), (rows, cols): (usize, usize), index: u8) {
         for row in row..row + rows {
             self.pixels[row * self.width + col..][..cols].fill(index);
         }
     }
 
-    /// An indexed PNG file: a byte a pixel, packed.
+    /// An indexed PNG file: one byte a pixel, compressed.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);
@@ -89,7 +93,7 @@ impl Picture {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(self.palette.concat());
         encoder.set_compression(png::Compression::High);
-        // Differences of indices mean nothing.
+        // Differences of palette indices have no meaning.
         encoder.set_filter(png::Filter::NoFilter);
         encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
         encoder.add_text_chunk("Description".into(), self.description.clone())?;
@@ -111,7 +115,7 @@ mod tests {
         let matrix = Csc::from_triplets(2, 1, [(0, 0, 2e-9), (1, 0, 4.8)]).unwrap();
         let picture = Picture::draw(&Shaded::of(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
         let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == INK;
-        // Dots are 2 x 2 pixels; characters 9 pixels apart, which is not a number of dots.
+        // Dots are 2 x 2 pixels; characters are 9 pixels apart, which is no whole number of dots.
         let top = picture.height() - 12;
         let line = |row: usize, text: usize, chars: usize| -> String {
             let dots = (0..chars).flat_map(|char| (0..4).map(move |dot| (char, dot)));

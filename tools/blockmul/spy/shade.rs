@@ -1,7 +1,7 @@
-//! From what falls on a cell to a colour: an index into a palette.
+//! Colours of cells, as indices into a palette.
 use blockmul::spy::{Cell, Raster, Scale};
 
-/// What the colour of a cell says.
+/// Meaning of a cell's colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Shade {
     /// The largest magnitude, on a logarithmic scale.
@@ -14,15 +14,15 @@ pub enum Shade {
 
 pub type Colour = [u8; 3];
 
-/// Nothing is stored there.
+/// No entry is stored.
 pub const NONE: u8 = 0;
-/// Zeros are stored there, and nothing else.
+/// Only zeros are stored.
 pub const ZEROS: u8 = 1;
 /// NaN or infinity.
 pub const NOT_FINITE: u8 = 2;
-/// An entry, where colours say no more; text.
+/// An entry, if colours mean nothing else; text.
 pub const INK: u8 = 3;
-/// The frame of a picture, and the lines between its blocks.
+/// The frame of a picture; below, the lines between its blocks.
 pub const FRAME: u8 = 4;
 pub const GRID: u8 = 5;
 /// The palette's colours with these meanings; those of a ramp or of mixtures follow.
@@ -30,20 +30,22 @@ const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x8
 
 /// Steps of a ramp.
 pub const STEPS: u8 = 64;
-/// Viridis (van der Walt and Smith 2015, CC0) backwards, in ten colours to be interpolated: even in lightness, on white the darker the
-/// larger, and told apart by colour-blind people.
+/// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. Its
+/// lightness is even, larger values are darker on white, and colour-blind people can distinguish
+/// its colours.
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
-/// The same for numbers of entries, of one hue.
+/// The ramp for numbers of entries, in one hue.
 const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
-/// In both, in the first only (the fill), in the second only; colour-blind people tell them apart (Okabe and Ito 2008, Tol 2021).
+/// Colours of both, the first only (the fill), the second only; colour-blind people can distinguish
+/// them (Okabe and Ito 2008, Tol 2021).
 const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
-/// A mixture is told by eighths.
+/// Steps of a mixture.
 const EIGHTHS: u64 = 8;
 
-/// Decades below the largest magnitude that have colours of their own; rounding errors are 16 below what they are the errors of, and
-/// one number close to 0 shall not make all others look alike.
+/// Decades below the largest magnitude that have their own colours. Rounding errors are 16 decades
+/// below their numbers, and one number close to 0 must not make all others look alike.
 const DECADES: f64 = 20.0;
 
 /// Cells with their colours.
@@ -52,16 +54,16 @@ pub struct Shaded {
     /// Row by row, indices into the palette.
     pub cells: Vec<u8>,
     pub palette: Vec<Colour>,
-    /// What the ends of the ramp stand for.
+    /// Labels of the ends of the ramp.
     pub ends: Option<[String; 2]>,
-    /// Of each cell, which parts of a comparison it shows: both 1, first only 2, second only 4.
+    /// For each cell the parts of a comparison that it shows: both 1, first only 2, second only 4.
     pub parts: Vec<u8>,
     /// The scale and the colours in words.
     pub description: String,
 }
 
 impl Shaded {
-    /// A matrix.
+    /// The cells of a matrix.
     pub fn of(raster: &Raster, shade: Shade) -> Self {
         let ramp = match shade {
             Shade::Magnitude => Ramp::magnitudes(raster),
@@ -105,7 +107,7 @@ impl Shaded {
         }
     }
 
-    /// Rasters of one scale: what two matrices have both, the first only, the second only.
+    /// The cells of a comparison, from rasters of one scale: both, the first only, the second only.
     pub fn overlap(rasters: [&Raster; 3]) -> Self {
         let counts = |cell: usize| rasters.map(|raster| u64::from(raster.cells()[cell].entries));
         let present = |counts: [u64; 3]| (0..3).map(|part| u8::from(counts[part] > 0) << part).sum();
@@ -138,7 +140,8 @@ impl Ramp {
         Self::new(cells, DECADES)
     }
 
-    /// From the least to the largest of those that are above 0 and finite, over no more than so many decades.
+    /// A ramp from the least to the largest of the numbers that are above 0 and finite, over at
+    /// most `decades`.
     fn new(numbers: impl Iterator<Item = f64>, decades: f64) -> Option<Self> {
         let numbers = numbers.filter(|number| *number > 0.0 && number.is_finite());
         let ends = numbers.fold(None, |ends: Option<[f64; 2]>, number| {
@@ -150,7 +153,7 @@ impl Ramp {
 
     fn index(&self, number: f64) -> u8 {
         let [low, high] = self.ends.map(f64::log10);
-        // Where all are alike they have the colour of the largest.
+        // If all numbers are alike they have the colour of the largest.
         let share = if high > low { (number.log10() - low) / (high - low) } else { 1.0 };
         FIXED.len() as u8 + (share.clamp(0.0, 1.0) * f64::from(STEPS - 1)).round() as u8
     }
@@ -172,7 +175,8 @@ fn mixture(first: u64, second: u64) -> Colour {
     mix([(PARTS[0], both), (PARTS[1], first), (PARTS[2], second)])
 }
 
-/// The mixture of the counts in both, in the first only, in the second only; what is there at all has an eighth at least.
+/// The mixture of the counts in both, in the first only, in the second only; each part that occurs
+/// gets at least an eighth.
 fn mixture_index(counts: [u64; 3]) -> u8 {
     let total: u64 = counts.iter().sum();
     if total == 0 {

@@ -1,18 +1,19 @@
-//! Shaded cells in a terminal: braille, eight dots a character; comparisons in letters, two cells a character.
+//! Shaded cells in a terminal: in braille, eight dots a character; comparisons in letters, two
+//! cells a character.
 use super::picture::cell_size;
 use super::shade::{Colour, INK, NONE, NOT_FINITE, Shaded};
 use std::fmt::Write;
 
-/// Dots of a character: rows, columns.
+/// Rows and columns of dots in a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dots {
     rows: usize,
     cols: usize,
-    /// Most dots of the side of a cell.
+    /// Most dots on the side of a cell.
     largest: usize,
 }
 
-/// A character is as high as it is wide twice, so that dots of either kind are about square.
+/// A character is twice as high as wide, so that the dots of both kinds are about square.
 pub const BRAILLE: Dots = Dots { rows: 4, cols: 2, largest: 4 };
 pub const LETTERS: Dots = Dots { rows: 2, cols: 1, largest: 2 };
 
@@ -23,18 +24,18 @@ const WIDTH: usize = 80;
 const BRAILLE_BITS: [u32; 8] = [0, 3, 1, 4, 2, 5, 6, 7];
 
 impl Dots {
-    /// Dots a side of a picture that, with its frame, is `width` characters wide.
+    /// Dots a side of a picture that is `width` characters wide, with its frame.
     pub fn size(self, width: usize) -> usize {
         width.saturating_sub(FRAME).max(1) * self.cols
     }
 }
 
-/// Columns of the terminal that stdout is.
+/// Columns of the terminal on stdout.
 pub fn width() -> usize {
     console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| usize::from(columns).clamp(FRAME + 1, 2048))
 }
 
-/// Lines of text, at most `width` characters each, without the end of the last.
+/// The picture as lines of at most `width` characters, without the last line end.
 pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String {
     let scale = &shaded.scale;
     let (rows, cols) = cell_size(scale, dots.size(width), dots.largest);
@@ -54,7 +55,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
                 BRAILLE => braille(indices.clone()),
                 _ => letter(cells.flatten().map(|cell| shaded.parts[cell])),
             };
-            // Ramps ascend; what is not finite is not to be overlooked.
+            // Ramps ascend; values that are not finite take precedence.
             let strongest = indices.max_by_key(|&index| if index == NOT_FINITE { u8::MAX } else { index });
             let strongest = strongest.filter(|index| coloured && ![NONE, INK].contains(index));
             pen.put(char, strongest.map(|index| readable(shaded.palette[usize::from(index)])));
@@ -68,11 +69,12 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
 fn braille(indices: impl Iterator<Item = u8>) -> char {
     let set = indices.zip(BRAILLE_BITS).filter(|(index, _)| *index != NONE);
     let bits: u32 = set.map(|(_, bit)| 1 << bit).sum();
-    // Its place is as wide where no dot is set.
+    // A space has the same width as the character without dots.
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }
 }
 
-/// `o` where both matrices have entries, `+` where the first has some of its own, `*` for these two together, `-` where the second has.
+/// `o` if both matrices have entries, `+` if the first has its own, `*` for these two together, `-`
+/// if the second has its own.
 fn letter(parts: impl Iterator<Item = u8>) -> char {
     match parts.fold(0, |all, parts| all | parts) {
         0 => ' ',
@@ -83,14 +85,14 @@ fn letter(parts: impl Iterator<Item = u8>) -> char {
     }
 }
 
-/// Lighter where it would be lost on a dark background.
+/// Makes a colour lighter if it would be invisible on a dark background.
 fn readable(colour: Colour) -> Colour {
     let lightness = colour.map(u32::from).iter().zip([3, 6, 1]).map(|(c, weight)| c * weight).sum::<u32>() / 10;
     let lift = 110u32.saturating_sub(lightness);
     colour.map(|c| (u32::from(c) + (255 - u32::from(c)) * lift / (255 - lightness).max(1)) as u8)
 }
 
-/// Writes characters, and the colour where it changes.
+/// Writes characters, and the colour when it changes.
 struct Pen<'a> {
     text: &'a mut String,
     colour: Option<u8>,
@@ -98,12 +100,12 @@ struct Pen<'a> {
 
 impl Pen<'_> {
     fn put(&mut self, char: char, colour: Option<Colour>) {
-        // Of the 256 colours that terminals agree on, the cube of 6 x 6 x 6.
+        // The 6 x 6 x 6 cube of the 256 colours that terminals share.
         let cube = |[r, g, b]: Colour| {
             let side = |c: u8| (c.saturating_sub(35) / 40).min(5);
             16 + 36 * side(r) + 6 * side(g) + side(b)
         };
-        // A space has no colour; it may keep the one before.
+        // A space has no colour; it may keep the previous one.
         let colour = if char == ' ' { self.colour } else { colour.map(cube) };
         if colour != self.colour {
             let _ = match colour {
