@@ -1,4 +1,5 @@
-//! `blockmul generate`: matrices of the families solvers meet, and whole problems, the same everywhere for a seed.
+//! `blockmul generate`: matrices of families that occur in solvers, and whole problems. A seed
+//! gives the same file everywhere.
 mod problem;
 
 use crate::failure::Failure;
@@ -10,7 +11,7 @@ use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
 use std::path::PathBuf;
 
-/// Write a test matrix or problem: the same file on every machine for the same arguments.
+/// Write a test matrix or problem. The same arguments give the same file on every machine.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,8 +29,9 @@ pub struct Args {
 }
 
 #[derive(clap::Args)]
-struct OfMatrix {
-    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
+struct MatrixArgs {
+    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -39,13 +41,13 @@ struct OfMatrix {
     integer: bool,
 }
 
-/// What every family takes.
+/// Arguments of every family.
 #[derive(clap::Args)]
 struct Common {
     /// Seed of the random numbers.
     #[arg(long, default_value_t = 1, value_parser = count::<u64>)]
     seed: u64,
-    /// Do not say on stderr what was written.
+    /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -61,14 +63,14 @@ enum Family {
         cameras: usize,
         #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
         points: usize,
-        /// Cameras that see a point.
+        /// Cameras that see each point.
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// 6x3, or 9x3 for cameras with intrinsics.
         #[arg(long, default_value = "6x3", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        matrix: OfMatrix,
+        matrix: MatrixArgs,
     },
     /// The Hessian of a pose graph: a chain of poses, closed at random places.
     #[command(
@@ -77,16 +79,16 @@ enum Family {
     PoseGraph {
         #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         poses: usize,
-        /// Pairs of poses tied beside the chain.
+        /// Pairs of poses connected in addition to the chain.
         #[arg(long, default_value_t = 2_000, value_parser = count::<usize>)]
         closures: usize,
         /// Rows and columns of a block: 6 in space, 3 in the plane.
         #[arg(long, default_value_t = 6, value_parser = count::<usize>)]
         side: usize,
         #[command(flatten)]
-        matrix: OfMatrix,
+        matrix: MatrixArgs,
     },
-    /// As many blocks in each column, at random rows.
+    /// Equally many blocks in each column, at random rows.
     #[command(after_help = "Examples:\n  blockmul generate uniform --rows 10000 --cols 5000 --per-column 8 -o U.mtx")]
     Uniform {
         #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
@@ -100,7 +102,7 @@ enum Family {
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        matrix: OfMatrix,
+        matrix: MatrixArgs,
     },
     /// Few columns with many blocks and many with few, as in graphs of people and pages (R-MAT).
     #[command(after_help = "Examples:\n  blockmul generate power-law --nodes 20000 --edges 200000 --seed 7 -o P.mtx")]
@@ -114,7 +116,7 @@ enum Family {
         #[arg(long, default_value = "1", value_name = "RxK", value_parser = crate::sizes::block)]
         block: BlockShape,
         #[command(flatten)]
-        matrix: OfMatrix,
+        matrix: MatrixArgs,
     },
     #[command(flatten)]
     Problem(problem::Family),
@@ -137,7 +139,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     }
 }
 
-impl OfMatrix {
+impl MatrixArgs {
     fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
         let Self { output, common, integer } = self;
         Places::default().matrices([output]).check()?;

@@ -1,4 +1,5 @@
-//! `blockmul hessian`: a least-squares problem linearised, and the matrices of its normal equations.
+//! `blockmul hessian`: linearises a least-squares problem and forms the matrices of its normal
+//! equations.
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output;
@@ -10,7 +11,7 @@ use blockmul::solver::{
 };
 use std::path::PathBuf;
 
-/// Linearise a least-squares problem where it starts, and form H = JᵀWJ.
+/// Linearise a least-squares problem at its start, and form H = JᵀWJ.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,12 +20,13 @@ Examples:
   blockmul hessian problem-49-7776-pre.txt.gz --write U=U.mtx --write W=W.mtx.gz --write V=V.npz
   blockmul hessian graph.g2o --loss huber:1.5 --write J=J.bsr
 
-Names: H and J of every problem; U, W and V where points or landmarks are unknown, H = [U W; Wᵀ V]; Jc and Jp, the parts of a
-bundle adjustment's J; Omega, the information matrices of a graph without landmarks. Symmetric matrices are written in full.")]
+Names: H and J of every problem; U, W and V if points or landmarks are unknown, H = [U W; Wᵀ V]; Jc and Jp,
+the parts of a bundle adjustment's J; Omega, the information matrices of a graph without landmarks. Symmetric
+matrices are written in full.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Write a matrix in the format its file's name tells; may be given several times.
+    /// Write a matrix in the format of its file's ending; may be given several times.
     #[arg(long, value_name = "NAME=FILE")]
     write: Vec<Wanted>,
     /// Draw H.
@@ -32,7 +34,8 @@ pub struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Print neither messages nor sizes and times; the latter are not printed either where a matrix goes to stdout.
+    /// Print neither messages nor sizes and times; the latter are not printed either if a matrix
+    /// goes to stdout.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -59,7 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// A problem linearised, and what that took.
+/// A linearised problem, with the times this took.
 pub struct Linearized {
     pub linearization: Linearization,
     pub normal: Normal,
@@ -67,12 +70,12 @@ pub struct Linearized {
     plan_ms: f64,
     residuals_ms: f64,
     products_ms: f64,
-    /// Waiting for kernels, which is in no other time.
+    /// Waiting for kernels, which the other times exclude.
     kernels_ms: f64,
 }
 
 impl Linearized {
-    /// Linearised twice: the first time arrays and kernels are touched first.
+    /// Linearises twice: the first time includes the first use of arrays and kernels.
     pub fn new<P: LeastSquares>(problem: &P, state: &P::State, device: &blockmul::Device) -> blockmul::Result<Self> {
         let clock = Clock::start(device);
         let mut linearization = problem.prepare(device)?;
@@ -96,7 +99,7 @@ impl Linearized {
         let rows: usize = j.row_groups().iter().map(|group| group.scalars()).sum();
         let cols: usize = j.col_groups().iter().map(|group| group.scalars()).sum();
         let cells = (0..j.row_groups().len()).flat_map(|row| (0..j.col_groups().len()).map(move |col| (row, col)));
-        let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(matrices::told).collect();
+        let cells: Vec<_> = cells.filter_map(|(row, col)| j.get(row, col)).map(matrices::describe_blocks).collect();
         lines.push(format!("  J  {rows} x {cols}, {}", cells.join(", ")));
         match normal.parts() {
             Some(parts) => {
@@ -104,12 +107,12 @@ impl Linearized {
                     let shape = part.shape();
                     let (rows, cols) = (part.nrows() * shape.rows(), part.ncols() * shape.cols());
                     let half = if name == "U" && part.nnz() > part.ncols() { ", its lower triangle" } else { "" };
-                    lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::told(part)));
+                    lines.push(format!("  {name}  {rows} x {cols}, {}{half}", matrices::describe_blocks(part)));
                 }
             }
             None => {
                 let h = normal.h().get(0, 0).expect("one group of unknowns");
-                lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", matrices::told(h)));
+                lines.push(format!("  H  {cols} x {cols}, {} on and above the diagonal", matrices::describe_blocks(h)));
             }
         }
         lines.push(format!(

@@ -1,4 +1,4 @@
-//! `blockmul schur`: the Schur complement of a problem's points or landmarks.
+//! `blockmul schur`: forms the Schur complement of a problem's points or landmarks.
 use crate::failure::Failure;
 use crate::hessian::Linearized;
 use crate::input::Shaped;
@@ -10,7 +10,8 @@ use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
 use blockmul::solver::{Damping, Schur, least_squares::Clock};
 use std::path::PathBuf;
 
-/// Linearise a least-squares problem where it starts, and form S = U - W·V⁻¹·Wᵀ, points or landmarks eliminated.
+/// Linearise a least-squares problem at its start, and form S = U - W·V⁻¹·Wᵀ, with points or
+/// landmarks eliminated.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,15 +19,15 @@ Examples:
   blockmul schur problem-49-7776-pre.txt.gz --picture S.png -o S.mtx
   blockmul schur graph.g2o --lambda 1e-4
 
-The diagonal of H is damped, by λ times itself: without it the blocks of points that two rays of light do not fix are singular. S is
-written in full.")]
+The diagonal of H is damped by λ times itself. Without it the blocks of points that two rays of light do not
+fix are singular. S is written in full.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Damping, as a share of the diagonal of H.
+    /// Damping, relative to the diagonal of H.
     #[arg(long, value_name = "λ", default_value_t = 1e-4, value_parser = from_zero)]
     lambda: f64,
-    /// Write S, in the format its file's name tells.
+    /// Write S, in the format of the file's ending.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw S.
@@ -34,7 +35,8 @@ pub struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Print neither messages nor sizes and times; the latter are not printed either where S goes to stdout.
+    /// Print neither messages nor sizes and times; the latter are not printed either if S goes to
+    /// stdout.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -68,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "  S  {0} x {0}, {1} on and below the diagonal, {2:.1} % of all places\n{3} products of blocks, {execution_ms:.2} ms; plan and first use {plan_ms:.1} ms; loading kernels {kernels_ms:.1} ms \
          besides",
         n * side,
-        matrices::told(s),
+        matrices::describe_blocks(s),
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
         schur.products()
     );

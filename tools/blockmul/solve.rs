@@ -1,4 +1,4 @@
-//! `blockmul solve`: bundle adjustments and graphs of poses and landmarks, by the solvers of the library.
+//! `blockmul solve`: solves bundle adjustments and graphs of poses and landmarks.
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::numbers::from_zero;
@@ -15,7 +15,7 @@ use blockmul::solver::least_squares::{self, Limits, Linear, Method, Options, Sol
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Counts the changes of the JSON's fields that a reader must know of.
+/// Number of the JSON's schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
 
 /// Solve a least-squares problem: a bundle adjustment, or a graph of poses and landmarks.
@@ -27,50 +27,55 @@ Examples:
   blockmul solve final.txt.bz2 --linear conjugate-gradients    for many cameras: the Schur complement is never formed
   blockmul solve graph.g2o --loss huber:1.5 --json solved.json --picture solved.png
 
-A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest element of the gradient and
-λ before it; milliseconds in residuals and Jacobians (host), in products (device, copies to the host included), in the linear system.
-Of a graph chi2 = Σ eᵀΩe is told, twice the cost. The first pose is held where the file fixes none; of a bundle adjustment nothing is held,
-so that its steps need damping: gauss-newton is for graphs.
+A line for each iteration: the cost after it, half the sum of squared residuals or of their loss; the largest
+element of the gradient and λ before it; milliseconds in residuals and Jacobians (host), in products (device,
+copies to the host included), in the linear system. For a graph chi2 = Σ eᵀΩe is shown, twice the cost. The
+first pose is held if the file fixes none. A bundle adjustment holds nothing, so that its steps need damping:
+gauss-newton is for graphs.
 
-A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements, which a message names: a guess by dead
-reckoning can lead into a wrong minimum. Converged is a stationary point: the last step lowers the cost by no more than --tolerance of
-it while λ is at most 1e-3, or the residuals are at right angles to every column of J (cosines up to 1e-10). Exit status: 0 converged; 1
-the limit of iterations reached, or no step lowers the cost however it is damped: the solution so far is written, and a message says
-what to try; 1 too if the cost is not finite, or the system singular however it is damped: no solution is written then.")]
+A graph starts at the cheaper of its file's guess and a chordal relaxation of all measurements; a message
+names the choice. A guess by dead reckoning can lead into a wrong minimum. Converged is a stationary point:
+the last step lowers the cost by no more than --tolerance of it while λ is at most 1e-3, or the residuals are
+at right angles to every column of J (cosines up to 1e-10).
+Exit status: 0 converged; 1 the limit of iterations reached, or no step lowers the cost at any damping: the
+solution so far is written, and a message advises what to try; 1 too if the cost is not finite, or the system
+singular at any damping: no solution is written.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// How steps are made.
+    /// Method of making steps.
     #[arg(long, value_enum, default_value = "levenberg-marquardt")]
     method: MethodName,
-    /// How the linear system of a step is solved.
+    /// Method of solving the linear system of a step.
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
-    /// Conjugate gradients end where the residual is this share of the right-hand side.
+    /// Conjugate gradients end if the residual is this share of the right-hand side.
     #[arg(long, value_name = "SHARE", default_value_t = Limits::default().tolerance, value_parser = from_zero)]
     cg_tolerance: f64,
-    /// Most steps of conjugate gradients for a step of the solver.
+    /// Most steps of conjugate gradients in a step of the solver.
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps, value_parser = clap::value_parser!(u32).range(1..))]
     cg_steps: u32,
     /// Most steps tried.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
-    /// A step that lowers the cost by less than this share of it is the last, unless damping made it short.
+    /// A step that lowers the cost by less than this share of it is the last, unless damping made
+    /// it short.
     #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = from_zero)]
     tolerance: f64,
-    /// Damping of the first step, as a share of the diagonal of H.
+    /// Damping of the first step, relative to the diagonal of H.
     #[arg(long, value_name = "λ", default_value_t = Options::default().lambda, value_parser = from_zero)]
     lambda: f64,
-    /// Write the problem as solved, in the format of BAL or of g2o, packed if the name ends in .gz or .bz2.
+    /// Write the solved problem, in the format of BAL or of g2o, packed if the name ends in .gz or
+    /// .bz2.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw trajectories, or points and cameras, before and after.
     #[arg(long, value_name = "PICTURE.png")]
     picture: Option<PathBuf>,
-    /// Pixels of the width of the picture.
+    /// Width of the picture, in pixels.
     #[arg(long, value_name = "N", default_value_t = 1600, value_parser = clap::value_parser!(u32).range(64..=i64::from(scene::LARGEST)))]
     size: u32,
-    /// Write what is told as JSON; - for stdout, in place of the table.
+    /// Write the results as JSON; - for stdout, instead of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -90,9 +95,10 @@ enum MethodName {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum LinearName {
-    /// Sparse Cholesky factorization, of the Schur complement where there are points or landmarks.
+    /// Sparse Cholesky factorization, of the Schur complement if there are points or landmarks.
     Cholesky,
-    /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement is not formed.
+    /// Conjugate gradients on the device, preconditioned by diagonal blocks; the Schur complement
+    /// is not formed.
     ConjugateGradients,
 }
 
@@ -114,7 +120,7 @@ struct Run<'a> {
     device: Device,
     taken: Taken,
     messages: Messages,
-    /// Whether the table is told.
+    /// Whether the table is printed.
     table: bool,
 }
 
@@ -160,7 +166,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is asked for; of a failure no solution.
+    /// Writes the requested files; after a failure there is no solution to write.
     fn write<P: Named>(&self, problem: &P, start: &P::State, solution: &Solution<P::State>) -> Result<(), Failure> {
         let Self { args, messages, .. } = self;
         let solved = solution.stop != Stop::Failed;
@@ -215,7 +221,7 @@ impl Run<'_> {
     fn summary<P: Named>(&self, solution: &Solution<P::State>) -> String {
         let [residuals, products, linear] = report::sums(&solution.iterations);
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
-        let told = match P::CHI2 {
+        let costs = match P::CHI2 {
             true => {
                 let start = match self.taken.start {
                     Start::File => "the file's guess",
@@ -232,7 +238,7 @@ impl Run<'_> {
             Stop::Failed => "failed",
         };
         format!(
-            "{told}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}; \
+            "{costs}, {why} after {}\n{:.3} s: plans {:.3}, residuals {:.3}, products {:.3}, linear systems {:.3}; \
              loading kernels {:.3} besides",
             count(solution.iterations.len(), "iteration"),
             total_ms / 1e3,
@@ -245,7 +251,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a solution is none, or may be no minimum, and what to try.
+/// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
 fn ending<P: Named>(problem: &P, solution: &Solution<P::State>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Subcommand)]
 pub enum Family {
-    /// A bundle adjustment in the text form of "Bundle Adjustment in the Large": cameras on a ring, points between them.
+    /// A bundle adjustment in the text form of "Bundle Adjustment in the Large": cameras on a ring,
+    /// points between them.
     #[command(after_help = "\
 Examples:
   blockmul generate bal --cameras 200 --points 20000 --noise 1 -o problem.txt.gz
@@ -24,52 +25,56 @@ Neighbouring cameras are 1 apart. With --noise 0 --error 0 the same seed gives t
         cameras: usize,
         #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
         points: usize,
-        /// Cameras that see a point.
+        /// Cameras that see each point.
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
-        /// Standard deviation of what is seen, in pixels.
+        /// Standard deviation of the observations, in pixels.
         #[arg(long, default_value_t = 0.5, value_name = "PIXELS", value_parser = from_zero)]
         noise: f64,
-        /// How far cameras and points of the file are from the truth; rotations, focal lengths and lenses a hundredth of it.
+        /// Distance of the file's cameras and points from the truth; a hundredth of it applies to
+        /// rotations, focal lengths and lenses.
         #[arg(long, default_value_t = 0.1, value_name = "DISTANCE", value_parser = from_zero)]
         error: f64,
         #[command(flatten)]
-        place: OfProblem,
+        place: OutputArgs,
     },
-    /// A pose graph in the text form of g2o: a path through a world of cells or over a surface, closed where it comes near itself.
+    /// A pose graph in the text form of g2o: a path through cells or over a surface, with closures
+    /// where it comes near itself.
     #[command(after_help = "\
 Examples:
   blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
   blockmul generate g2o --poses 3500 --closures 2000 --landmarks 500 --plane -o plane.g2o.gz
-  blockmul generate g2o --shape torus --poses 600 --closures 600 --noise 0.5 -o trap.g2o   a guess that leads into a wrong minimum
+  blockmul generate g2o --shape torus --poses 600 --closures 600 --noise 0.5 -o trap.g2o   its start leads to a wrong minimum
 
-A step is 1 long, the first pose is fixed, the others are where the steps alone put them: the longer the path and the larger the noise, the
-farther off is that guess. With --noise 0 the same seed gives the truth.")]
+A step is 1 long. The first pose is fixed; the others start where the steps alone put them. This start is
+the farther from the truth the longer the path and the larger the noise. With --noise 0 the same seed gives
+the truth.")]
     G2o {
         #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         poses: usize,
-        /// Pairs of poses measured beside the path.
+        /// Pairs of poses measured in addition to the path.
         #[arg(long, default_value_t = 2_000, value_parser = count::<usize>)]
         closures: usize,
         #[arg(long, default_value_t = 0, value_parser = count::<usize>)]
         landmarks: usize,
-        /// Poses that see a landmark, fewer where fewer are near it.
+        /// Poses that see each landmark; fewer if fewer are near it.
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
-        /// Where the path leads.
+        /// Course of the path.
         #[arg(long, value_enum, default_value = "space", value_name = "SHAPE")]
         shape: ShapeName,
         /// In the plane instead of in space: --shape plane.
         #[arg(long, conflicts_with = "shape")]
         plane: bool,
-        /// Standard deviation of places measured.
+        /// Standard deviation of measured places.
         #[arg(long, default_value_t = 0.02, value_name = "DISTANCE", value_parser = from_zero)]
         noise: f64,
-        /// Standard deviation of rotations measured, about every axis [default: a quarter of the noise].
+        /// Standard deviation of measured rotations, about every axis [default: a quarter of the
+        /// noise].
         #[arg(long, value_name = "RADIANS", value_parser = from_zero)]
         turn_noise: Option<f64>,
         #[command(flatten)]
-        place: OfProblem,
+        place: OutputArgs,
     },
 }
 
@@ -97,7 +102,7 @@ impl From<ShapeName> for Shape {
 }
 
 #[derive(clap::Args)]
-pub struct OfProblem {
+pub struct OutputArgs {
     /// Where to write, packed if it ends in .gz or .bz2; - for stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -125,8 +130,8 @@ impl Family {
     }
 }
 
-impl OfProblem {
-    /// Writes a problem, which comes as what to say of it and how to write it.
+impl OutputArgs {
+    /// Writes a problem; `make` returns a description of it and the function that writes it.
     fn write<W>(&self, make: impl FnOnce(u64) -> blockmul::Result<(String, W)>) -> Result<(), Failure>
     where
         W: FnOnce(&mut dyn Write) -> std::io::Result<()>,

@@ -1,4 +1,4 @@
-//! The matrices of a linearised problem by name, on the host: for files and pictures.
+//! The matrices of a linearised problem by name, on the host, for files and pictures.
 use crate::failure::Failure;
 use crate::input::Shaped;
 use crate::messages::Messages;
@@ -6,7 +6,7 @@ use blockmul::solver::{least_squares::Normal, problem::Linearization};
 use blockmul::{Bsr, Cbc, Csc, DeviceMatrix, Matrix, Result, product::Weights};
 use std::path::PathBuf;
 
-/// `NAME=FILE`.
+/// The argument `NAME=FILE`.
 #[derive(Clone)]
 pub struct Wanted {
     pub name: String,
@@ -25,7 +25,7 @@ impl std::str::FromStr for Wanted {
     }
 }
 
-/// The names there are for a linearization.
+/// The names of a linearization's matrices.
 pub fn names(linearization: &Linearization) -> Vec<&'static str> {
     let (j, mut names) = (linearization.jacobian(), vec!["H", "J"]);
     if j.col_groups().len() == 2 {
@@ -39,7 +39,7 @@ pub fn names(linearization: &Linearization) -> Vec<&'static str> {
     names
 }
 
-/// Writes what is wanted.
+/// Writes the wanted matrices.
 pub fn write(
     wanted: &[Wanted],
     linearization: &Linearization,
@@ -52,7 +52,7 @@ pub fn write(
     Ok(())
 }
 
-/// Refuses a name that this problem has not.
+/// Refuses a name that this problem does not have.
 pub fn check(wanted: &[Wanted], linearization: &Linearization) -> std::result::Result<(), Failure> {
     let names = names(linearization);
     match wanted.iter().find(|wanted| !names.contains(&wanted.name.as_str())) {
@@ -63,7 +63,7 @@ pub fn check(wanted: &[Wanted], linearization: &Linearization) -> std::result::R
     }
 }
 
-/// A matrix by its name, symmetric ones in full.
+/// A matrix by its name; symmetric ones in full.
 pub fn of_name(name: &str, linearization: &Linearization, normal: &Normal) -> Result<Shaped<f64>> {
     let j = linearization.jacobian();
     let cell = |row: usize, col: usize| Ok(Shaped::Blocks(by_columns(j.get(row, col).expect("a cell of J"))?));
@@ -117,12 +117,12 @@ fn hessian(normal: &Normal) -> Result<Shaped<f64>> {
     Ok(Shaped::Scalars(all.finish()?))
 }
 
-/// In blocks by columns, as most formats have them.
+/// The matrix in blocks by columns, as most formats have them.
 fn by_columns(m: &DeviceMatrix<Bsr<f64>>) -> Result<Cbc<f64>> {
     Ok(m.as_transpose().download()?.transpose())
 }
 
-/// A symmetric matrix of which one triangle of blocks is stored, in full.
+/// A symmetric matrix in full, from one stored triangle of blocks.
 pub fn mirrored(triangle: &Cbc<f64>) -> Result<Cbc<f64>> {
     let stored = triangle.blocks().map(|(row, col, block)| (row, col, block.into_owned()));
     let mirrored = triangle.blocks().filter(|(row, col, _)| row != col);
@@ -139,7 +139,7 @@ fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     starts
 }
 
-/// A matrix put together of others at their places.
+/// A scalar matrix assembled from others at given places.
 struct Scalars {
     sides: (usize, usize),
     entries: Vec<(usize, usize, f64)>,
@@ -164,7 +164,7 @@ impl Scalars {
     }
 }
 
-/// `49 blocks of 9x9`.
-pub fn told<M: Matrix>(m: &DeviceMatrix<M>) -> String {
+/// The blocks in words, such as `49 blocks of 9x9`.
+pub fn describe_blocks<M: Matrix>(m: &DeviceMatrix<M>) -> String {
     format!("{} blocks of {}", m.nnz(), m.shape())
 }

@@ -16,20 +16,21 @@ use blockmul::solver::problem::{
 use blockmul::{Device, Result};
 use std::path::PathBuf;
 
-/// Which problem, and how it is looked at.
+/// The problem and how it is treated.
 #[derive(clap::Args)]
 pub struct ProblemArgs {
-    /// A bundle adjustment of BAL, or a graph of g2o or iSAM: told by its contents; plain or packed
-    /// (gzip, bzip2, xz, zstd).
+    /// A bundle adjustment of BAL, or a graph of g2o or iSAM, recognised by its contents; plain or
+    /// packed (gzip, bzip2, xz, zstd).
     pub file: PathBuf,
-    /// What a residual counts: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
+    /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
     #[arg(long, default_value_t = Loss::Squared)]
     loss: Loss,
-    /// The information matrices of a graph: as in the file, or isotropic as SE-Sync weighs [default: as in the file; isotropic if one of
-    /// them would reward errors].
+    /// The information matrices of a graph: as in the file, or isotropic as in SE-Sync [default: as
+    /// in the file; isotropic if one of them would reward errors].
     #[arg(long, value_enum)]
     information: Option<Information>,
-    /// Where a graph starts [default: auto for solve; file for hessian and schur, unless all poses of the file are the same].
+    /// Start of a graph [default: auto for solve; file for hessian and schur, unless all poses of
+    /// the file are the same].
     #[arg(long, value_enum)]
     start: Option<StartName>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices` [env:
@@ -55,17 +56,17 @@ pub enum StartName {
     Chordal,
 }
 
-/// What was taken, asked for or not.
+/// The choices made, by the user or by default.
 #[derive(Clone, Copy)]
 pub struct Taken {
-    /// Of a graph.
+    /// Information matrices of a graph.
     pub information: Option<Information>,
     pub start: Start,
-    /// What the start was chosen by, if it was chosen.
+    /// The costs that decided the start, if it was chosen.
     pub costs: Option<StartCosts>,
-    /// For the start, if it needed more than the file.
+    /// Time for the start, if it needed more than the file.
     pub start_ms: f64,
-    /// Waiting for kernels meanwhile.
+    /// Waiting for kernels during that time.
     pub kernels_ms: f64,
 }
 
@@ -83,21 +84,21 @@ impl Taken {
     }
 }
 
-/// What a command works on.
+/// The device and the problem that a command works on.
 pub struct Opened {
     pub device: Device,
     pub subject: Subject,
     pub taken: Taken,
 }
 
-/// A problem and where to start.
+/// A problem and its start.
 pub enum Subject {
     Bundle(BundleProblem, BundleState),
     Plane(GraphProblem<Plane>, GraphState<Plane>),
     Space(GraphProblem<Space>, GraphState<Space>),
 }
 
-/// Does the same with whatever a [`Subject`] is.
+/// Runs the same code for every kind of [`Subject`].
 macro_rules! with_subject {
     ($subject:expr, |$problem:ident, $start:ident| $body:expr) => {
         match $subject {
@@ -110,12 +111,13 @@ macro_rules! with_subject {
 pub(crate) use with_subject;
 
 impl ProblemArgs {
-    /// What a residual counts.
+    /// The loss of residuals.
     pub fn loss(&self) -> Loss {
         self.loss
     }
 
-    /// Opens the device and reads the file; says what is taken that was not asked for. Graphs start by `usual` if no start was asked for.
+    /// Opens the device, reads the file, and prints choices made by default. Graphs start by
+    /// `usual` if no start is requested.
     pub fn open(&self, usual: StartName, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
@@ -211,7 +213,7 @@ impl ProblemArgs {
     }
 }
 
-/// Which start was taken of both, and why.
+/// The chosen start and the reason, as a message.
 fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> String {
     let file = number(2.0 * file);
     match (start, chordal) {
@@ -225,7 +227,7 @@ fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> 
     }
 }
 
-/// With six decimals, or as many digits where those would be zeros.
+/// The number with six decimals, or in scientific notation if these would be zeros.
 pub fn number(x: f64) -> String {
     if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

@@ -1,4 +1,5 @@
-//! What the commands ask of a problem beside its residuals: its name, its unknowns, its solution as a file.
+//! Problems with the properties that commands need besides residuals: name, unknowns, file of the
+//! solution.
 use crate::failure::Failure;
 use crate::scene::{self, Cloud, Scene};
 use blockmul::Error;
@@ -8,27 +9,27 @@ use blockmul::solver::problem::{
 use std::io;
 use std::path::Path;
 
-/// A problem that knows what it is.
+/// A problem with a name and a description.
 pub trait Named: LeastSquares {
-    /// `kind` in JSON.
+    /// The value of `kind` in JSON.
     const KIND: &'static str;
-    /// What half of χ² is called: a cost where it is one of pixels.
+    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
     const CHI2: bool;
 
-    /// One line.
+    /// A description in one line.
     fn describe(&self) -> String;
 
     /// The eliminated unknown with this number, by its name in the file.
     fn eliminated(&self, number: usize) -> Option<String>;
 
-    /// The problem with `state` in place of what it came with, in its own format.
+    /// Writes the problem with `state` as its values, in its own format.
     fn write(&self, state: &Self::State, path: &Path) -> Result<(), Failure>;
 
     /// A PNG file of both states, `size` pixels wide.
     fn picture(&self, before: &Self::State, after: &Self::State, size: u32) -> io::Result<Vec<u8>>;
 }
 
-/// `1 pose`, `2 poses`.
+/// A number with its noun: `1 pose`, `2 poses`.
 pub fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
@@ -64,27 +65,27 @@ impl Named for BundleProblem {
     }
 }
 
-/// Where the poses of a graph are, for its file.
-pub trait Kind: Manifold {
+/// A manifold of poses, with its name and its variant of [`Graph`].
+pub trait NamedManifold: Manifold {
     const NAME: &'static str;
     fn graph(graph: PoseGraph<Self>) -> Graph;
 }
 
-impl Kind for Plane {
+impl NamedManifold for Plane {
     const NAME: &'static str = "pose graph in the plane";
     fn graph(graph: PoseGraph<Self>) -> Graph {
         Graph::Plane(graph)
     }
 }
 
-impl Kind for Space {
+impl NamedManifold for Space {
     const NAME: &'static str = "pose graph in space";
     fn graph(graph: PoseGraph<Self>) -> Graph {
         Graph::Space(graph)
     }
 }
 
-impl<P: Kind> Named for GraphProblem<P> {
+impl<P: NamedManifold> Named for GraphProblem<P> {
     const KIND: &'static str = P::NAME;
     const CHI2: bool = true;
 
@@ -123,9 +124,9 @@ impl<P: Kind> Named for GraphProblem<P> {
     }
 }
 
-/// A place that cannot be written is no fault of an input.
-fn written(done: blockmul::Result<()>) -> Result<(), Failure> {
-    done.map_err(|error| match error {
+/// Makes a file error an error of the output, not of an input.
+fn written(result: blockmul::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| match error {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),
         error => error.into(),
     })
