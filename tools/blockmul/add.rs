@@ -15,28 +15,29 @@ Examples:
   blockmul add A.mtx B.mtx --beta -1 -o -       the difference, to stdout
   blockmul add H.mtx I.mtx --beta 1e-4 -o D.mtx
 
-C has an entry wherever A or B has one, also where the sum is 0; `convert --drop-zeros` leaves those out. Where both files say that
-they are made of blocks of one shape, so is C.")]
+C has an entry wherever A or B has one, even if the sum is 0; `convert --drop-zeros` leaves those out.
+C is made of blocks if both files have blocks of the same shape.")]
 pub struct Args {
     /// A; - for Matrix Market on stdin.
     a: PathBuf,
     /// B, of the same size.
     b: PathBuf,
-    /// Where to write C, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
+    /// Where to write C, in the format of the file's ending, packed if it ends in .gz or .bz2; -
+    /// for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// What A is multiplied by.
+    /// Factor of A.
     #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     alpha: f64,
-    /// What B is multiplied by.
+    /// Factor of B.
     #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     beta: f64,
-    /// Add up entries that stand twice in a file instead of refusing it.
+    /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Do not say on stderr what was written.
+    /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -49,7 +50,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));
     messages.step("adding");
     let c = match layout {
-        // Blocks first: a block of C is stored where A or B stores one.
+        // Blocks are cut first: C stores a block if A or B stores one.
         Some(shape) => {
             let (a, b) = (a.matrix.to_blocks(shape)?, b.matrix.to_blocks(shape)?);
             Shaped::Blocks(matrix::add(args.alpha, &a, args.beta, &b)?)

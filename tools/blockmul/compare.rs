@@ -1,4 +1,4 @@
-//! `blockmul compare`: whether two matrices are equal, and where they are not.
+//! `blockmul compare`: whether two matrices are equal, and where they differ.
 use crate::failure::Failure;
 use crate::input::{self, ElementName};
 use crate::messages::Messages;
@@ -12,10 +12,10 @@ use half::f16;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Counts the changes of these fields that a reader must know of.
+/// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
 
-/// Compare two matrices: exit status 0 where they are equal, 1 where they differ.
+/// Compare two matrices: exit status 0 if they are equal, 1 if they differ.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,8 +24,8 @@ Examples:
   blockmul compare A.mtx B.mtx --element f32 --ulps 1 --missing-as-zero
   blockmul compare A.mtx B.mtx --quiet && echo same
 
-Equal are the same bits, and two NaN; formats and blocks do not matter. Rows and columns are told as in a Matrix Market file, from 1;
-\"first\" is by columns.
+Values are equal if their bits are, or if both are NaN; formats and blocks do not matter. Rows and columns
+count from 1, as in a Matrix Market file; \"first\" is by columns.
 Exit status: 0 equal; 1 different; 2 wrong usage, or an input that cannot be read.")]
 pub struct Args {
     /// One matrix; - for Matrix Market on stdin.
@@ -44,13 +44,13 @@ pub struct Args {
     /// Take an entry that only one matrix stores as 0 in the other.
     #[arg(long)]
     missing_as_zero: bool,
-    /// Add up entries that stand twice in a file instead of refusing it.
+    /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
     /// Print a JSON object; in it rows and columns count from 0.
     #[arg(long)]
     json: bool,
-    /// Print nothing: the exit status tells.
+    /// Print nothing; only the exit status shows the result.
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
@@ -60,16 +60,16 @@ struct Comparison<'a> {
     schema: u32,
     a: String,
     b: String,
-    /// Rows and columns.
+    /// Rows and columns of each.
     a_size: [usize; 2],
     b_size: [usize; 2],
     equal: bool,
-    /// Absent where the sizes differ.
+    /// Absent if the sizes differ.
     #[serde(flatten)]
     difference: Option<&'a Difference>,
 }
 
-/// The sizes of A and B, and how they differ if those are the same.
+/// The sizes of A and B, and their difference if the sizes are equal.
 struct Found {
     sizes: [[usize; 2]; 2],
     difference: Option<Difference>,

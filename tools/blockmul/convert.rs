@@ -1,4 +1,4 @@
-//! `blockmul convert`: a matrix into another format, element type or layout.
+//! `blockmul convert`: writes a matrix in another format, element type or layout.
 use crate::failure::Failure;
 use crate::input::{self, ElementName, Shaped};
 use crate::messages::Messages;
@@ -9,7 +9,7 @@ use blockmul::{BlockShape, Element};
 use half::f16;
 use std::path::PathBuf;
 
-/// Write a matrix in another format, told by the name of the output.
+/// Write a matrix in another format, chosen by the ending of the output's name.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,25 +21,27 @@ Examples:
   blockmul convert web-Google.txt.gz -o A.mtx           a graph as SNAP has it
   blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
 
-Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain binary; .mtx, and a
-name without an ending, is a Matrix Market file's. An X.mtx with an X.bla beside it has the blocks that X.bla tells. The blocks that the input says it is made of are kept, unless --block says
-otherwise (--block 1: none).")]
+Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain
+binary; .mtx, or a name without an ending, is Matrix Market. An X.mtx with an X.bla beside it has the blocks
+of X.bla. The blocks of the input are kept unless --block gives others (--block 1: none).")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
+    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Cut into dense blocks of R rows and K columns; one number for square ones.
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
-    /// Write the blocks' layout too, in SLAM++'s form: X.bla beside X.mtx. Blocks of several shapes are kept this way only.
+    /// Write the layout of the blocks too, in SLAM++'s format: X.bla beside X.mtx. Only this keeps
+    /// blocks of several shapes.
     #[arg(long)]
     bla: bool,
-    /// Leave out the entries that are 0, and with --block the blocks that have no other.
+    /// Leave out entries that are 0, and with --block the blocks that have no others.
     #[arg(long)]
     drop_zeros: bool,
-    /// Add up entries that stand twice in the file instead of refusing it.
+    /// Add up entries that appear twice in the file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
     #[command(flatten)]
@@ -47,7 +49,7 @@ pub struct Args {
     /// Round the values to this type.
     #[arg(long, value_enum, default_value = "f64")]
     element: ElementName,
-    /// Do not say on stderr what was written.
+    /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -77,7 +79,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     if !args.bla && matches!(layout, Some(Layout::Mixed { .. })) {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
-    // Rounding can make zeros, so it comes first.
+    // Rounding can produce zeros, so it comes first.
     let (mut matrix, _) = input::cast::<T>(&file.matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();

@@ -1,4 +1,4 @@
-//! `blockmul devices`: what there is to compute on.
+//! `blockmul devices`: the devices to compute on.
 use crate::{failure::Failure, messages::visible, output, sizes::show_bytes};
 use blockmul::{
     Device,
@@ -14,13 +14,14 @@ Examples:
   blockmul devices --json     every limit, for programs
   blockmul devices --clear-cache    remove the compiled kernels that are kept for later runs
 
-Kernels are kept in the user's cache folder, or in the one that the environment variable BLOCKMUL_CACHE names; BLOCKMUL_CACHE=off keeps none.
-The first column is what `--device` takes; so is a part of a name. With no device at all: exit status 3, and what to install.")]
+Kernels are kept in the user's cache folder, or in the folder named by the environment variable
+BLOCKMUL_CACHE; BLOCKMUL_CACHE=off keeps none. --device takes the number in the first column, or a part of a
+name. If there is no device, the exit status is 3 and the message says what to install.")]
 pub struct Args {
     /// Print a JSON array with every limit.
     #[arg(long)]
     json: bool,
-    /// Remove the compiled kernels that are kept, of all devices, in place of listing anything.
+    /// Remove the stored kernels of all devices instead of listing devices.
     #[arg(long, conflicts_with = "json")]
     clear_cache: bool,
 }

@@ -1,9 +1,9 @@
-//! `--explain`: what the product was made of and what each stage had to do with it.
+//! `--explain`: the operands of the product and the work of each stage.
 use crate::sizes::show_bytes;
 use crate::target::Run;
 use blockmul::{Element, Matrix, element::OperandPair};
 
-/// A few lines for stderr.
+/// Describes a product in a few lines for stderr.
 pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
     let (a, b, c) = (a.as_cbc(), b.as_cbc(), c.as_cbc());
     let scalar = a.shape.area() == 1 && b.shape.area() == 1;
@@ -50,7 +50,7 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
     lines.join("\n")
 }
 
-/// The same for a masked product.
+/// As [`explain`], for a masked product.
 pub fn explain_masked<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
     let (of_c, all) = (c.as_cbc(), blockmul::reference::products(a, b));
     let (nnz, places) = (of_c.pattern.nnz(), of_c.pattern.nrows() * of_c.pattern.ncols());

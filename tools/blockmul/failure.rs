@@ -1,13 +1,13 @@
-//! Why the command ends early, and with which exit status.
+//! Failures of the command and their exit statuses.
 use crate::messages::{Tone, tell};
 use blockmul::{Error, error::ErrorKind};
 use std::process::ExitCode;
 
-/// Exit status of a want of memory.
+/// Exit status if memory is insufficient.
 pub const MEMORY: u8 = 4;
-/// What to try when there is not enough.
+/// Hint if memory is insufficient.
 pub const LESS_MEMORY: &str =
-    "`blockmul info FILE` tells what a product takes; --element f32 takes less, f16 less still";
+    "`blockmul info FILE` shows what a product takes; --element f32 takes less, f16 less still";
 /// Exit status of anything that is neither the caller's, the device's nor memory's fault.
 const OTHER: u8 = 5;
 
@@ -15,17 +15,17 @@ const OTHER: u8 = 5;
 pub enum Failure {
     /// The result is not the product.
     Verification(String),
-    /// Two matrices differ, as has been told.
+    /// Two matrices differ; this has been printed.
     Different,
-    /// Some of several inputs failed, the first with this status, as has been told.
+    /// Some of several inputs failed, the first with this status; this has been printed.
     Reported(u8),
     /// Arguments that contradict each other.
     Usage(String),
-    /// The library refused or failed.
+    /// An error of the library.
     Library(Error),
-    /// A result could not be written to the place named.
+    /// A result could not be written to the named place.
     Output(String, std::io::Error),
-    /// The reader of stdout left: it has read enough.
+    /// The reader of stdout closed it early.
     ReaderLeft,
 }
 
@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// Says what failed on stderr and gives the exit status.
+    /// Prints the failure on stderr and returns the exit status.
     pub fn report(&self) -> ExitCode {
         let silent = self.status() == 0 || matches!(self, Self::Different | Self::Reported(_));
         if !silent {
@@ -64,7 +64,7 @@ impl Failure {
         self.status().into()
     }
 
-    /// What to try next, where the message leaves it open.
+    /// Advice that the message does not give.
     fn hint(&self) -> Option<String> {
         let Self::Library(error) = self else { return None };
         Some(match error {
@@ -76,7 +76,7 @@ impl Failure {
                 "--element f32 computes in single precision; --device reference computes f64 on the CPU".into()
             }
             Error::BlockDoesNotDivide { .. } => {
-                "`blockmul info FILE` tells which blocks divide a matrix and how full they are".into()
+                "`blockmul info FILE` shows which blocks divide a matrix and how full they are".into()
             }
             Error::Dimensions { a, b } if (a.ncols, a.block_cols) == (b.ncols, b.block_cols) => {
                 "A·Bᵀ would fit: --transpose-b".into()
@@ -106,7 +106,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Turns a panic on any thread into a message and exit status 5, with nothing half-written left.
+/// Turns a panic on any thread into a message and exit status 5, and removes unfinished files.
 pub fn exit_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();
@@ -159,7 +159,8 @@ mod tests {
         assert!(Failure::from(fp64).hint().unwrap().contains("--element f32"));
     }
 
-    /// The panic ends the process, so it happens in a second one: this test, run again with a variable set.
+    /// The panic ends the process, so the test runs itself again in a second process, with a
+    /// variable set.
     #[test]
     fn a_panic_on_any_thread_exits_with_5_and_leaves_nothing_half_written() {
         const AGAIN: &str = "BLOCKMUL_TEST_PANIC";

@@ -1,8 +1,8 @@
-//! The heap of the command: a request that the system refuses ends the process with a message and the
-//! exit status of other wants of memory, in place of an abort.
+//! The heap of the command. If the system refuses a request, the process ends with a message and
+//! the exit status for insufficient memory instead of an abort.
 //!
-//! The library asks for memory that it can foresee with care, and says what it is for. This is for
-//! the rest: limits that the system does not show, and requests that are small.
+//! The library checks large allocations that it can foresee, and its errors name their purpose.
+//! This module handles the rest: limits that the system does not show, and small requests.
 use crate::failure::{LESS_MEMORY, MEMORY};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,25 +15,26 @@ static HEAP: Heap = Heap;
 
 struct Heap;
 
-// SAFETY: everything is the system's own, and an address that it does not give never comes back.
+// SAFETY: all calls go to the system's allocator, and an address that it does not give is never
+// returned.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         given(unsafe { System.realloc(address, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(address, layout) }
     }
 }
@@ -45,22 +46,22 @@ fn given(address: *mut u8, bytes: usize) -> *mut u8 {
     address
 }
 
-/// Says so without the heap, removes the files under way, and ends the process.
+/// Prints a message without using the heap, removes unfinished files, and ends the process.
 #[cold]
 fn exhausted(bytes: usize) -> ! {
     thread_local!(static ENDS_IT: Cell<bool> = const { Cell::new(false) });
     static ENDING: AtomicBool = AtomicBool::new(false);
     if ENDS_IT.replace(true) {
-        leave(); // the end itself asked for memory
+        leave(); // this function itself needed memory
     }
     if ENDING.swap(true, Ordering::Relaxed) {
         loop {
-            std::thread::sleep(Duration::from_secs(1)); // another thread ends it
+            std::thread::sleep(Duration::from_secs(1)); // another thread ends the process
         }
     }
     let mut text = [0; 512];
     let mut rest = &mut text[..];
-    // What is on the line is a bar.
+    // Clears the bar that may be on this line.
     let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
     let _ = writeln!(
         rest,
@@ -68,7 +69,7 @@ fn exhausted(bytes: usize) -> ! {
     );
     let unused = rest.len();
     let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
-    // A file may be about to begin on another thread, or on this one, which then has none.
+    // Another thread, or this one, may be registering a file, which then does not exist yet.
     let none_begins_again = (0..100).find_map(|_| {
         let discarded = blockmul::io::try_discard_unfinished();
         if discarded.is_none() {
@@ -80,7 +81,7 @@ fn exhausted(bytes: usize) -> ! {
     leave()
 }
 
-/// At once: what drivers do at the end of a process may need memory.
+/// Ends the process at once: exit handlers of drivers may need memory.
 fn leave() -> ! {
     #[cfg(unix)]
     signal_hook::low_level::exit(MEMORY.into());
@@ -90,11 +91,11 @@ fn leave() -> ! {
 
 #[cfg(test)]
 mod tests {
-    /// It ends the process, so it happens in a second one: this test, run again with a variable set.
+    /// The process ends, so the test runs itself again in a second process, with a variable set.
     #[test]
     fn memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written() {
         const AGAIN: &str = "BLOCKMUL_TEST_HEAP";
-        // More than any address space, less than what a vector refuses by itself.
+        // More than any address space, but less than a vector refuses by itself.
         const MUCH: usize = 1 << 60;
         if let Some(place) = std::env::var_os(AGAIN) {
             let written = blockmul::io::write_whole(place.as_ref(), |writer| {

@@ -1,4 +1,4 @@
-//! Matrices from files, or from stdin.
+//! Reads matrices from files or from stdin.
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
@@ -8,7 +8,7 @@ use blockmul::{
 };
 use std::path::Path;
 
-/// The matrix of the file `path`; for `-` of stdin, in Matrix Market form.
+/// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
 pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
@@ -20,12 +20,12 @@ pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<Ma
     Ok(file)
 }
 
-/// The shape of the blocks that a file says its matrix is made of; scalars are none.
+/// The shape of the blocks that a file declares; `None` for scalars.
 pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
     file.layout.as_ref().and_then(io::Layout::uniform).filter(|&shape| shape != BlockShape::SCALAR)
 }
 
-/// The types of elements, as options name them.
+/// Element types, as options name them.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ElementName {
     F64,
@@ -33,7 +33,8 @@ pub enum ElementName {
     F16,
 }
 
-/// To the element type, and how many finite values are infinite in it, of which a warning tells.
+/// Converts to the element type; warns of finite values that become infinite, and returns their
+/// number.
 pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, u64) {
     let converted = matrix.cast::<T>();
     let pairs = matrix.values().iter().zip(converted.values());
@@ -45,7 +46,7 @@ pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (
     (converted, lost as u64)
 }
 
-/// A matrix on its way to a file: in blocks where it has a layout.
+/// A matrix to be written to a file: in blocks if it has a layout.
 pub enum Shaped<T: Element> {
     Scalars(Csc<T>),
     Blocks(Cbc<T>),
@@ -66,7 +67,7 @@ impl<T: Element> Shaped<T> {
         })
     }
 
-    /// In blocks, scalars as ones of 1x1.
+    /// The matrix in blocks; scalars become blocks of 1x1.
     pub fn into_blocks(self) -> Result<Cbc<T>> {
         match self {
             Self::Scalars(matrix) => {
@@ -77,7 +78,7 @@ impl<T: Element> Shaped<T> {
         }
     }
 
-    /// To its file, and one line about it.
+    /// Writes the matrix to its file, and prints one line about it.
     pub fn write(&self, path: &Path, messages: &Messages) -> std::result::Result<(), Failure> {
         match self {
             Self::Scalars(matrix) => crate::output::write_matrix(path, matrix, messages)?,
@@ -95,7 +96,7 @@ impl<T: Element> Shaped<T> {
     }
 }
 
-/// `4 x 6, 3 blocks of 2x3`.
+/// Size and entries in words, such as `4 x 6, 3 blocks of 2x3`.
 pub fn describe<M: Matrix>(matrix: &M) -> String {
     let view = matrix.as_cbc();
     let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());

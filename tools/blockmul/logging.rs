@@ -1,4 +1,4 @@
-//! `BLOCKMUL_LOG` and `RUST_LOG`: the library's events as lines on stderr, above the bar.
+//! `BLOCKMUL_LOG` and `RUST_LOG`: prints the library's events as lines on stderr, above the bar.
 use crate::messages::{self, Tone};
 use std::io::Write;
 use tracing_subscriber::{
@@ -8,11 +8,11 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// The variables, of which the first that is set and not empty counts.
+/// The variables; the first that is set and not empty counts.
 const VARIABLES: [&str; 2] = ["BLOCKMUL_LOG", "RUST_LOG"];
 
-/// Prints events from now on, if a variable asks for them. A malformed filter is only a warning:
-/// RUST_LOG may be meant for other programs.
+/// Prints events from now on, if a variable asks for them. A malformed filter gives only a warning,
+/// because RUST_LOG may be meant for other programs.
 pub fn start() {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
     let Some((name, value)) = VARIABLES.into_iter().find_map(value) else { return };
@@ -25,7 +25,7 @@ pub fn start() {
             return messages::tell(Tone::Warning, &text);
         }
     };
-    // When something happened interests those who ask for details.
+    // Times are shown only with details.
     let timed = Layer::<Registry>::max_level_hint(&filter).is_none_or(|level| level >= LevelFilter::DEBUG);
     let lines = fmt::Subscriber::builder().compact().with_max_level(LevelFilter::TRACE).with_writer(AboveTheBar);
     let started = match timed {
@@ -35,7 +35,7 @@ pub fn start() {
     debug_assert!(started.is_ok(), "the command has one subscriber");
 }
 
-/// Where a line goes.
+/// A writer of lines above the bar.
 struct AboveTheBar;
 
 impl MakeWriter<'_> for AboveTheBar {
@@ -46,7 +46,7 @@ impl MakeWriter<'_> for AboveTheBar {
 }
 
 impl Write for AboveTheBar {
-    /// A line comes in one piece. One that cannot be written is lost, like every message.
+    /// Writes a whole line. A line that cannot be written is lost, like every message.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         messages::above_any_bar(|| {
             let _ = anstream::stderr().write_all(line);

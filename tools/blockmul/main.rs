@@ -1,4 +1,5 @@
-//! The command `blockmul`: parse, call the library, exit. One file per subcommand; stdout is for results, stderr for the rest.
+//! The command `blockmul`: parses, calls the library, exits. Each subcommand is a file; stdout is
+//! for results, stderr for the rest.
 mod add;
 mod bench;
 mod compare;
@@ -35,7 +36,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// In the help, on a terminal unless NO_COLOR is set.
+/// Styles of the help, on a terminal unless NO_COLOR is set.
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -52,18 +53,19 @@ Examples:
   blockmul compare C.mtx D.mtx --tolerance 1e-12
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
-BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, else RUST_LOG, has what is done in detail logged on stderr:
-info, blockmul=debug, blockmul::esc=debug.
-Files are told by their endings: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2, .xz, .zst, and .tar as the SuiteSparse
-collection has them. Results go to stdout, messages to stderr.
-Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no step; 2 wrong usage, or an input
-that cannot be read; 3 no such device; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
+BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, else RUST_LOG, logs details on
+stderr: info, blockmul=debug, blockmul::esc=debug.
+The ending of a file gives its format: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2,
+.xz, .zst, and .tar as the SuiteSparse collection has them. Results go to stdout, messages to stderr.
+Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no
+step; 2 wrong usage, or an input that cannot be read; 3 no such device; 4 not enough memory; 5 anything else;
+130 interrupted, with nothing half-written left.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-/// In the order in which the help lists them.
+/// The subcommands, in the order of the help.
 #[derive(Subcommand)]
 enum Command {
     Multiply(multiply::Args),
@@ -83,16 +85,16 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// What PoCL is asked for unless the user says otherwise: not to compile a kernel once more for the
-/// sizes that it is launched with, for the cache keeps kernels for all sizes; nor to vectorize
-/// across work-items, of which most groups have one. Kernels compile
-/// sooner; large products of blocks take about a tenth longer.
+/// Settings of PoCL, unless the user sets others. They prevent it from compiling a kernel again for
+/// each launch size, since the cache keeps kernels for all sizes. They also prevent vectorization
+/// across work-items, of which most groups have one. Kernels compile sooner; large products of
+/// blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
 fn main() -> ExitCode {
     for (name, value) in POCL {
         if std::env::var_os(name).is_none() {
-            // SAFETY: no other thread is there yet.
+            // SAFETY: no other thread runs yet.
             unsafe { std::env::set_var(name, value) };
         }
     }
@@ -120,7 +122,7 @@ fn main() -> ExitCode {
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The command line; ends the process if it is wrong, or asks for help.
+/// Parses the command line; ends the process if it is wrong, or if it asks for help.
 fn parse() -> Cli {
     let mut matches = numbers::with_negative(Cli::command()).get_matches();
     Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit())

@@ -1,4 +1,5 @@
-//! `blockmul completions` and `blockmul man`: what the shell and the manual are told, made from the same words as `--help`.
+//! `blockmul completions` and `blockmul man`: shell completions and manual pages, generated from
+//! the definitions of `--help`.
 use crate::failure::Failure;
 use crate::output;
 use clap::CommandFactory;
@@ -24,7 +25,8 @@ Examples:
   blockmul man | man -l -                                read it
   blockmul man ~/.local/share/man/man1                   then: man blockmul-multiply")]
 pub struct ManArgs {
-    /// Write blockmul.1, blockmul-multiply.1 and so on into this folder, made if need be; without it the first goes to stdout.
+    /// Write blockmul.1, blockmul-multiply.1 and so on into this folder, which is made if
+    /// necessary; without it the first goes to stdout.
     dir: Option<PathBuf>,
 }
 
@@ -47,7 +49,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     }
 }
 
-/// The page of `command` and those of its subcommands.
+/// Writes the page of `command` and those of its subcommands.
 fn write_pages(dir: &Path, command: &clap::Command) -> Result<(), Failure> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     output::write_bytes(&dir.join(format!("{name}.1")), &page(command)?)?;

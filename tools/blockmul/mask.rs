@@ -1,4 +1,4 @@
-//! `multiply --mask`: the places of C that are wanted.
+//! `multiply --mask`: the places of C to compute.
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::Messages;
@@ -7,17 +7,17 @@ use blockmul::{BlockShape, Csc, Matrix};
 use half::f16;
 use std::path::{Path, PathBuf};
 
-/// A mask on the grid of C: places alone, its values say nothing.
+/// A mask on the grid of C; only its places count, not its values.
 pub type Mask = Csc<f16>;
 
-/// A mask as its file has it, in scalars.
+/// A mask as read from its file, in scalars.
 pub struct MaskFile {
     path: PathBuf,
     places: Mask,
 }
 
 impl MaskFile {
-    /// Reads the mask; of `others`, which are read too, none may be stdin if it is.
+    /// Reads the mask. If it is stdin, none of `others`, which are read too, may be stdin.
     pub fn read(path: &Path, others: &[&Path], sum_duplicates: bool, messages: &Messages) -> Result<Self, Failure> {
         if is_standard(path) && others.iter().any(|other| is_standard(other)) {
             return Err(Failure::Usage("the mask and a matrix cannot both be read from stdin".into()));
@@ -27,8 +27,8 @@ impl MaskFile {
         Ok(Self { path: path.into(), places: Csc::new(pattern, zeros)? })
     }
 
-    /// The blocks of C, `rows` x `cols` scalars in blocks of `shape`, in which the mask has an
-    /// entry.
+    /// The blocks of C in which the mask has an entry; C has `rows` x `cols` scalars, in blocks of
+    /// `shape`.
     pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape) -> Result<Mask, Failure> {
         let (have_rows, have_cols) = (self.places.nrows(), self.places.ncols());
         if (have_rows, have_cols) != (rows, cols) {

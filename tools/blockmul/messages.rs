@@ -1,4 +1,5 @@
-//! What the person who watches is told, on stderr: messages, and on a terminal a bar or a spinner. Colours only where they are wanted.
+//! Messages to the user on stderr, and on a terminal a bar or a spinner. Colours are used only
+//! where they are wanted.
 use blockmul::{Device, host::Progress};
 use clap::builder::styling::{AnsiColor, Color, Effects, Style};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
@@ -7,7 +8,7 @@ use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
-/// What a message is.
+/// The severity of a message.
 #[derive(Clone, Copy)]
 pub enum Tone {
     Error,
@@ -34,13 +35,14 @@ impl Tone {
     }
 }
 
-/// `error: text`, in colour on a terminal unless NO_COLOR is set. Unlike `eprintln!`, this does not panic when stderr is closed.
+/// Prints `error: text`, in colour on a terminal unless NO_COLOR is set. Unlike `eprintln!`, this
+/// does not panic if stderr is closed.
 pub fn tell(tone: Tone, text: &str) {
     let style = tone.style();
     line(&format!("{style}{}:{style:#} {}", tone.name(), visible(text)));
 }
 
-/// The text with characters that steer a terminal as escapes: names of files may have any.
+/// The text with control characters of terminals as escapes; file names may have any.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
     match text.contains(steers) {
@@ -56,10 +58,10 @@ fn line(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// The bar on the terminal, for those who write there without [`Messages`].
+/// The bar on the terminal, for code that writes there without [`Messages`].
 static BAR: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
-/// Does something that writes to the terminal while the bar, if there is one, is away.
+/// Calls `write`, which writes to the terminal, while the bar, if any, is hidden.
 pub fn above_any_bar(write: impl FnOnce()) {
     let bar = BAR.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakProgressBar::upgrade);
     match bar {
@@ -68,7 +70,7 @@ pub fn above_any_bar(write: impl FnOnce()) {
     }
 }
 
-/// What a bar counts.
+/// The unit of a bar.
 #[derive(Clone, Copy)]
 pub enum Unit {
     Bytes,
@@ -90,8 +92,7 @@ impl Unit {
     }
 }
 
-/// Messages for the person who watches: none but alerts under `--quiet`; a bar only on a terminal,
-/// gone when all is done.
+/// Messages to the user: only alerts under `--quiet`; a bar only on a terminal, removed at the end.
 pub struct Messages {
     quiet: bool,
     bar: ProgressBar,
@@ -106,7 +107,7 @@ impl Messages {
         Self { quiet, bar }
     }
 
-    /// What is going on now, for who knows how long.
+    /// Shows the current activity, whose length is not known.
     pub fn step(&self, text: impl Into<String>) {
         self.bar.unset_length();
         self.bar.set_style(spinner());
@@ -114,7 +115,7 @@ impl Messages {
         self.bar.reset();
     }
 
-    /// What is going on now: a spinner until the first word of how much is done of how much, a bar from then on.
+    /// Shows the current activity: a spinner until the first progress report, a bar from then on.
     pub fn measured(&self, text: impl Into<String>, unit: Unit) -> Progress {
         self.step(text);
         let (bar, first) = (self.bar.clone(), Once::new());
@@ -127,7 +128,8 @@ impl Messages {
         })
     }
 
-    /// Shows how many kernels are compiled whenever `device` compiles some, and what was shown before when they are.
+    /// Shows the number of compiled kernels while `device` compiles, and restores the display
+    /// afterwards.
     pub fn show_compiling(&self, device: &Device) {
         let text = format!("compiling kernels for {} (first run)", device.info().name);
         let (bar, before) = (self.bar.clone(), Mutex::new(None));
@@ -147,27 +149,27 @@ impl Messages {
         }));
     }
 
-    /// One line that stays.
+    /// Prints one line that stays.
     pub fn say(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
     }
 
-    /// Something that may not be what the user wants.
+    /// Warns of something that the user may not want.
     pub fn warn(&self, text: &str) {
         self.above_the_bar(|| tell(Tone::Warning, text));
     }
 
-    /// Something that makes the result useless if it is not known: said even under `--quiet`.
+    /// Warns of something that may make the result useless; printed even under `--quiet`.
     pub fn alert(&self, text: &str) {
         self.bar.suspend(|| tell(Tone::Warning, text));
     }
 
-    /// Where to go from here.
+    /// Prints advice on what to do next.
     pub fn hint(&self, text: &str) {
         self.above_the_bar(|| tell(Tone::Hint, text));
     }
 
-    /// Does something that writes to the terminal while the bar is away.
+    /// Calls `write`, which writes to the terminal, while the bar is hidden.
     pub fn pause<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }

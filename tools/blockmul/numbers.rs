@@ -1,10 +1,10 @@
-//! Numbers as options take them. What is out of range is refused with the range; the option and the
-//! value are named by clap.
+//! Parsers of numbers in options. A refusal gives the allowed range; clap names the option and the
+//! value.
 use std::any::TypeId;
 use std::num::NonZero;
 use std::str::FromStr;
 
-/// A finite number from 0: a share, a tolerance, a distance.
+/// Parses a finite number from 0: a share, a tolerance, a distance.
 pub fn from_zero(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
@@ -12,7 +12,7 @@ pub fn from_zero(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A finite number of either sign.
+/// Parses a finite number of either sign.
 pub fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
@@ -20,19 +20,19 @@ pub fn finite(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A whole number from 0.
+/// Parses a whole number from 0.
 pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "a whole number from 0 is wanted".into())
 }
 
-/// A whole number from 1.
+/// Parses a whole number from 1.
 pub fn some(text: &str) -> Result<NonZero<u32>, String> {
     text.parse().map_err(|_| format!("a whole number from 1 to {} is wanted", u32::MAX))
 }
 
-/// Lets every option take negative numbers, for its parser to refuse: clap would call `-1` an
-/// unexpected argument. It knows no negative number with an exponent, so that options for real
-/// numbers take whatever begins with a hyphen.
+/// Lets every option accept negative numbers, so that its parser can refuse them: clap would call
+/// `-1` an unexpected argument. clap recognises no negative number with an exponent, so options for
+/// real numbers accept anything that begins with a hyphen.
 pub fn with_negative(command: clap::Command) -> clap::Command {
     let take = |arg: clap::Arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
         true if arg.get_value_parser().type_id() == TypeId::of::<f64>() => arg.allow_hyphen_values(true),

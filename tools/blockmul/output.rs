@@ -1,4 +1,4 @@
-//! Where results go: text to stdout, files to their place in one piece.
+//! Writes results: text to stdout, files as a whole.
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use blockmul::{
@@ -8,27 +8,27 @@ use blockmul::{
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Whether the user means stdin or stdout.
+/// Whether the path is `-`, which means stdin or stdout.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// A result, to stdout.
+/// Writes a result to stdout.
 pub fn print(text: &str) -> Result<(), Failure> {
     write(Path::new("-"), text)
 }
 
-/// `text` and a newline to the file `path`, or to stdout for `-`.
+/// Writes `text` and a newline to the file `path`, or to stdout for `-`.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, format!("{text}\n").as_bytes())
 }
 
-/// `bytes` to the file `path`, or to stdout for `-`.
+/// Writes `bytes` to the file `path`, or to stdout for `-`.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_filled(path, |writer| writer.write_all(bytes))
 }
 
-/// What `fill` writes, to the file `path`, or to stdout for `-`.
+/// Writes the output of `fill` to the file `path`, or to stdout for `-`.
 pub fn write_filled(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
     match is_standard(path) {
         true => to_stdout(fill),
@@ -36,7 +36,8 @@ pub fn write_filled(path: &Path, fill: impl FnOnce(&mut dyn Write) -> std::io::R
     }
 }
 
-/// A matrix to the file `path`, in the format its name tells; to stdout for `-`, in Matrix Market form.
+/// Writes a matrix to the file `path`, in the format of its ending; for `-` to stdout, in Matrix
+/// Market form.
 pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> Result<(), Failure> {
     let mut options = WriteOptions::default();
     options.progress = Some(messages.measured(format!("writing {}", path.display()), Unit::Entries));
@@ -46,7 +47,7 @@ pub fn write_matrix<M: Matrix>(path: &Path, matrix: &M, messages: &Messages) -> 
     }
 }
 
-/// The layout of a matrix, beside its file `path`: X.bla for X.mtx and X.mtx.gz.
+/// Writes the layout of a matrix beside its file `path`: X.bla for X.mtx and X.mtx.gz.
 pub fn write_layout<M: Matrix>(path: &Path, matrix: &M, layout: &Layout) -> Result<(), Failure> {
     bla::write(bla::place_beside(path), matrix, layout).map_err(of_output)
 }
@@ -59,7 +60,7 @@ fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Resul
     })
 }
 
-/// A place that cannot be written is no fault of an input.
+/// Makes a file error an error of the output, not of an input.
 pub fn of_output(error: Error) -> Failure {
     match error {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),

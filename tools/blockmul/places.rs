@@ -1,5 +1,5 @@
-//! Where a command reads and writes. What could not be written in the end, or would take the place
-//! of an input, is refused before any work is done.
+//! The files that a command reads and writes. An output that could not be written, or that would
+//! replace an input, is refused before any work is done.
 use crate::failure::Failure;
 use crate::output::is_standard;
 use blockmul::io::{self, Format};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 /// The option of every command that reads files and writes some.
 #[derive(clap::Args)]
 pub struct Overwriting {
-    /// Let a result take the place of an input, which is refused without this.
+    /// Let a result replace an input, which is refused without this.
     #[arg(long)]
     overwrite: bool,
 }
 
-/// What is written to a place.
+/// The contents of an output.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OutputKind {
     Matrix,
     Problem,
-    /// Anything that no command reads.
+    /// Contents that no command reads.
     Other,
 }
 
@@ -28,7 +28,7 @@ enum Kind {
 pub struct Places {
     overwrite: bool,
     inputs: Vec<PathBuf>,
-    outputs: Vec<(PathBuf, Kind)>,
+    outputs: Vec<(PathBuf, OutputKind)>,
 }
 
 impl Overwriting {
@@ -38,36 +38,36 @@ impl Overwriting {
 }
 
 impl Places {
-    /// Files that are read.
+    /// Adds files that are read.
     pub fn reads<'p>(mut self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
         self.inputs.extend(paths.into_iter().cloned());
         self
     }
 
-    /// Matrices that are written.
+    /// Adds matrices that are written.
     pub fn matrices<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
-        self.writes(paths, Kind::Matrix)
+        self.writes(paths, OutputKind::Matrix)
     }
 
-    /// Problems that are written.
+    /// Adds problems that are written.
     pub fn problems<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
-        self.writes(paths, Kind::Problem)
+        self.writes(paths, OutputKind::Problem)
     }
 
-    /// Reports, pictures and layouts that are written.
+    /// Adds reports, pictures and layouts that are written.
     pub fn others<'p>(self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Self {
-        self.writes(paths, Kind::Other)
+        self.writes(paths, OutputKind::Other)
     }
 
-    fn writes<'p>(mut self, paths: impl IntoIterator<Item = &'p PathBuf>, kind: Kind) -> Self {
+    fn writes<'p>(mut self, paths: impl IntoIterator<Item = &'p PathBuf>, kind: OutputKind) -> Self {
         self.outputs.extend(paths.into_iter().map(|path| (path.clone(), kind)));
         self
     }
 
-    /// Whether a result goes to stdout.
+    /// Checks the outputs, and returns whether a result goes to stdout.
     ///
-    /// Refused are folders that are not there, names whose endings are not known, two results in
-    /// one place, and results in the place of an input.
+    /// It refuses folders that do not exist, unknown endings, two results in one place, and results
+    /// that replace an input.
     pub fn check(&self) -> Result<bool, Failure> {
         for (number, (path, kind)) in self.outputs.iter().enumerate() {
             if !is_standard(path) {
@@ -92,8 +92,8 @@ fn taken(output: &Path, input: &Path) -> Failure {
     Failure::Usage(format!("the output {output} is {which}: with --overwrite it takes its place"))
 }
 
-/// Whether two paths, neither of which need exist, lead to one file. Pipes and devices are nobody's
-/// place.
+/// Whether two paths, neither of which need exist, lead to the same file. Pipes and devices never
+/// do.
 fn same(a: &Path, b: &Path) -> bool {
     matches!((identity(a), identity(b)), (Some(a), Some(b)) if a == b)
 }
@@ -130,7 +130,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Refuses a place where no file can go.
+/// Refuses a path at which no file can be written.
 fn check_place(path: &Path) -> Result<(), Failure> {
     // The end of a link, whether it exists or not.
     let (place, output) = (io::linked(path), path.display());
@@ -146,7 +146,7 @@ fn check_place(path: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(refused))
 }
 
-fn check_name(path: &Path, kind: Kind) -> Result<(), Failure> {
+fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
     const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
     let is = |path: &Path, endings: &[&str]| {
         let ending = path.extension();
@@ -156,8 +156,8 @@ fn check_name(path: &Path, kind: Kind) -> Result<(), Failure> {
         if path.extension().is_some() && is(path, &["gz", "bz2"]) { path.with_extension("") } else { path.into() };
     io::check_name(path)?;
     match kind {
-        Kind::Matrix => Ok(Format::of_output(path).map(drop)?),
-        Kind::Problem if !is(&plain, &PROBLEMS) => {
+        OutputKind::Matrix => Ok(Format::of_output(path).map(drop)?),
+        OutputKind::Problem if !is(&plain, &PROBLEMS) => {
             let ending = plain.extension().unwrap_or_default().display();
             Err(Failure::Usage(format!(
                 "{}: unknown ending .{ending}; problems are written to .{}, packed if .gz or .bz2 follows",
@@ -205,7 +205,7 @@ mod tests {
         }
         let elsewhere = Places::default().reads([&input]).matrices([&path("b.mtx"), &"-".into(), &"/dev/null".into()]);
         assert!(elsewhere.check().unwrap());
-        // One place, twice: there or not.
+        // The same place twice, whether it exists or not.
         for name in ["a.mtx", "b.mtx"] {
             let twice = Places::default().matrices([&path(name)]).others([&path(".").join(name)]);
             assert!(refused(twice).starts_with("two results cannot both go to "));

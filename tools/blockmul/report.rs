@@ -1,4 +1,4 @@
-//! What a product took: the JSON object of `--report` and the table for people.
+//! Costs of a product: the JSON object of `--report`, and the table.
 use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
@@ -6,25 +6,25 @@ use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, product::Bin, referenc
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-/// Counts the changes of these fields that a reader must know of.
+/// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 2;
 
-/// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows` and `cols` scalars.
+/// The JSON object of `--report`. `products` and `nnz` count entries (blocks for blocks), `rows`
+/// and `cols` scalars.
 #[derive(Serialize)]
 pub struct Report {
     schema: u32,
     command: String,
     device: DeviceName,
-    /// The method asked for.
+    /// The method requested.
     method: &'static str,
-    /// What ran: each method with the columns of C and the products that it had; empty for the
-    /// reference.
+    /// The methods that ran, each with its columns of C and its products; empty for the reference.
     bins: Vec<Bin>,
     element: &'static str,
     a: Size,
     b: Size,
     c: Size,
-    /// The places wanted of C, in its blocks.
+    /// The places of C to compute, in its blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     mask: Option<Size>,
     products: u64,
@@ -33,8 +33,8 @@ pub struct Report {
     dropped: Option<u64>,
     /// 2 x products x block_rows x inner x block_cols, as other libraries count.
     flops: u64,
-    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum is not added to
-    /// anything. Of a masked product, some of whose sums have no terms, it is not known.
+    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum needs no
+    /// addition. It is unknown for a masked product, where some sums have no terms.
     flops_paper: Option<u64>,
     expansion_factor: Option<f64>,
     bands: usize,
@@ -44,7 +44,7 @@ pub struct Report {
     launches: u32,
     stages: Vec<Stage>,
     total_ms: f64,
-    /// Waiting for kernels to be compiled or loaded, which is not in `total_ms`.
+    /// Waiting for kernels to be compiled or loaded, which `total_ms` excludes.
     kernels_ms: f64,
     gflops: Option<f64>,
     verified: Option<Verification>,
@@ -76,14 +76,14 @@ struct Stage {
 }
 
 impl Size {
-    /// Of a matrix on a device.
+    /// The size of a matrix on a device.
     pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
         let shape = matrix.shape();
         let (rows, cols) = (matrix.nrows() * shape.rows(), matrix.ncols() * shape.cols());
         Self { rows, cols, nnz: matrix.nnz(), block: [shape.rows(), shape.cols()] }
     }
 
-    /// Of a matrix of places, each a block.
+    /// The size of a matrix of places, each a block.
     pub fn in_blocks<M: Matrix>(places: &M, shape: BlockShape) -> Self {
         let pattern = places.as_cbc().pattern;
         let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
@@ -97,13 +97,14 @@ impl Size {
     }
 }
 
-/// The command and its arguments, for a report. Names of files need not be UTF-8.
+/// The command and its arguments, for a report. File names need not be UTF-8.
 pub fn command_line() -> String {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 impl Report {
-    /// `run` is the one whose times are told, `runs_ms` the totals of all when there were several.
+    /// Makes a report of `run`, the one whose times are reported; `runs_ms` has the totals of all
+    /// runs if there were several.
     pub fn new<M: Matrix>(
         target: &Target,
         (a, b, c): (&M, &M, &M),
@@ -114,7 +115,7 @@ impl Report {
     ) -> Self {
         let (name, platform, driver) = target.describe();
         let (a_shape, c_view) = (a.as_cbc().shape, c.as_cbc());
-        // Entries that are dropped were made.
+        // Entries that are dropped were computed too.
         let (c_area, c_nnz) = (c_view.shape.area() as u64, c_view.pattern.nnz() as u64 + run.dropped.unwrap_or(0));
         let flops = 2 * run.products * c_area * a_shape.cols() as u64;
         Self {
@@ -147,7 +148,7 @@ impl Report {
         }
     }
 
-    /// With the counts of values that became infinite.
+    /// The report with the counts of values that became infinite.
     pub fn overflowed(self, overflow: Overflow) -> Self {
         Self { overflowed: Some(overflow), ..self }
     }
@@ -156,7 +157,7 @@ impl Report {
         serde_json::to_string_pretty(self).expect("plain data")
     }
 
-    /// The sizes, the stages with their times, the total, for a person.
+    /// The sizes, the stages with their times, and the total, as text.
     pub fn table(&self) -> String {
         let c = if self.mask.is_some() { "C = A·B where M has entries," } else { "C = A·B" };
         let mut lines = vec![match self.stages.is_empty() {

@@ -1,7 +1,7 @@
-//! Sizes as people write them: blocks (`3`, `2x3`) and bytes (`2GiB`), both ways.
+//! Parses and prints sizes: blocks (`3`, `2x3`) and bytes (`2GiB`).
 use blockmul::BlockShape;
 
-/// `RxK`, or `3` for 3x3.
+/// Parses `RxK`, or `3` for 3x3.
 pub fn block(text: &str) -> Result<BlockShape, String> {
     let (rows, cols) = text.split_once(['x', 'X']).unwrap_or((text, text));
     let side = |side: &str| {
@@ -10,7 +10,7 @@ pub fn block(text: &str) -> Result<BlockShape, String> {
     BlockShape::new(side(rows)?, side(cols)?).map_err(|error| error.to_string())
 }
 
-/// The binary and the decimal units of memory, largest first in each.
+/// The binary and the decimal units of memory, each largest first.
 const UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -22,7 +22,8 @@ const UNITS: [(&str, u64); 8] = [
     ("kB", 1_000),
 ];
 
-/// A number of bytes: digits, a fraction if need be, and a unit (none or `B` for bytes) in any case.
+/// Parses a number of bytes: digits, an optional fraction, and a unit (none or `B` for bytes) in
+/// any case.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let malformed = || format!("a size is written as in 2GiB, 500MB or 1048576, not \"{text}\"");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -38,7 +39,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes in the largest binary unit below them, to three digits or so.
+/// Bytes in the largest binary unit not above them, with one decimal.
 pub fn show_bytes(bytes: u64) -> String {
     match UNITS[..4].iter().find(|(_, factor)| bytes >= *factor) {
         Some((name, factor)) => format!("{:.1} {name}", bytes as f64 / *factor as f64),

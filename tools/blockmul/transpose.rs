@@ -1,4 +1,4 @@
-//! `blockmul transpose`: rows become columns.
+//! `blockmul transpose`: writes the transpose of a matrix.
 use crate::failure::Failure;
 use crate::input::{self, Shaped};
 use crate::messages::Messages;
@@ -12,19 +12,20 @@ Examples:
   blockmul transpose A.mtx -o T.mtx
   blockmul transpose A.mtx.gz -o - | head
 
-Blocks that the input says it is made of are transposed with it. Every entry stays what it was to the bit.")]
+Blocks of the input are transposed with it. Every entry keeps its bits.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format its name tells, packed if it ends in .gz or .bz2; - for Matrix Market on stdout.
+    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Add up entries that stand twice in the file instead of refusing it.
+    /// Add up entries that appear twice in the file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Do not say on stderr what was written.
+    /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `blockmul info`: what a matrix is like, and what its product with itself will take.
+//! `blockmul info`: properties of a matrix, and the costs of its product with itself.
 mod needs;
 mod text;
 
@@ -19,13 +19,14 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// Counts the changes of these fields that a reader must know of.
+/// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
 
-/// Products that are looked at one by one to count the entries of the product: about half a second on two cores.
+/// Products that are visited one by one to count the entries of the product: about half a second on
+/// two cores.
 const BUDGET: u64 = 1 << 28;
 
-/// Tell what matrices are like: size, symmetry, blocks that fit, and what their products will take.
+/// Show properties of matrices: size, symmetry, blocks that fit, and the costs of their products.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,19 +35,21 @@ Examples:
   blockmul info W.mtx --block 6x3                       the product in blocks of 6x3
   blockmul info *.mtx --json | jq .product.products     one JSON object a line for each file
 
-The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact; where counting its entries would take long,
-bounds are told (\"at least\", \"at most\"). The best block is the one whose row indices and f64 elements take the fewest bytes.")]
+The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact. If counting its entries
+would take long, bounds are shown instead (\"at least\", \"at most\"). The best block is the one whose row
+indices and f64 elements take the fewest bytes.")]
 pub struct Args {
     /// Matrices; - for Matrix Market on stdin.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Look at the product in dense blocks of R rows and K columns [default: those the file says it is made of, else scalars].
+    /// Show the product in dense blocks of R rows and K columns [default: the file's own blocks,
+    /// else scalars].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
-    /// Add up entries that stand twice in a file instead of refusing it.
+    /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
-    /// Print a JSON object a line for each file.
+    /// Print one line for each file, a JSON object.
     #[arg(long)]
     json: bool,
     /// Show no progress.
@@ -54,7 +57,8 @@ pub struct Args {
     quiet: bool,
 }
 
-/// What is told of a file. `rows` and `cols` count scalars; `nnz` here entries, in the product blocks.
+/// The output for a file. `rows` and `cols` count scalars, `nnz` entries; the product counts
+/// blocks.
 #[derive(Serialize)]
 struct Info {
     schema: u32,
@@ -64,7 +68,7 @@ struct Info {
     declared_symmetry: &'static str,
     /// Entries written in the file.
     stored: u64,
-    /// The blocks the file says it is made of: `[rows, cols]`, or `mixed`.
+    /// The blocks that the file declares: `[rows, cols]`, or `mixed`.
     layout: Option<Blocks>,
     rows: usize,
     cols: usize,
@@ -88,7 +92,7 @@ enum Blocks {
 #[derive(Serialize)]
 struct Fits {
     best: [usize; 2],
-    /// By area.
+    /// The shapes, by area.
     fits: Vec<BlockFit>,
 }
 
@@ -116,7 +120,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     for (number, path) in args.files.iter().enumerate() {
         let info = match tell(path, args, &devices, &messages) {
             Ok(info) => info,
-            // The other files are no worse for it.
+            // The other files are still processed.
             Err(error) => {
                 let failure = Failure::from(error);
                 messages.pause(|| failure.report());
@@ -173,7 +177,7 @@ fn sides(shape: BlockShape) -> [usize; 2] {
     [shape.rows(), shape.cols()]
 }
 
-/// The shapes worth a look, and the one asked for.
+/// The shapes to show: those of [`analysis::block_fits`] and the requested one.
 fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
     let mut fits = analysis::block_fits(pattern);
     let best = analysis::tightest(&fits).map_or([1, 1], |fit| [fit.rows, fit.cols]);
@@ -184,7 +188,8 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
     Fits { best, fits }
 }
 
-/// The product of the matrix with itself, or with its transpose if it is not square, in blocks; and what that takes of each device.
+/// Size of the product of the matrix with itself (with its transpose if it is not square) in
+/// blocks, and its needs on each device.
 fn product(a: &Csc<f64>, shape: BlockShape, devices: &[DeviceInfo]) -> Result<(Product, Vec<DeviceNeeds>)> {
     let square = a.nrows() == a.ncols();
     let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.try_transpose()?) };

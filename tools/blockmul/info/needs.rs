@@ -1,12 +1,12 @@
-//! What a product takes of each device.
+//! Device memory that a product needs.
 use blockmul::{Cbc, Csc, Device, Error, Matrix, Product, device::DeviceInfo};
 use serde::Serialize;
 use std::cell::LazyCell;
 
 type Found = Result<Vec<DeviceInfo>, Error>;
 
-/// The devices of this machine, looked for when the first file is told of. Not on a thread of its own meanwhile: a process that ends
-/// while a driver starts up may crash.
+/// The devices of this machine, listed when the first file is shown. This is not done on another
+/// thread meanwhile: a process that ends while a driver starts may crash.
 pub struct Devices(LazyCell<Found>);
 
 impl Devices {
@@ -18,13 +18,13 @@ impl Devices {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Why there are none.
+    /// The reason why there are none.
     pub fn problem(&self) -> Option<&Error> {
         self.0.as_ref().err()
     }
 }
 
-/// What the product takes of one device, by the library's own planning.
+/// Needs of the product on one device, as the library plans it.
 #[derive(Serialize)]
 pub struct DeviceNeeds {
     pub index: usize,
@@ -32,10 +32,10 @@ pub struct DeviceNeeds {
     /// f64, or f32 on a device without double precision.
     pub element: &'static str,
     pub global_bytes: u64,
-    /// Most memory used at once, an upper bound; null where the product does not fit.
+    /// Upper bound of the memory used at once; null if the product does not fit.
     pub peak_device_bytes: Option<u64>,
     pub bands: Option<usize>,
-    /// Why the product does not fit.
+    /// The reason why the product does not fit.
     pub refused: Option<String>,
 }
 
@@ -70,8 +70,8 @@ fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
         name: info.name.clone(),
         element: <M::Element as blockmul::Element>::NAME,
         global_bytes: info.global_bytes,
-        peak_device_bytes: told.map(|told| told.peak_device_bytes),
-        bands: told.map(|told| told.bands),
+        peak_device_bytes: estimate.map(|estimate| estimate.peak_device_bytes),
+        bands: estimate.map(|estimate| estimate.bands),
         refused,
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of a file, for a person.
+//! The output for a file as text.
 use super::needs::{DeviceNeeds, Devices};
 use super::{Blocks, Fits, Info, Product};
 use crate::messages::visible;
@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 /// Characters of the longest bar.
 const BAR: usize = 40;
-/// Shapes that are not square which the table of blocks shows.
+/// Number of non-square shapes that the table of blocks shows.
 const RECTANGLES: usize = 5;
 
 pub fn text(info: &Info, devices: &Devices) -> String {
@@ -69,7 +69,7 @@ fn histogram(lengths: &ColumnLengths) -> String {
     let most = lengths.histogram.iter().copied().max().unwrap_or(0).max(lengths.empty);
     let mut table = plain();
     let mut row = |entries: String, columns: usize| {
-        // At least a character for at least a column.
+        // Any number of columns above 0 gives at least one character.
         let bar = "█".repeat((columns * BAR).div_ceil(most.max(1)));
         table.add_row([entries, columns.to_string(), bar]);
     };
@@ -90,7 +90,7 @@ fn best(blocks: &Fits) -> String {
     }
 }
 
-/// The square shapes, and the tightest of the others where they take less memory than scalars.
+/// The square shapes, and the tightest of the others that take less memory than scalars.
 fn fits(blocks: &Fits) -> String {
     let scalars = blocks.fits.iter().find(|fit| fit.area() == 1).map_or(0, |fit| fit.bytes);
     let mut oblong: Vec<_> = blocks.fits.iter().filter(|fit| fit.rows != fit.cols && fit.bytes < scalars).collect();
@@ -164,7 +164,7 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
 
 fn percent(part: f64) -> String {
     match 100.0 * part {
-        // Not 100 % unless it is.
+        // 100 % is shown only if it is exact.
         percent if (99.95..100.0).contains(&percent) => "99.9 %".into(),
         percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.1} %"),
         percent => format!("{percent:.1e} %"),
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn only_everything_is_a_hundred_percent() {
-        let told = [1.0, 0.99999, 0.9994, 0.5, 0.001, 0.0001, 0.0].map(percent);
-        assert_eq!(told, ["100.0 %", "99.9 %", "99.9 %", "50.0 %", "0.1 %", "1.0e-2 %", "0.0 %"]);
+        let shown = [1.0, 0.99999, 0.9994, 0.5, 0.001, 0.0001, 0.0].map(percent);
+        assert_eq!(shown, ["100.0 %", "99.9 %", "99.9 %", "50.0 %", "0.1 %", "1.0e-2 %", "0.0 %"]);
     }
 
     #[test]
