@@ -46,7 +46,7 @@ pub struct ProductSize {
 const ROUND: u64 = 1 << 22;
 
 /// A column of C whose size is not known yet.
-struct Open {
+struct OpenColumn {
     col: usize,
     products: u64,
     /// Entries of the column of B; no run of this column of C is longer.
@@ -73,11 +73,11 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
         let dimensions = |p: &Pattern| Dimensions { nrows: p.nrows(), ncols: p.ncols(), block_rows: 1, block_cols: 1 };
         return Err(Error::Dimensions { a: dimensions(a), b: dimensions(b) });
     }
-    let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open(a, b, col)).collect();
+    let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open_column(a, b, col)).collect();
     let products = columns.iter().map(|column| column.products).sum();
     let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
     // At least one entry of a column has the mean number of products.
-    let mean = |column: &Open| column.products.div_ceil(column.nnz.most.max(1));
+    let mean = |column: &OpenColumn| column.products.div_ceil(column.nnz.most.max(1));
     let mut size = ProductSize {
         products,
         longest_segment,
@@ -123,11 +123,11 @@ impl Bounds {
     }
 }
 
-fn open(a: &Pattern, b: &Pattern, col: usize) -> Open {
+fn open_column(a: &Pattern, b: &Pattern, col: usize) -> OpenColumn {
     let lengths = b.column(col).iter().map(|&k| a.entries(k as usize).len() as u64);
     let (products, longest) = lengths.fold((0, 0), |(sum, longest), length| (sum + length, longest.max(length)));
     let nnz = Bounds { least: longest, most: products.min(a.nrows() as u64) };
-    Open { col, products, b_len: b.entries(col).len() as u64, nnz }
+    OpenColumn { col, products, b_len: b.entries(col).len() as u64, nnz }
 }
 
 struct Counter<'a> {

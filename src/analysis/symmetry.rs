@@ -48,16 +48,16 @@ mod tests {
 
     #[test]
     fn pattern_and_values_are_judged_separately() -> crate::Result<()> {
-        let of = |triplets: &[(usize, usize, f64)]| {
+        let flags = |triplets: &[(usize, usize, f64)]| {
             let found = symmetry(&Csc::from_triplets(3, 3, triplets.iter().copied())?);
             Ok::<_, crate::Error>((found.pattern, found.symmetric, found.skew_symmetric))
         };
-        assert_eq!(of(&[])?, (true, true, true));
-        assert_eq!(of(&[(0, 0, 2.0), (0, 2, 3.0), (2, 0, 3.0)])?, (true, true, false));
-        assert_eq!(of(&[(0, 0, 0.0), (0, 2, 3.0), (2, 0, -3.0)])?, (true, false, true));
-        assert_eq!(of(&[(0, 2, 3.0), (2, 0, 4.0)])?, (true, false, false));
-        assert_eq!(of(&[(0, 2, 3.0)])?, (false, false, false));
-        assert_eq!(of(&[(0, 2, f64::NAN), (2, 0, f64::NAN)])?, (true, true, true));
+        assert_eq!(flags(&[])?, (true, true, true));
+        assert_eq!(flags(&[(0, 0, 2.0), (0, 2, 3.0), (2, 0, 3.0)])?, (true, true, false));
+        assert_eq!(flags(&[(0, 0, 0.0), (0, 2, 3.0), (2, 0, -3.0)])?, (true, false, true));
+        assert_eq!(flags(&[(0, 2, 3.0), (2, 0, 4.0)])?, (true, false, false));
+        assert_eq!(flags(&[(0, 2, 3.0)])?, (false, false, false));
+        assert_eq!(flags(&[(0, 2, f64::NAN), (2, 0, f64::NAN)])?, (true, true, true));
         let wide = symmetry(&Csc::from_triplets(2, 3, [(0, 0, 1.0)])?);
         assert!(!wide.pattern && !wide.symmetric);
         Ok(())

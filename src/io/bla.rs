@@ -195,16 +195,16 @@ fn text<M: Matrix>(matrix: &M, layout: &Layout) -> Result<String> {
     ))
 }
 
-struct Stored {
+struct StoredCounts {
     blocks: u64,
     elements: u64,
 }
 
 /// Counts the blocks in which the matrix has an entry; row-major matrices count as their compressed
 /// columns.
-fn stored<M: Matrix>(matrix: &M, row_ends: &[u64], col_ends: &[u64]) -> Stored {
+fn stored<M: Matrix>(matrix: &M, row_ends: &[u64], col_ends: &[u64]) -> StoredCounts {
     let CbcView { pattern, shape, .. } = matrix.as_cbc();
-    let mut stored = Stored { blocks: 0, elements: 0 };
+    let mut stored = StoredCounts { blocks: 0, elements: 0 };
     // The block column that last had an entry in each block row.
     let mut seen = vec![u64::MAX; row_ends.len()];
     let (mut block_col, mut start) = (0, 0);

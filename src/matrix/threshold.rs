@@ -77,11 +77,11 @@ impl From<f64> for Threshold {
 pub fn drop_below<M: Matrix<Element: Field>>(matrix: &M, threshold: impl Into<Threshold>) -> Result<M> {
     let threshold = threshold.into();
     threshold.check()?;
-    let of = matrix.as_cbc();
-    let kept = kept_entries(of, threshold);
-    let mut values = Vec::with_capacity(kept.len() * of.stride);
-    kept.iter().for_each(|&entry| values.extend_from_slice(&of.values[entry * of.stride..][..of.stride]));
-    M::from_cbc(Cbc::with_stride(pattern_of(of.pattern, &kept), of.shape, of.stride, values)?)
+    let view = matrix.as_cbc();
+    let kept = kept_entries(view, threshold);
+    let mut values = Vec::with_capacity(kept.len() * view.stride);
+    kept.iter().for_each(|&entry| values.extend_from_slice(&view.values[entry * view.stride..][..view.stride]));
+    M::from_cbc(Cbc::with_stride(pattern_of(view.pattern, &kept), view.shape, view.stride, values)?)
 }
 
 /// The pattern of the entries `kept`, which ascend.
@@ -97,22 +97,22 @@ pub(crate) fn kept_entries<T: Field>(of: CbcView<'_, T>, threshold: Threshold) -
     let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
     // The larger magnitude; NaN if one is NaN.
     let larger = |x: T::Arithmetic, y: T::Arithmetic| if x >= y || is_nan(&x) { x } else { y };
-    let size = |entry: usize| of.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
+    let size = |entry: usize| view.block(entry).iter().map(|x| x.widen().abs()).fold(zero, larger);
     let tolerance = threshold.tolerance::<T>();
     let mut kept = Vec::new();
-    for col in 0..of.pattern.ncols() {
+    for col in 0..view.pattern.ncols() {
         let limit = match threshold.relative {
             true => {
-                let norm = of.pattern.entries(col).map(size).filter(|x| !is_nan(x)).fold(zero, larger);
+                let norm = view.pattern.entries(col).map(size).filter(|x| !is_nan(x)).fold(zero, larger);
                 if norm.is_finite() { tolerance * norm } else { zero }
             }
             false => tolerance,
         };
         let stays = |&entry: &usize| {
             let below = size(entry) < limit;
-            !below || (threshold.diagonal && of.pattern.row_idx()[entry] as usize == col)
+            !below || (threshold.diagonal && view.pattern.row_idx()[entry] as usize == col)
         };
-        kept.extend(of.pattern.entries(col).filter(stays));
+        kept.extend(view.pattern.entries(col).filter(stays));
     }
     kept
 }

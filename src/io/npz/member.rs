@@ -37,7 +37,7 @@ impl From<Error> for Refused {
     }
 }
 
-type Taken = std::result::Result<(), Refused>;
+type TakeResult = std::result::Result<(), Refused>;
 
 impl<R: Read> Member<R> {
     pub fn open(mut bytes: R, path: &Path, place: String) -> Result<Self> {
@@ -139,7 +139,7 @@ impl<R: Read> Member<R> {
     }
 
     /// Calls `take` with every element of an integer array.
-    pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> Taken) -> Result<()> {
+    pub fn integers(&mut self, mut take: impl FnMut(u64, i128) -> TakeResult) -> Result<()> {
         match self.kind()? {
             (TypeChar::Int, 1) => self.for_each(|at, value: i8| take(at, value.into())),
             (TypeChar::Int, 2) => self.for_each(|at, value: i16| take(at, value.into())),
@@ -155,7 +155,7 @@ impl<R: Read> Member<R> {
 
     /// Calls `take` with every element, and checks that the member holds exactly as many as its
     /// header says.
-    fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> Taken) -> Result<()> {
+    fn for_each<T: Deserialize>(&mut self, mut take: impl FnMut(u64, T) -> TakeResult) -> Result<()> {
         let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
         let elements =
             file.data::<T>().map_err(|error| malformed(&self.path, self.place.clone(), error.to_string()))?;

@@ -49,13 +49,13 @@ fn comes_back<T: Element>(cbc: &Cbc<T>) {
 
 #[test]
 fn every_nan_has_the_same_bits() {
-    let of = |nan: f64| Csc::from_triplets(1, 1, [(0, 0, nan)]).unwrap();
+    let single = |nan: f64| Csc::from_triplets(1, 1, [(0, 0, nan)]).unwrap();
     let other = f64::from_bits(0xfff8_0000_0000_0001);
-    assert!(written(&of(other)) == written(&of(f64::NAN)));
-    assert!(written(&of(other).cast::<f32>()) == written(&of(f64::NAN).cast::<f32>()));
+    assert!(written(&single(other)) == written(&single(f64::NAN)));
+    assert!(written(&single(other).cast::<f32>()) == written(&single(f64::NAN).cast::<f32>()));
     let binary = |nan: f64| {
         let mut bytes = Vec::new();
-        crate::io::binary::write_to(&mut bytes, &of(nan)).unwrap();
+        crate::io::binary::write_to(&mut bytes, &single(nan)).unwrap();
         bytes
     };
     assert_eq!(binary(other), binary(f64::NAN));
