@@ -70,7 +70,7 @@ struct Comparison<'a> {
 }
 
 /// The sizes of A and B, and their difference if the sizes are equal.
-struct Found {
+struct Compared {
     sizes: [[usize; 2]; 2],
     difference: Option<Difference>,
 }
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if equal { Ok(()) } else { Err(Failure::Different) }
 }
 
-fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
+fn find<T: Element>(args: &Args) -> Result<Compared, Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<Csc<T>, Failure> {
         let file = input::read(path, args.sum_duplicates, &messages)?;
@@ -106,7 +106,7 @@ fn find<T: Element>(args: &Args) -> Result<Found, Failure> {
     let tolerance = Tolerance { relative: args.tolerance, ulps: args.ulps, missing_is_zero: args.missing_as_zero };
     let sizes = [&a, &b].map(|matrix| [matrix.nrows(), matrix.ncols()]);
     let difference = if sizes[0] == sizes[1] { Some(difference(&a, &b, tolerance)?) } else { None };
-    Ok(Found { sizes, difference })
+    Ok(Compared { sizes, difference })
 }
 
 fn text(found: &Difference) -> String {

@@ -149,12 +149,12 @@ mod tests {
     #[test]
     fn hints_say_what_would_fit() {
         use blockmul::error::Dimensions;
-        let of = |nrows, ncols, block| Dimensions { nrows, ncols, block_rows: block, block_cols: block };
+        let dimensions = |nrows, ncols, block| Dimensions { nrows, ncols, block_rows: block, block_cols: block };
         let hint = |a, b| Failure::from(Error::Dimensions { a, b }).hint();
-        assert!(hint(of(2, 4, 1), of(3, 4, 1)).unwrap().contains("--transpose-b"));
-        assert!(hint(of(2, 4, 1), of(2, 5, 1)).unwrap().contains("--transpose-a"));
-        assert_eq!(hint(of(2, 4, 1), of(3, 5, 1)), None);
-        assert_eq!(hint(of(2, 4, 1), of(3, 4, 2)), None);
+        assert!(hint(dimensions(2, 4, 1), dimensions(3, 4, 1)).unwrap().contains("--transpose-b"));
+        assert!(hint(dimensions(2, 4, 1), dimensions(2, 5, 1)).unwrap().contains("--transpose-a"));
+        assert_eq!(hint(dimensions(2, 4, 1), dimensions(3, 5, 1)), None);
+        assert_eq!(hint(dimensions(2, 4, 1), dimensions(3, 4, 2)), None);
         let fp64 = Error::Unsupported { device: "d".into(), feature: "double precision", hint: String::new() };
         assert!(Failure::from(fp64).hint().unwrap().contains("--element f32"));
     }

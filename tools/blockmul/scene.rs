@@ -96,7 +96,7 @@ mod image {
     }
 
     impl Image {
-        pub fn of(png: io::Result<Vec<u8>>) -> Self {
+        pub fn decode(png: io::Result<Vec<u8>>) -> Self {
             let mut reader = png::Decoder::new(io::Cursor::new(png.unwrap())).read_info().unwrap();
             let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
             let info = reader.next_frame(&mut bytes).unwrap();

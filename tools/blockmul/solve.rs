@@ -5,7 +5,7 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{
-    Opened, ProblemArgs, StartName, Taken, number,
+    Choices, Opened, ProblemArgs, StartName, number,
     subject::{Named, count},
     with_subject,
 };
@@ -110,15 +110,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = places.others(args.json.iter().chain(&args.picture)).check()?;
     args.picture.iter().try_for_each(|path| crate::spy::check_output(path, false))?;
     let messages = Messages::new(args.quiet);
-    let Opened { device, subject, taken } = args.problem.open(StartName::Auto, &messages)?;
-    let run = Run { args, device, taken, messages, table: !args.quiet && !to_stdout };
+    let Opened { device, subject, choices } = args.problem.open(StartName::Auto, &messages)?;
+    let run = Run { args, device, choices, messages, table: !args.quiet && !to_stdout };
     with_subject!(subject, |problem, start| run.solve(&problem, start))
 }
 
 struct Run<'a> {
     args: &'a Args,
     device: Device,
-    taken: Taken,
+    choices: Choices,
     messages: Messages,
     /// Whether the table is printed.
     table: bool,
@@ -200,16 +200,16 @@ impl Run<'_> {
             "method": args.method,
             "linear": args.linear,
             "loss": args.problem.loss().to_string(),
-            "information": self.taken.information,
-            "start": self.taken.start,
-            "start_costs": self.taken.costs,
+            "information": self.choices.information,
+            "start": self.choices.start,
+            "start_costs": self.choices.costs,
             "initial_cost": solution.initial_cost,
             "cost": solution.cost,
             "chi2": P::CHI2.then_some(2.0 * solution.cost),
             "stop": solution.stop,
             "total_ms": solution.total_ms,
-            "start_ms": self.taken.start_ms,
-            "kernels_ms": self.taken.kernels_ms + solution.kernels_ms,
+            "start_ms": self.choices.start_ms,
+            "kernels_ms": self.choices.kernels_ms + solution.kernels_ms,
             "plan_ms": solution.plan_ms,
             "residuals_ms": residuals_ms,
             "products_ms": products_ms,
@@ -223,7 +223,7 @@ impl Run<'_> {
         let Solution { initial_cost, cost, stop, plan_ms, total_ms, kernels_ms, .. } = solution;
         let costs = match P::CHI2 {
             true => {
-                let start = match self.taken.start {
+                let start = match self.choices.start {
                     Start::File => "the file's guess",
                     Start::Chordal => "chordal start",
                 };
@@ -246,7 +246,7 @@ impl Run<'_> {
             residuals / 1e3,
             products / 1e3,
             linear / 1e3,
-            (self.taken.kernels_ms + kernels_ms) / 1e3
+            (self.choices.kernels_ms + kernels_ms) / 1e3
         )
     }
 }

@@ -127,7 +127,7 @@ pub fn check_output(path: &Path, in_terminal: bool) -> Result<(), Failure> {
 pub fn draw(path: &Path, matrix: Cbc<f64>, device: &Device, messages: &Messages) -> Result<(), Failure> {
     const SIZE: usize = 1024;
     let raster = Raster::of(&device.upload(&matrix)?, SIZE)?;
-    write(path, &Shaded::of(&raster, Shade::Magnitude), SIZE, messages)
+    write(path, &Shaded::new(&raster, Shade::Magnitude), SIZE, messages)
 }
 
 /// The subject of a picture, at any size.
@@ -188,7 +188,7 @@ impl Subject {
 
     fn shaded(&self, size: usize) -> Result<Shaded, Failure> {
         Ok(match self {
-            Self::Matrix { matrix, shade } => Shaded::of(&matrix.raster(size)?, *shade),
+            Self::Matrix { matrix, shade } => Shaded::new(&matrix.raster(size)?, *shade),
             Self::Overlap(parts) => {
                 let [both, first, second] = &**parts;
                 Shaded::overlap([&both.raster(size)?, &first.raster(size)?, &second.raster(size)?])

@@ -48,7 +48,7 @@ pub fn blocks(devices: &[DeviceInfo], a: &Cbc<f64>, b: &Cbc<f64>) -> Vec<DeviceN
 }
 
 fn of_each<M: Matrix, N: Matrix>(devices: &[DeviceInfo], a: &M, b: &M, narrow: impl Fn(&M) -> N) -> Vec<DeviceNeeds> {
-    let of = |info: &DeviceInfo| match info.fp64 {
+    let needs_of = |info: &DeviceInfo| match info.fp64 {
         true => needs(info, a, b),
         false if std::ptr::eq(a, b) => {
             let a = narrow(a);
@@ -56,7 +56,7 @@ fn of_each<M: Matrix, N: Matrix>(devices: &[DeviceInfo], a: &M, b: &M, narrow: i
         }
         false => needs(info, &narrow(a), &narrow(b)),
     };
-    devices.iter().map(of).collect()
+    devices.iter().map(needs_of).collect()
 }
 
 fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {

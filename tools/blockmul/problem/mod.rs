@@ -58,7 +58,7 @@ pub enum StartName {
 
 /// The choices made, by the user or by default.
 #[derive(Clone, Copy)]
-pub struct Taken {
+pub struct Choices {
     /// Information matrices of a graph.
     pub information: Option<Information>,
     pub start: Start,
@@ -78,7 +78,7 @@ pub struct StartCosts {
     pub chordal: Option<f64>,
 }
 
-impl Taken {
+impl Choices {
     fn of_file(information: Option<Information>) -> Self {
         Self { information, start: Start::File, costs: None, start_ms: 0.0, kernels_ms: 0.0 }
     }
@@ -88,7 +88,7 @@ impl Taken {
 pub struct Opened {
     pub device: Device,
     pub subject: Subject,
-    pub taken: Taken,
+    pub choices: Choices,
 }
 
 /// A problem and its start.
@@ -129,7 +129,7 @@ impl ProblemArgs {
         })?;
         messages.show_compiling(&device);
         messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
-        let (subject, taken) = match problem {
+        let (subject, choices) = match problem {
             Problem::BundleAdjustment(problem) => {
                 if self.information.is_some() || self.start == Some(StartName::Chordal) {
                     let text = "--information and --start chordal are for graphs; this is a bundle adjustment";
@@ -137,20 +137,20 @@ impl ProblemArgs {
                 }
                 let problem = BundleProblem::new(problem, self.loss)?;
                 let start = problem.start();
-                (Subject::Bundle(problem, start), Taken::of_file(None))
+                (Subject::Bundle(problem, start), Choices::of_file(None))
             }
             Problem::Graph(Graph::Plane(graph)) => {
-                let (problem, start, taken) = self.graph(graph, usual, &device, messages)?;
-                (Subject::Plane(problem, start), taken)
+                let (problem, start, choices) = self.graph(graph, usual, &device, messages)?;
+                (Subject::Plane(problem, start), choices)
             }
             Problem::Graph(Graph::Space(graph)) => {
-                let (problem, start, taken) = self.graph(graph, usual, &device, messages)?;
-                (Subject::Space(problem, start), taken)
+                let (problem, start, choices) = self.graph(graph, usual, &device, messages)?;
+                (Subject::Space(problem, start), choices)
             }
             _ => return Err(Failure::Usage(format!("{}: not a problem this command knows", self.file.display()))),
         };
         messages.say(&with_subject!(&subject, |problem, _start| subject::Named::describe(problem)));
-        Ok(Opened { device, subject, taken })
+        Ok(Opened { device, subject, choices })
     }
 
     fn graph<P: Manifold>(
@@ -159,7 +159,7 @@ impl ProblemArgs {
         usual: StartName,
         device: &Device,
         messages: &Messages,
-    ) -> Result<(GraphProblem<P>, GraphState<P>, Taken)> {
+    ) -> Result<(GraphProblem<P>, GraphState<P>, Choices)> {
         let (all, weightless) = (graph.steps.len() + graph.sightings.len(), graph.weightless());
         let (graph, rewarding, losing) = match self.information {
             Some(Information::Full) => (graph, None, 0),
@@ -193,23 +193,23 @@ impl ProblemArgs {
             true => StartName::Auto,
             false => usual,
         });
-        let (state, mut taken) = match wanted {
-            StartName::File => (problem.start(), Taken::of_file(information)),
+        let (state, mut choices) = match wanted {
+            StartName::File => (problem.start(), Choices::of_file(information)),
             StartName::Chordal => {
                 let state = start::chordal(problem.graph(), device)?;
-                (state, Taken { start: Start::Chordal, ..Taken::of_file(information) })
+                (state, Choices { start: Start::Chordal, ..Choices::of_file(information) })
             }
             StartName::Auto => {
                 let Chosen { state, start, file_cost, chordal_cost } = start::cheaper(&problem, device)?;
                 messages.say(&said(start, file_cost, &chordal_cost));
                 let costs = Some(StartCosts { file: file_cost, chordal: chordal_cost.ok() });
-                (state, Taken { costs, start, ..Taken::of_file(information) })
+                (state, Choices { costs, start, ..Choices::of_file(information) })
             }
         };
         if wanted != StartName::File {
-            (taken.start_ms, taken.kernels_ms) = (clock.ms(), clock.kernels_ms());
+            (choices.start_ms, choices.kernels_ms) = (clock.ms(), clock.kernels_ms());
         }
-        Ok((problem, state, taken))
+        Ok((problem, state, choices))
     }
 }
 

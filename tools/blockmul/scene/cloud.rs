@@ -78,22 +78,22 @@ mod tests {
     #[test]
     fn what_is_nowhere_is_left_out() {
         let none = Cloud::default();
-        assert!(Image::of(cloud(&none, &none, 100)).is_blank());
+        assert!(Image::decode(cloud(&none, &none, 100)).is_blank());
         let one = Cloud { points: vec![[3.0, 4.0, 5.0]], cameras: vec![] };
-        let image = Image::of(cloud(&none, &one, 401));
+        let image = Image::decode(cloud(&none, &one, 401));
         assert!(image.pixels[100 * 401 + 301] != WHITE, "a lone point is in the middle");
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             let lost = Camera::of_bal(&[bad; 9]);
             let blind = Camera { centre: [0.0; 3], direction: [bad; 3], up: [bad; 3] };
             let nowhere = Cloud { points: vec![[bad; 3], [0.0, bad, 0.0]], cameras: vec![lost, blind] };
-            assert!(Image::of(cloud(&nowhere, &nowhere, 100)).is_blank(), "{bad}");
+            assert!(Image::decode(cloud(&nowhere, &nowhere, 100)).is_blank(), "{bad}");
             let mut with_one = Cloud { cameras: vec![lost], ..nowhere };
             with_one.points.push([3.0, 4.0, 5.0]);
-            assert!(Image::of(cloud(&none, &with_one, 401)).pixels == image.pixels, "{bad}");
+            assert!(Image::decode(cloud(&none, &with_one, 401)).pixels == image.pixels, "{bad}");
         }
         let sightless = Camera { centre: [1.0; 3], direction: [0.0; 3], up: [0.0; 3] };
         let sightless = Cloud { points: vec![], cameras: vec![sightless] };
-        assert!(Image::of(cloud(&sightless, &sightless, 2001)).count(ORANGE)[1] > 20, "its centre is seen");
+        assert!(Image::decode(cloud(&sightless, &sightless, 2001)).count(ORANGE)[1] > 20, "its centre is seen");
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let cameras = vec![Camera::of_bal(&[0.0, 0.0, 0.0, -5.0, -5.0, -20.0, 500.0, 0.0, 0.0])];
         let height = |points: &Vec<[f64; 3]>| {
             let cloud_of = Cloud { points: points.clone(), cameras: cameras.clone() };
-            let image = Image::of(cloud(&cloud_of, &cloud_of, 1601));
+            let image = Image::decode(cloud(&cloud_of, &cloud_of, 1601));
             assert!(image.count(ORANGE)[1] > 20 && image.count(ORANGE)[0] == 0);
             image.pixels.chunks(1601).filter(|row| row[802..].iter().any(|&pixel| pixel != WHITE)).count()
         };

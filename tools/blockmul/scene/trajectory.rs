@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn halves_have_their_colours() {
-        let image = Image::of(trajectory(&rectangle(), &rectangle(), 2001));
+        let image = Image::decode(trajectory(&rectangle(), &rectangle(), 2001));
         assert_eq!((image.width, image.height), (2001, 500));
         // Two thirds of the 2000 pixels are the open sides, the other third is one side.
         let (grey, blue, orange) = (image.count(GREY), image.count(BLUE), image.count(ORANGE));
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn closures_are_lighter_and_those_of_no_pose_are_left_out() {
-        let closed = Image::of(trajectory(&rectangle(), &rectangle(), 801));
+        let closed = Image::decode(trajectory(&rectangle(), &rectangle(), 801));
         let mut open = rectangle();
         open.closures = vec![(0, 4), (u32::MAX, 1)];
-        let open = Image::of(trajectory(&open, &open, 801));
+        let open = Image::decode(trajectory(&open, &open, 801));
         let on_white =
             closed.pixels.iter().zip(&open.pixels).filter(|(closed, open)| closed != open && **open == WHITE);
         let closure: Vec<_> = on_white.map(|(&closed, _)| closed).collect();
@@ -101,33 +101,33 @@ mod tests {
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{size}: {refused}");
         }
         for size in [3, 4, 17, 64] {
-            assert_eq!(Image::of(trajectory(&rectangle(), &rectangle(), size)).width, size);
+            assert_eq!(Image::decode(trajectory(&rectangle(), &rectangle(), size)).width, size);
         }
     }
 
     #[test]
     fn what_is_nowhere_is_left_out() {
-        let empty = Image::of(trajectory(&Scene::default(), &Scene::default(), 100));
+        let empty = Image::decode(trajectory(&Scene::default(), &Scene::default(), 100));
         assert!(empty.is_blank() && (empty.width, empty.height) == (100, 49));
-        let whole = Image::of(trajectory(&rectangle(), &rectangle(), 801));
+        let whole = Image::decode(trajectory(&rectangle(), &rectangle(), 801));
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             let mut scene = rectangle();
             scene.path.extend([[bad; 3], [0.0, bad, 0.0]]);
             scene.landmarks.push([0.0, 0.0, bad]);
             scene.closures.push((0, 4));
-            assert!(Image::of(trajectory(&scene, &scene, 801)).pixels == whole.pixels, "{bad}");
+            assert!(Image::decode(trajectory(&scene, &scene, 801)).pixels == whole.pixels, "{bad}");
         }
     }
 
     #[test]
     fn scenes_without_extent_are_in_the_middle() {
         let one = Scene { path: vec![[1e9, -3.0, 2.0]], ..Scene::default() };
-        assert_eq!(Image::of(trajectory(&one, &one, 401)).pixels[100 * 401 + 301], BLUE);
+        assert_eq!(Image::decode(trajectory(&one, &one, 401)).pixels[100 * 401 + 301], BLUE);
         // All places are the same, or on a line whose length is nearly 0 or the longest possible.
         for length in [0.0, 5e-324, 1e-300, 1e-9, 2e99] {
             let path = (0..5).map(|i| [7.0, 7.0, f64::from(i) * length / 4.0]).collect::<Vec<_>>();
             let scene = Scene { landmarks: path.clone(), path, closures: vec![(0, 3)] };
-            let image = Image::of(trajectory(&scene, &scene, 401));
+            let image = Image::decode(trajectory(&scene, &scene, 401));
             assert!(image.pixels[image.height as usize / 2 * 401 + 301] != WHITE, "{length}");
         }
     }

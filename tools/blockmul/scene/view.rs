@@ -27,7 +27,7 @@ impl View {
     /// The view of a path. Flat scenes are seen from the front (in the plane z = 0 as a map),
     /// others from above and aside.
     pub fn of_path(places: &[[f64; 3]]) -> Self {
-        let Spread { axes: [wide, middle, least], deviations } = Spread::of(places);
+        let Spread { axes: [wide, middle, least], deviations } = Spread::new(places);
         if deviations[2] <= FLAT * deviations[0] {
             let map = deviations[0] == 0.0 || least.z.abs() > 1.0 - FLAT;
             let [right, up] = if map { [Vector3::x(), Vector3::y()] } else { [wide, middle] };
@@ -84,7 +84,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(places: &[[f64; 3]]) -> Self {
+    fn new(places: &[[f64; 3]]) -> Self {
         let places: Vec<_> = places.iter().filter(|place| drawable(place)).map(|&place| Vector3::from(place)).collect();
         let count = places.len().max(1) as f64;
         let mean = places.iter().sum::<Vector3<f64>>() / count;

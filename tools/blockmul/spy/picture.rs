@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_legend_is_legible() {
         let matrix = Csc::from_triplets(2, 1, [(0, 0, 2e-9), (1, 0, 4.8)]).unwrap();
-        let picture = Picture::draw(&Shaded::of(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
+        let picture = Picture::draw(&Shaded::new(&Raster::on_host(&matrix, 16).unwrap(), Shade::Magnitude), 16);
         let dot = |row: usize, col: usize| picture.pixels[row * picture.width + col] == INK;
         // Dots are 2 x 2 pixels; characters are 9 pixels apart, which is no whole number of dots.
         let top = picture.height() - 12;

@@ -64,7 +64,7 @@ pub struct Shaded {
 
 impl Shaded {
     /// The cells of a matrix.
-    pub fn of(raster: &Raster, shade: Shade) -> Self {
+    pub fn new(raster: &Raster, shade: Shade) -> Self {
         let ramp = match shade {
             Shade::Magnitude => Ramp::magnitudes(raster),
             Shade::Density => Ramp::new(raster.cells().iter().map(|cell| f64::from(cell.entries)), f64::INFINITY),
@@ -206,7 +206,7 @@ mod tests {
     fn shaded(values: &[f64], shade: Shade) -> Shaded {
         let entries = values.iter().enumerate().map(|(row, &value)| (row, 0, value));
         let matrix = Csc::from_triplets(values.len() + 1, 1, entries).unwrap();
-        Shaded::of(&Raster::on_host(&matrix, 16).unwrap(), shade)
+        Shaded::new(&Raster::on_host(&matrix, 16).unwrap(), shade)
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
     fn density_counts() {
         let places = [(0, 0), (1, 0), (0, 1), (1, 1), (3, 3), (2, 1), (3, 1)];
         let matrix = Csc::from_triplets(4, 4, places.map(|(row, col)| (row, col, 1.0))).unwrap();
-        let shaded = Shaded::of(&Raster::on_host(&matrix, 2).unwrap(), Shade::Density);
+        let shaded = Shaded::new(&Raster::on_host(&matrix, 2).unwrap(), Shade::Density);
         assert_eq!(shaded.cells, [69, NONE, 6 + 32, 6]);
         assert_eq!(shaded.ends, Some(["1".into(), "4".into()]));
     }
