@@ -92,7 +92,7 @@ pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
 }
 
 /// The entries to keep, in ascending order.
-pub(crate) fn kept_entries<T: Field>(of: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
+pub(crate) fn kept_entries<T: Field>(view: CbcView<'_, T>, threshold: Threshold) -> Vec<usize> {
     let zero = T::Arithmetic::ZERO;
     let is_nan = |x: &T::Arithmetic| x.partial_cmp(x).is_none();
     // The larger magnitude; NaN if one is NaN.

@@ -209,7 +209,7 @@ impl<M: Matrix> OnDevice<M> {
 
     fn took(&self, options: &Options, mut report: blockmul::product::Report) -> Run {
         if self.mask.is_some() {
-        // A masked product does not sort or look for runs.
+            // A masked product does not sort or look for runs.
             report.stages.retain(|stage| stage.commands > 0);
         }
         Run::on_device(options, &report)
