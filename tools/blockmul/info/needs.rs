@@ -60,9 +60,8 @@ fn of_each<M: Matrix, N: Matrix>(devices: &[DeviceInfo], a: &M, b: &M, narrow: i
 }
 
 fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
-    let estimate = Product::of(a, b).estimate(info);
-    let (told, refused) = match estimate {
-        Ok(told) => (Some(told), None),
+    let (estimate, refused) = match Product::of(a, b).estimate(info) {
+        Ok(estimate) => (Some(estimate), None),
         Err(error) => (None, Some(error.to_string())),
     };
     DeviceNeeds {
@@ -70,8 +69,8 @@ fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
         name: info.name.clone(),
         element: <M::Element as blockmul::Element>::NAME,
         global_bytes: info.global_bytes,
-        peak_device_bytes: estimate.map(|estimate| estimate.peak_device_bytes),
-        bands: estimate.map(|estimate| estimate.bands),
+        peak_device_bytes: estimate.as_ref().map(|estimate| estimate.peak_device_bytes),
+        bands: estimate.as_ref().map(|estimate| estimate.bands),
         refused,
     }
 }
