@@ -66,7 +66,7 @@ impl<M: Matrix> Apply<M> {
     }
 
     fn of(a: &DevicePattern, transposed: bool) -> Result<Self> {
-        a.check_kind::<M>()?;
+        check_patterns::<M>(a.device(), [a])?;
         // The rows of op(A) are rows of the arrays where both or neither transpose.
         let rows = transposed == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))?;

@@ -262,7 +262,7 @@ impl<'a, X: Operand> Product<'a, X> {
 
     /// What a plan is to be of, if the options go together.
     fn wanted<K: Kind<Pattern = X::Pattern>>(&self) -> Result<Wanted<'a, K>> {
-        self.check()?;
+        self.check::<K>()?;
         Ok(Wanted {
             factors: self.factors.iter().map(|factor| (factor.operand.to_pattern(), factor.transposed)).collect(),
             gram: self.gram,
@@ -275,8 +275,11 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Refuses options that do not go together.
-    fn check(&self) -> Result<()> {
+    fn check<K: Kind>(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
+        if self.options.alignment.is_some() && !K::Matrix::BLOCKS {
+            return refused("scalars lie side by side: an alignment is for blocks");
+        }
         match (self.mask, self.parts, self.options.threshold) {
             (Some(_), Some(_), _) => refused("a masked product has the mask's pattern: a part of it is another mask"),
             (Some(_), _, Some(_)) => refused("a masked product has the mask's pattern: no entry of it can be dropped"),

@@ -38,7 +38,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     /// # Errors
     /// As [`Product::run`]; [`Error::Memory`] when the host has none for C.
     pub fn run_to_host(&self) -> Result<(M, Report)> {
-        self.check()?;
+        self.check::<M>()?;
         match (self.plain(), self.mask) {
             (Some((a, b)), None) => self.options.to_host(a, b),
             _ => {
@@ -64,7 +64,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     }
 
     fn ran<'w>(&self, work: &'w Work) -> Result<Ran<'w, DeviceMatrix<M>>> {
-        self.check()?;
+        self.check::<M>()?;
         match (self.plain(), self.mask) {
             (Some((a, b)), None) => return self.options.on_device(work, a, b),
             (Some(operands), Some(mask)) => return self.options.on_mask(work, operands, mask),

@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
     plan::{
         Accum, Cost, On, Planned,
-        prepared::{check_unscaled, same_device},
+        prepared::{check_patterns, check_unscaled},
     },
 };
 
@@ -63,10 +63,8 @@ impl<M: Matrix> Add<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, b: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        a.check_kind::<M>()?;
-        b.check_kind::<M>()?;
         let device = a.device();
-        same_device(device, b.device())?;
+        check_patterns::<M>(device, [a, b])?;
         let size = |pattern: &DevicePattern| (pattern.nrows(), pattern.ncols(), pattern.shape());
         if size(a) != size(b) {
             let told = |pattern: &DevicePattern| {
@@ -75,7 +73,6 @@ impl<M: Matrix> Add<M> {
             };
             return Err(Error::Argument(format!("cannot add: A is {}, B is {}", told(a), told(b))));
         }
-        device.require::<M::Element>()?;
         let work = Work::new(device, None);
         let (arrays, pairs) = Union::new(device)?.run(&work, &a.arrays, &b.arrays)?;
         let blocks = Kernel::new(device, &grid.options::<M::Element>())?;

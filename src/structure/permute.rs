@@ -8,7 +8,10 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
-    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_unscaled},
+    },
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     resident::PatternArrays,
 };
@@ -57,7 +60,7 @@ impl<M: Matrix> Permute<M> {
     /// [`Error::Argument`] when a permutation has not every index once, or for a pattern of another kind of matrix; [`Error::Memory`];
     /// [`Error::TooLarge`] from 2^31 entries on.
     pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
-        a.check_kind::<M>()?;
+        check_patterns::<M>(a.device(), [a])?;
         let row_to = inverse("row", rows, a.nrows())?;
         let col_to = inverse("column", cols, a.ncols())?;
         Self::planned(a, (row_to, col_to), Part::Full, Elementwise::new(a.device().info(), a.array_shape))
@@ -73,7 +76,7 @@ impl<M: Matrix> Permute<M> {
     }
 
     pub(super) fn symmetric_tuned(s: &DevicePattern, order: &[usize], stored: Part, grid: Elementwise) -> Result<Self> {
-        s.check_kind::<M>()?;
+        check_patterns::<M>(s.device(), [s])?;
         if s.nrows() != s.ncols() || s.shape().rows() != s.shape().cols() {
             return Err(Error::Argument(format!("{s:?} is not square, so not symmetric")));
         }
@@ -88,7 +91,6 @@ impl<M: Matrix> Permute<M> {
         grid: Elementwise,
     ) -> Result<Self> {
         let device = a.device();
-        device.require::<M::Element>()?;
         let work = Work::new(device, None);
         // The arrays of row-major matrices are those of the transposes.
         let (row_to, col_to, triangle) = match (M::ROW_MAJOR, stored) {

@@ -3,7 +3,10 @@ use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
-    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_unscaled},
+    },
     vector::check_vector,
 };
 
@@ -87,9 +90,8 @@ impl<M: Matrix> Scalars<M> {
     }
 
     pub(super) fn tuned(h: &DevicePattern, part: Part, grid: Elementwise) -> Result<Self> {
-        h.check_kind::<M>()?;
         let (device, shape) = (h.device(), h.array_shape);
-        device.require::<M::Element>()?;
+        check_patterns::<M>(device, [h])?;
         let work = Work::new(device, None);
         let map = ScalarMap::new(&h.arrays.download(&work)?, shape, M::ROW_MAJOR, part)?;
         let bits = |p: &Place| {

@@ -6,7 +6,10 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
-    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_unscaled},
+    },
     primitives::transpose::{self, Transposed},
     resident::DeviceCbc,
 };
@@ -48,9 +51,8 @@ impl<M: Matrix> Transpose<M> {
     }
 
     pub(super) fn tuned(a: &DevicePattern, grid: Elementwise) -> Result<Self> {
-        a.check_kind::<M>()?;
         let device = a.device();
-        device.require::<M::Element>()?;
+        check_patterns::<M>(device, [a])?;
         let work = Work::new(device, None);
         let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };

@@ -3,7 +3,10 @@ use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
-    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_unscaled},
+    },
     resident::PatternArrays,
 };
 kernel! {
@@ -81,13 +84,12 @@ impl<M: Matrix> Diagonal<M> {
     /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of another kind of matrix than M;
     /// [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
-        a.check_kind::<M>()?;
+        let device = a.device();
+        check_patterns::<M>(device, [a])?;
         let (n, shape) = (a.ncols(), a.shape());
         if a.nrows() != n || shape.rows() != shape.cols() {
             return Err(Error::Argument(format!("{a:?} is not square, or its blocks are not: it has no diagonal")));
         }
-        let device = a.device();
-        device.require::<M::Element>()?;
         let work = Work::new(device, None);
         let options = Options::group_size(GROUP_SIZE).element::<M::Element>().define("SIDE", shape.rows());
         super::ask(device)?;

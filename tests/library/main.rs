@@ -11,6 +11,7 @@ mod masked;
 mod matrix_market;
 #[cfg(feature = "ocl")]
 mod ocl;
+mod options;
 #[cfg(feature = "faer")]
 mod peers;
 mod plans;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result, device::Work,
-    primitives::transpose::Transpose, resident::PatternArrays,
+    plan::prepared::same_device, primitives::transpose::Transpose, resident::PatternArrays,
 };
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -34,7 +34,7 @@ pub(super) struct Elimination<T: Element> {
 /// Refuses patterns of U, W, V whose sizes are not those of one matrix on `work`'s device.
 pub(super) fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
     let device = work.device();
-    patterns.into_iter().try_for_each(|pattern| check_device(device, pattern.device()))?;
+    patterns.into_iter().try_for_each(|pattern| same_device(device, pattern.device()))?;
     device.require::<T>()?;
     if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
         return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
@@ -48,13 +48,6 @@ pub(super) fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
     }
     Ok(())
-}
-
-fn check_device(device: &Device, other: &Device) -> Result<()> {
-    match device.same_as(other) {
-        true => Ok(()),
-        false => Err(Error::DeviceMismatch { a: device.info().name.clone(), b: other.info().name.clone() }),
-    }
 }
 
 impl<T: Real> Elimination<T> {
@@ -147,7 +140,7 @@ impl<T: Real> Elimination<T> {
 
     /// Refuses a vector that is not as long as the rows of U (cameras) or V (points).
     pub fn check_vector(&self, array: &'static str, vector: &DeviceVector<T>, of: &DevicePattern) -> Result<()> {
-        check_device(&self.device, &vector.device)?;
+        same_device(&self.device, &vector.device)?;
         match vector.len() == of.scalar_sides().0 {
             true => Ok(()),
             false => Err(length(array, vector.len(), dimensions(of))),
