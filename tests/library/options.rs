@@ -322,9 +322,16 @@ fn product_of<'a, X: blockmul::product::Operand>(row: &Row, factors: &[&'a X]) -
 }
 
 /// Weights of a group of rows, on the device.
+struct OnDevice<M: Matrix> {
+    information: DeviceMatrix<M>,
+    of_blocks: DeviceVector<M::Element>,
+    of_rows: DeviceVector<M::Element>,
+}
+
+/// Those that the row wants.
 fn weights_of<'a, M: Matrix>(
     row: &Row,
-    (information, of_blocks, of_rows): &'a (DeviceMatrix<M>, DeviceVector<M::Element>, DeviceVector<M::Element>),
+    OnDevice { information, of_blocks, of_rows }: &'a OnDevice<M>,
 ) -> Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>> {
     match row[WEIGHTS] {
         1 => Weights::Information(information),
@@ -341,15 +348,14 @@ fn stored<T: Element>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
     factors.map(|(number, factor)| if turned(number) { factor.transpose() } else { factor.clone() }).collect()
 }
 
-#[allow(clippy::type_complexity)]
 fn weights_on_device<T: Element, M: Matrix<Element = T>>(
     host: &Host<T>,
     make: &dyn Fn(&Cbc<T>) -> M,
-) -> Result<Vec<(DeviceMatrix<M>, DeviceVector<T>, DeviceVector<T>)>> {
+) -> Result<Vec<OnDevice<M>>> {
     let one = |group: usize| {
         let vector = |values: &[T]| device().upload_vector(values);
         let information = device().upload(&make(&host.information[group]))?;
-        Ok((information, vector(&host.of_blocks[group])?, vector(&host.of_rows[group])?))
+        Ok(OnDevice { information, of_blocks: vector(&host.of_blocks[group])?, of_rows: vector(&host.of_rows[group])? })
     };
     (0..host.information.len()).map(one).collect()
 }

@@ -18,6 +18,7 @@ pub(super) type Place = (usize, usize);
 /// A cell of C.
 pub(super) struct CellPlan<M: Matrix> {
     pub at: Place,
+    /// One or more.
     pub terms: Vec<Term<M>>,
     /// How to add the products, if there are several.
     pub sum: Option<GroupSum<M::Element>>,
@@ -117,13 +118,12 @@ impl<M: Matrix> CellPlan<M> {
         c: &mut DeviceCbc<M::Element>,
     ) -> Result<()> {
         let (Some(sum), Some(parts)) = (&self.sum, parts) else {
-            let Some((operands, pair)) = self.terms.first().and_then(|term| term.operands(a, b)) else { return Ok(()) };
-            return pair.enqueue(work, operands, scaling, Room::from(c));
+            return self.terms[0].enqueue(work, scaling, (a, b), Room::from(c));
         };
         let (stride, mut first) = (c.shape.area(), 0);
-        for (operands, pair) in self.terms.iter().filter_map(|term| term.operands(a, b)) {
-            pair.enqueue(work, operands, Scaling::plain(), Room { values: parts, stride, first })?;
-            first += pair.c.nnz();
+        for term in &self.terms {
+            term.enqueue(work, Scaling::plain(), (a, b), Room { values: parts, stride, first })?;
+            first += term.pair.c.nnz();
         }
         sum.run(work, parts, scaling, Room::from(c))
     }
@@ -143,17 +143,18 @@ impl<M: Matrix> Term<M> {
         Ok(Self { operands: Operands::Nothing { a: zeros(a)?, b: zeros(b)? }, pair })
     }
 
-    #[allow(clippy::type_complexity)]
-    fn operands<'a>(
-        &'a self,
-        a: &Arrays<'a, M::Element>,
-        b: &Arrays<'a, M::Element>,
-    ) -> Option<((&'a DeviceCbc<M::Element>, &'a DeviceCbc<M::Element>), &'a Pair<M>)> {
+    fn enqueue(
+        &self,
+        work: &Work,
+        scaling: Scaling<<M::Element as Element>::Arithmetic>,
+        (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
+        room: Room<'_, M::Element>,
+    ) -> Result<()> {
         let operands = match &self.operands {
-            Operands::Cells { a: x, b: y } => (*a.get(x.0, x.1)?, *b.get(y.0, y.1)?),
-            Operands::Nothing { a, b } => (a, b),
+            Operands::Cells { a: x, b: y } => a.get(x.0, x.1).copied().zip(b.get(y.0, y.1).copied()),
+            Operands::Nothing { a, b } => Some((a, b)),
         };
-        Some((operands, &self.pair))
+        operands.map_or(Ok(()), |operands| self.pair.enqueue(work, operands, scaling, room))
     }
 }
 

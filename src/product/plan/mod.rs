@@ -92,9 +92,15 @@ pub struct Plan<K: Kind> {
 
 struct State<K: Kind> {
     weighing: Option<Weighing<K::Matrix>>,
-    /// All products but the last to be made, from the right, and room for each.
-    inner: Vec<(GridProduct<K::Matrix>, Cells<DeviceCbc<ElementOf<K>>>)>,
+    /// All products but the last to be made, from the right.
+    inner: Vec<Inner<K>>,
     last: GridProduct<K::Matrix>,
+}
+
+/// A product of a chain, and room for it.
+struct Inner<K: Kind> {
+    product: GridProduct<K::Matrix>,
+    room: Cells<DeviceCbc<ElementOf<K>>>,
 }
 
 /// A product to plan.
@@ -122,23 +128,23 @@ impl<K: Kind> Plan<K> {
         let last = factors.len() - 1;
         let weighing = weights.as_ref().map(|_| Weighing::new(work, side(last))).transpose()?;
         let weighted = weighing.as_ref().map(Weighing::pattern);
-        let mut inner: Vec<(GridProduct<K::Matrix>, Cells<_>)> = Vec::new();
+        let mut inner: Vec<Inner<K>> = Vec::new();
         let right = weighted.as_ref().map_or(side(last), stored);
         for left in (1..last).rev() {
-            let right = inner.last().map_or(right, |(product, _)| stored(&product.c));
+            let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
             K::check_inner(side(left), right)?;
             let product = GridProduct::new(work, side(left), right, Made::whole(method))?;
             let room = product.c.try_map(|pattern| zeros(work, pattern, None))?;
-            inner.push((product, room));
+            inner.push(Inner { product, room });
         }
-        let right = inner.last().map_or(right, |(product, _)| stored(&product.c));
+        let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
         K::check_inner(side(0), right)?;
         let mask = mask.map(K::cells);
         let made = mask.as_ref().map_or(Made::Parts(parts, method), Made::Mask);
         let product = GridProduct::new(work, side(0), right, made)?;
 
-        let products = || inner.iter().map(|(product, _)| product).chain([&product]);
-        let room = inner.iter().flat_map(|(_, room)| room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
+        let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
+        let room = inner.iter().flat_map(|inner| inner.room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
         let weigh = |of: &Weighing<_>| (of.flops(weights.as_deref().unwrap_or_default()), of.bytes);
         let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
         let cost = Cost {
@@ -236,7 +242,7 @@ impl<K: Kind> Planned for Plan<K> {
             weighing.check(weights)?;
             right = weighing.run(work, &right, weights)?;
         }
-        for ((product, room), left) in inner.iter_mut().zip((1..last).rev()) {
+        for (Inner { product, room }, left) in inner.iter_mut().zip((1..last).rev()) {
             let mut into = room.map_mut(|cell| cell);
             product.enqueue(work, Scaling::plain(), (&arrays::<K>(factors[left]), &right), &mut into)?;
             right = Cells::map(room, |cell| cell);
