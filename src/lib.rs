@@ -63,8 +63,8 @@
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
 //! allocates nothing, reads nothing back, and has the bits of the product in one shot. All that is prepared so is [`Planned`]:
-//! [`Schur`] makes the reduced system of a bundle adjustment,
-//! [`ImplicitSchur`] the same without forming it, [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
+//! [`solver::Schur`] makes the reduced system of a bundle adjustment,
+//! [`solver::ImplicitSchur`] the same without forming it, [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
 //! take, [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] matrices of another structure, [`plan::Scalars`] the compressed columns that a sparse factorization on the host takes.
 //!
 //! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
@@ -137,7 +137,6 @@ pub(crate) use groups::{BlockGroups, DeviceGroups, Group};
 pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
-pub(crate) use solver::{Damping, ImplicitSchur, Schur};
 
 /// The README's example is compiled and run with the documentation's.
 #[cfg(doctest)]

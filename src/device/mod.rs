@@ -2,7 +2,7 @@
 //!
 //! This is the only room that names opencl3. It knows no matrix; those stand above it, in `resident/`. The two rooms are the only ones
 //! with `unsafe`, but for the marker traits of `element/`.
-//! Above it stand typed buffers ([`buffer`]), typed launches ([`kernel`]), and a [`Work`] per product, which allocates, launches,
+//! Above it stand typed buffers (`buffer`), typed launches (`kernel`), and a `Work` per product, which allocates, launches,
 //! reads back and keeps the times.
 mod arguments;
 mod batch;

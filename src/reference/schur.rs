@@ -19,7 +19,7 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
-/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, as [`Schur`](crate::Schur) has them to the bit: it says what U, W and V
+/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, as [`Schur`](crate::solver::Schur) has them to the bit: it says what U, W and V
 /// are.
 ///
 /// Every sum is formed term by term in ascending order, each multiplication rounded before it is added or subtracted. Damping: v'ⱼⱼ = vⱼⱼ +

@@ -65,7 +65,8 @@ impl<M: Matrix> Scalars<M> {
     /// To the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back, once.
     ///
     /// # Errors
-    /// As [`ScalarMap::lower`]; [`Error::Argument`] for a pattern of another kind of matrix; [`Error::Memory`].
+    /// As [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix;
+    /// [`Error::Memory`](crate::Error::Memory).
     pub fn lower(h: &DevicePattern) -> Result<Self> {
         Self::tuned(h, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }

@@ -4,7 +4,12 @@ use super::{
     linear::{Step, parts},
     normal::Normal,
 };
-use crate::{Cbc, Damping, DeviceMatrix, DeviceVector, Error, ImplicitSchur, Planned, Result, events::ms, plan::Apply};
+use crate::{
+    Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
+    events::ms,
+    plan::Apply,
+    solver::{Damping, ImplicitSchur},
+};
 use nalgebra::DMatrixView;
 use rayon::prelude::*;
 use std::time::Instant;

@@ -4,9 +4,10 @@ use super::{
     normal::Normal,
 };
 use crate::{
-    Bsr, Cbc, Damping, DeviceMatrix, DeviceVector, Error, Planned, Result, Schur,
+    Bsr, Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
     events::ms,
     plan::{ScalarMap, Scalars},
+    solver::{Damping, Schur},
 };
 use faer::{
     Side,

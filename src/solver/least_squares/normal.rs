@@ -10,7 +10,7 @@ use crate::{
 /// Plans for a J of one pattern, and what they write.
 ///
 /// With two groups of unknowns H = [U W; Wᵀ V]; of U and V what is on and above the diagonal is made, and Wᵀ. J is row-major, so that the same
-/// arrays by columns are U's lower triangle, W, and V: what [`crate::Schur`] takes.
+/// arrays by columns are U's lower triangle, W, and V: what [`crate::solver::Schur`] takes.
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
@@ -105,7 +105,7 @@ impl Normal {
         &self.h
     }
 
-    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::Schur) takes them; `None` with one group of unknowns.
+    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::solver::Schur) takes them; `None` with one group of unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])

@@ -8,14 +8,14 @@ use crate::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// The Schur complement S of [`Schur`](crate::Schur) as an operator that is never formed: for preconditioned conjugate gradients where S has
+/// The Schur complement S of [`Schur`](crate::solver::Schur) as an operator that is never formed: for preconditioned conjugate gradients where S has
 /// too many blocks (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
 /// ```text
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
 /// ```
 ///
-/// U, W, V, the damping and what is read of them are as in [`Schur`](crate::Schur); so are r and the points behind the cameras, to the bit.
+/// U, W, V, the damping and what is read of them are as in [`Schur`](crate::solver::Schur); so are r and the points behind the cameras, to the bit.
 /// Memory and the time of a product follow the blocks of W and U. The formed S has a block for each pair of cameras that see a point in
 /// common, and is the better choice where those are few, where S is factored, or where its products are many.
 ///
@@ -89,7 +89,7 @@ impl<T: Real> ImplicitSchur<T> {
     /// Prepares for matrices of these patterns.
     ///
     /// # Errors
-    /// As [`Schur::new`](crate::Schur::new); [`Error::Memory`](crate::Error::Memory) when Z or what finds its rows does not fit the device.
+    /// As [`Schur::new`](crate::solver::Schur::new); [`Error::Memory`](crate::Error::Memory) when Z or what finds its rows does not fit the device.
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let work = &Work::new(u.device(), None);
         elimination::check_patterns::<T>(work, [u, w, v])?;
@@ -111,10 +111,10 @@ impl<T: Real> ImplicitSchur<T> {
 
     /// Z, U', the diagonal of S, r and what [`ImplicitSchur::back_substitute`] needs, of new values.
     ///
-    /// Enqueued, checked and reported as by [`Schur::execute`](crate::Schur::execute).
+    /// Enqueued, checked and reported as by [`Schur::execute`](crate::solver::Schur::execute).
     ///
     /// # Errors
-    /// As [`Schur::execute`](crate::Schur::execute).
+    /// As [`Schur::execute`](crate::solver::Schur::execute).
     pub fn execute(
         &mut self,
         u: &DeviceMatrix<Cbc<T>>,
@@ -153,7 +153,7 @@ impl<T: Real> ImplicitSchur<T> {
         self.z.execute((z, &*at_points), Accum::into(y).alpha(-1.0).beta(1.0)).map(drop)
     }
 
-    /// The diagonal blocks of S of the last execution, whole: with the bits that [`Schur::s`](crate::Schur::s) has there, and symmetric where
+    /// The diagonal blocks of S of the last execution, whole: with the bits that [`Schur::s`](crate::solver::Schur::s) has there, and symmetric where
     /// those of U are.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl<T: Real> ImplicitSchur<T> {
     /// Waits for it and reads one word, once an execution: the other methods ask too, and the first of them waits.
     ///
     /// # Errors
-    /// As [`Schur::check`](crate::Schur::check).
+    /// As [`Schur::check`](crate::solver::Schur::check).
     pub fn check(&self) -> Result<()> {
         self.elimination.check()
     }
@@ -185,7 +185,7 @@ impl<T: Real> ImplicitSchur<T> {
     /// Returns when it is enqueued; allocates nothing.
     ///
     /// # Errors
-    /// As [`Schur::back_substitute`](crate::Schur::back_substitute).
+    /// As [`Schur::back_substitute`](crate::solver::Schur::back_substitute).
     pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
         self.elimination.back_substitute(x_c, x_p)
     }
