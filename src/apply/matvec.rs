@@ -2,7 +2,7 @@
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result,
     element::Semiring,
-    plan::{Accum, Cost, On, Planned},
+    plan::{Accum, Cost, On, Planned, prepared::check_patterns},
     product::Scaling,
     vector::{
         check_vector,

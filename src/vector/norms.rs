@@ -5,7 +5,10 @@ use super::{
 };
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
-    plan::{Accum, Cost, On, Planned, prepared::check_unscaled},
+    plan::{
+        Accum, Cost, On, Planned,
+        prepared::{check_patterns, check_unscaled},
+    },
     product::Scaling,
 };
 use std::marker::PhantomData;
@@ -75,7 +78,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     }
 
     fn new(a: &DevicePattern, columns: bool, terms: Terms<'_, <M::Element as Element>::Arithmetic>) -> Result<Self> {
-        a.check_kind::<M>()?;
+        check_patterns::<M>(a.device(), [a])?;
         let rows_of_arrays = columns == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;
         let (len, bytes) = (sums.len(), sums.bytes());
