@@ -2,7 +2,8 @@
 //! what is refused.
 use crate::common::{Random, device, equal};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, DeviceMatrix, DeviceVector, Element, Matrix, Method, Part, Planned, Product, Result,
+    BlockShape, Bsr, Cbc, Csc, DeviceMatrix, DeviceVector, Matrix, Method, Part, Planned, Product, Result,
+    element::Field,
     groups::{BlockGroups, DeviceGroups, Group},
     matrix::{Pattern, drop_below},
     product::{Factor, Inputs, Weights},
@@ -128,7 +129,7 @@ fn number(random: &mut Random) -> f64 {
     [-2.0, -1.0, 1.0, 2.0][random.below(4)]
 }
 
-fn cell<T: Element>(rows: Group, cols: Group, random: &mut Random) -> Cbc<T> {
+fn cell<T: Field>(rows: Group, cols: Group, random: &mut Random) -> Cbc<T> {
     let mut places = std::collections::BTreeSet::new();
     for col in 0..cols.blocks {
         places.extend((0..3).map(|_| (random.below(rows.blocks), col)));
@@ -139,7 +140,7 @@ fn cell<T: Element>(rows: Group, cols: Group, random: &mut Random) -> Cbc<T> {
 }
 
 /// A grid of cells, those of `missing` left out.
-fn grid<T: Element>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], seed: u64) -> BlockGroups<Cbc<T>> {
+fn grid<T: Field>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], seed: u64) -> BlockGroups<Cbc<T>> {
     let mut random = Random(seed);
     let places = (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
     let one =
@@ -148,7 +149,7 @@ fn grid<T: Element>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], 
 }
 
 /// The same grid of other cells.
-fn map<T: Element>(
+fn map<T: Field>(
     of: &BlockGroups<Cbc<T>>,
     mut f: impl FnMut(usize, usize, Option<&Cbc<T>>) -> Option<Cbc<T>>,
 ) -> BlockGroups<Cbc<T>> {
@@ -159,7 +160,7 @@ fn map<T: Element>(
 }
 
 /// What a product is made of on the host; a matrix is a grid of one cell.
-struct Host<T: Element> {
+struct Host<T: Field> {
     /// op(A), the middle of a chain, op(B).
     factors: Vec<BlockGroups<Cbc<T>>>,
     mask: BlockGroups<Cbc<T>>,
@@ -169,7 +170,7 @@ struct Host<T: Element> {
     of_rows: Vec<Vec<T>>,
 }
 
-impl<T: Element> Host<T> {
+impl<T: Field> Host<T> {
     fn new(row: &Row, seed: u64) -> Self {
         let group = |&(blocks, side): &(usize, usize)| Group { blocks, side };
         let (outer, inner): (&[_], &[_]) = match row[KIND] {
@@ -252,7 +253,7 @@ impl<T: Element> Host<T> {
 }
 
 /// `cell` on the places of `mask`, zeros where it has none.
-fn selected<T: Element>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
+fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     let zeros = vec![T::from_f64(0.0); mask.nnz() * mask.shape().area()];
     let mut values = zeros;
     for (place, (i, j, _)) in mask.blocks().enumerate() {
@@ -341,14 +342,14 @@ fn weights_of<'a, M: Matrix>(
 }
 
 /// As the factors are stored.
-fn stored<T: Element>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
+fn stored<T: Field>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
     let last = host.factors.len() - 1;
     let turned = |number: usize| (number == 0 && row[A_T] == 1) || (number == last && row[B_T] == 1);
     let factors = host.factors.iter().enumerate();
     factors.map(|(number, factor)| if turned(number) { factor.transpose() } else { factor.clone() }).collect()
 }
 
-fn weights_on_device<T: Element, M: Matrix<Element = T>>(
+fn weights_on_device<T: Field, M: Matrix<Element = T>>(
     host: &Host<T>,
     make: &dyn Fn(&Cbc<T>) -> M,
 ) -> Result<Vec<OnDevice<M>>> {
@@ -360,11 +361,7 @@ fn weights_on_device<T: Element, M: Matrix<Element = T>>(
     (0..host.information.len()).map(one).collect()
 }
 
-fn of_matrices<T: Element, M: Matrix<Element = T>>(
-    row: &Row,
-    host: &Host<T>,
-    make: &dyn Fn(&Cbc<T>) -> M,
-) -> Result<()> {
+fn of_matrices<T: Field, M: Matrix<Element = T>>(row: &Row, host: &Host<T>, make: &dyn Fn(&Cbc<T>) -> M) -> Result<()> {
     let only = |groups: &BlockGroups<Cbc<T>>| make(groups.get(0, 0).unwrap());
     let factors = stored(row, host).iter().map(|factor| device().upload(&only(factor))).collect::<Result<Vec<_>>>()?;
     let factors: Vec<&DeviceMatrix<M>> = factors.iter().collect();
@@ -376,7 +373,7 @@ fn of_matrices<T: Element, M: Matrix<Element = T>>(
     Ok(())
 }
 
-fn of_groups<T: Element>(row: &Row, host: &Host<T>) -> Result<()> {
+fn of_groups<T: Field>(row: &Row, host: &Host<T>) -> Result<()> {
     let factors = stored(row, host).iter().map(|factor| device().upload_groups(factor)).collect::<Result<Vec<_>>>()?;
     let factors: Vec<&DeviceGroups<Cbc<T>>> = factors.iter().collect();
     let mask = device().upload_groups(&host.mask)?.pattern();
@@ -394,7 +391,7 @@ fn of_groups<T: Element>(row: &Row, host: &Host<T>) -> Result<()> {
     Ok(())
 }
 
-fn of_element<T: Element>(row: &Row, seed: u64) -> Result<()> {
+fn of_element<T: Field>(row: &Row, seed: u64) -> Result<()> {
     let host = Host::<T>::new(row, seed);
     match row[KIND] {
         BLOCKS => of_matrices(row, &host, &Cbc::clone),
