@@ -58,14 +58,16 @@
 //!
 //! # Products that repeat
 //!
-//! A [`Product`] is of two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR; of matrices, or of [groups] of blocks of
-//! several shapes; whole, a triangle, on a mask.
+//! A [`Product`] is of two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR;
+//! of matrices, or of [groups] of blocks of several shapes; whole, a triangle, on a mask.
 //!
-//! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the patterns; an execution is sums alone: it
-//! allocates nothing, reads nothing back, and has the bits of the product in one shot. All that is prepared so is [`Planned`]:
-//! [`solver::Schur`] makes the reduced system of a bundle adjustment,
-//! [`solver::ImplicitSchur`] the same without forming it, [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
-//! take, [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] matrices of another structure, [`plan::Scalars`] the compressed columns that a sparse factorization on the host takes.
+//! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the
+//! patterns; an execution is sums alone: it allocates nothing, reads nothing back, and has the bits
+//! of the product in one shot. All that is prepared so is [`Planned`]: [`solver::Schur`] makes the
+//! reduced system of a bundle adjustment, [`solver::ImplicitSchur`] the same without forming it,
+//! [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
+//! take, [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] matrices of another structure,
+//! [`plan::Scalars`] the compressed columns that a sparse factorization on the host takes.
 //!
 //! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
 //! `solver::least_squares` (feature `faer`) solves them.

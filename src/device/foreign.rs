@@ -25,7 +25,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// A point in a queue: done when the commands before it are. [`Device::marker`] makes one, and so does every execution of a plan.
+/// A point in a queue: done when the commands before it are. [`Device::marker`] makes one, and so
+/// does every execution of a plan.
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// `None` if nothing was enqueued.

@@ -15,11 +15,13 @@ use crate::{
 
 /// An operation prepared for patterns, executed with values.
 ///
-/// A nonlinear least-squares solver repeats the same operations on the same patterns in every iteration. A plan keeps what depends on the
-/// patterns; an execution is the arithmetic alone. It allocates no device memory, reads nothing back, returns when it is enqueued, and
-/// has the bits of the operation in one shot.
+/// A nonlinear least-squares solver repeats the same operations on the same patterns in every
+/// iteration. A plan keeps what depends on the patterns; an execution is the arithmetic alone. It
+/// allocates no device memory, reads nothing back, returns when it is enqueued, and has the bits of
+/// the operation in one shot.
 ///
-/// A matrix that was not made on the plan's own pattern is recognised by a fingerprint, which is computed once (one small read-back).
+/// A matrix that was not made on the plan's own pattern is recognised by a fingerprint, which is
+/// computed once (one small read-back).
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -58,12 +60,15 @@ pub trait Planned {
     #[doc(hidden)]
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
-    /// Computes C = alpha·(…) + beta·C; with `&mut c` for `into`, C = (…). Returns when it is enqueued; a download waits.
+    /// Computes C = alpha·(…) + beta·C; with `&mut c` for `into`, C = (…). Returns when it is
+    /// enqueued; a download waits.
     ///
     /// # Errors
-    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block shape,
-    /// [`Error::Length`](crate::Error::Length) for a vector of another length, [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
-    /// [`Error::Argument`](crate::Error::Argument) for too few or too many inputs, [`Error::OpenCl`](crate::Error::OpenCl).
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
+    /// shape, [`Error::Length`](crate::Error::Length) for a vector of another length,
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Argument`](crate::Error::Argument) for too few or too many inputs,
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
     fn execute<'i, 'o>(
         &self,
         inputs: impl Into<Self::Inputs<'i>>,
@@ -115,11 +120,14 @@ pub struct On<'a>(pub(crate) &'a Work);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Products of entries (blocks) in an execution; 0 for plans that are not of products of matrices.
+    /// Products of entries (blocks) in an execution; 0 for plans that are not of products of
+    /// matrices.
     pub products: u64,
-    /// Floating-point operations of an execution: 2 for each product of scalars that is added, 1 for each multiplication by a weight.
+    /// Floating-point operations of an execution: 2 for each product of scalars that is added, 1
+    /// for each multiplication by a weight.
     pub flops: u64,
-    /// Bytes of device memory the plan holds, the pattern of its output included; patterns of its inputs are the matrices'.
+    /// Bytes of device memory the plan holds, the pattern of its output included; patterns of its
+    /// inputs are the matrices'.
     pub device_bytes: u64,
 }
 
@@ -131,7 +139,8 @@ pub struct Report {
     pub cost: Cost,
     /// Device time of each stage, in the order in which they began.
     pub stages: Vec<StageTime>,
-    /// Wall-clock milliseconds until the output was complete on the device, without the loading of kernels.
+    /// Wall-clock milliseconds until the output was complete on the device, without the loading of
+    /// kernels.
     pub total_ms: f64,
     /// Milliseconds spent waiting for kernels to be compiled, or loaded from the cache of kernels.
     pub kernels_ms: f64,
@@ -141,7 +150,8 @@ pub struct Report {
     pub read_backs: u32,
 }
 
-/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Made of `&mut c` it is C = (…).
+/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Made of `&mut c`
+/// it is C = (…).
 #[derive(Debug)]
 pub struct Accum<'a, C> {
     pub(crate) c: &'a mut C,
@@ -156,7 +166,8 @@ impl<'a, C> Accum<'a, C> {
         Self { c, alpha: 1.0, beta: 0.0, after: Vec::new() }
     }
 
-    /// Multiplies each sum by `alpha` once the sum is complete. The number is rounded to the element's arithmetic type.
+    /// Multiplies each sum by `alpha` once the sum is complete. The number is rounded to the
+    /// element's arithmetic type.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;
         self
@@ -168,8 +179,8 @@ impl<'a, C> Accum<'a, C> {
         self
     }
 
-    /// Begins after these markers: of other devices' queues, or of the application's events. Those of the plan's own device cost nothing: its
-    /// queue keeps their order.
+    /// Begins after these markers: of other devices' queues, or of the application's events. Those
+    /// of the plan's own device cost nothing: its queue keeps their order.
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self

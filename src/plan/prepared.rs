@@ -10,7 +10,8 @@ pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     }
 }
 
-/// Refuses patterns that are not on `device`, or of another kind of matrix than M, and a device that does not compute M's elements.
+/// Refuses patterns that are not on `device`, or of another kind of matrix than M, and a device
+/// that does not compute M's elements.
 pub(crate) fn check_patterns<'a, M: Matrix>(
     device: &Device,
     patterns: impl IntoIterator<Item = &'a DevicePattern>,

@@ -49,13 +49,16 @@ use crate::{
 use once::Options;
 use plan::Wanted;
 
-/// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C r x c.
+/// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C
+/// r x c.
 ///
-/// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose value comes out 0 is kept.
-/// The result is the same to the bit in every run, on every device and for every memory limit.
+/// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose
+/// value comes out 0 is kept. The result is the same to the bit in every run, on every device and
+/// for every memory limit.
 ///
 /// # Errors
-/// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`].
+/// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
+/// [`Error::TooLarge`].
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -73,8 +76,9 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<D
 
 /// A product of two or more factors, with options: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR, on a mask, of groups.
 ///
-/// Operands are [`DeviceMatrix`]es or [`DeviceGroups`], each as it is or transposed by `t()`; patterns of either are enough for a
-/// [plan](Plan). A product that is computed again and again is worth a plan: [`Product::run`] makes one for each product that is not A·B itself.
+/// Operands are [`DeviceMatrix`]es or [`DeviceGroups`], each as it is or transposed by `t()`;
+/// patterns of either are enough for a [plan](Plan). A product that is computed again and again is
+/// worth a plan: [`Product::run`] makes one for each product that is not A·B itself.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -108,8 +112,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { factors, gram: false, weights: None, parts: None, mask: None, options }
     }
 
-    /// JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A triangle of it takes k(k+1)/2 block products for a row of J with k
-    /// blocks, the whole k².
+    /// JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A triangle of it takes k(k+1)/2
+    /// block products for a row of J with k blocks, the whole k².
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -141,7 +145,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { gram: true, ..Self::of(j.t(), j) }
     }
 
-    /// One more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P), with the bits of the two products.
+    /// One more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P), with
+    /// the bits of the two products.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -166,14 +171,16 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Weights of the rows of the last factor: A·W·B, JᵀWJ. One [`Weights`] for a matrix, a slice of them for the groups of rows of a matrix of groups.
-    /// Of patterns it says which weights executions will be given, for the [cost](crate::plan::Cost); they may be given others.
+    /// Weights of the rows of the last factor: A·W·B, JᵀWJ. One [`Weights`] for a matrix, a slice
+    /// of them for the groups of rows of a matrix of groups. Of patterns it says which weights
+    /// executions will be given, for the [cost](crate::plan::Cost); they may be given others.
     pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
     }
 
-    /// A part of a square C: the whole, or one triangle with its diagonal. For groups [`GramParts`], or a [`Part`] of the whole.
+    /// A part of a square C: the whole, or one triangle with its diagonal. For groups
+    /// [`GramParts`], or a [`Part`] of the whole.
     pub fn part(mut self, part: impl Into<X::Parts>) -> Self {
         self.parts = Some(part.into().into());
         self
@@ -181,10 +188,11 @@ impl<'a, X: Operand> Product<'a, X> {
 
     /// C where `mask` has entries, and nowhere else: GraphBLAS' `C<M> = A·B`, M structural.
     ///
-    /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared entry by entry: places that receive no
-    /// product are explicit zeros. The other entries have the bits of the whole product. Products outside the mask are neither formed
-    /// nor counted. Memory follows them and the mask; the time to plan, for each place of the mask, the shorter of its row of A and column
-    /// of B. Within a memory limit the mask is taken in bands of places.
+    /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared
+    /// entry by entry: places that receive no product are explicit zeros. The other entries have
+    /// the bits of the whole product. Products outside the mask are neither formed nor counted.
+    /// Memory follows them and the mask; the time to plan, for each place of the mask, the shorter
+    /// of its row of A and column of B. Within a memory limit the mask is taken in bands of places.
     ///
     /// The mask's grid is that of C; the shape of its blocks does not matter.
     ///
@@ -210,8 +218,9 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Leaves out the entries (blocks) of C below a [`Threshold`] (an absolute one for a number): for approximate inverses, aggregation, Markov
-    /// clustering. Of A·B they are left out as soon as a band of C is complete, so that neither the device nor the host ever has all of them.
+    /// Leaves out the entries (blocks) of C below a [`Threshold`] (an absolute one for a number):
+    /// for approximate inverses, aggregation, Markov clustering. Of A·B they are left out as soon
+    /// as a band of C is complete, so that neither the device nor the host ever has all of them.
     /// The pattern of C then depends on values, which is why plans do not drop; see
     /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
     ///
@@ -234,8 +243,8 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Starts each block of C on a multiple of so many bytes, for SIMD consumers: 16, 32 or 64 (the paper's last open point).
-    /// For block matrices.
+    /// Starts each block of C on a multiple of so many bytes, for SIMD consumers: 16, 32 or 64 (the
+    /// paper's last open point). For block matrices.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.options.alignment = Some(bytes);
         self
@@ -247,14 +256,15 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Most bytes of device memory to hold at once, operands included; the product is cut into bands to keep it. A plan is made within the
-    /// limit.
+    /// Most bytes of device memory to hold at once, operands included; the product is cut into
+    /// bands to keep it. A plan is made within the limit.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
         self
     }
 
-    /// Is told the columns (of blocks) of C that are complete: after each band of A·B, else at the end.
+    /// Is told the columns (of blocks) of C that are complete: after each band of A·B, else at the
+    /// end.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.options.progress = Some(progress);
         self
@@ -305,8 +315,10 @@ macro_rules! plans {
             $(#[$doc])*
             ///
             /// # Errors
-            /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`] when the plan does not fit the device or the
-            /// limit, [`Error::TooLarge`], [`Error::Argument`] for options that do not go together and patterns of another kind of matrix.
+            /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`],
+            /// [`Error::Memory`] when the plan does not fit the device or the limit,
+            /// [`Error::TooLarge`], [`Error::Argument`] for options that do not go together and
+            /// patterns of another kind of matrix.
             pub fn plan$(<$inner: Matrix>)?(&self) -> Result<Plan<$kind>> {
                 self.planned(self.factors[0].operand.device())
             }

@@ -1,4 +1,5 @@
-//! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two factors runs.
+//! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two
+//! factors runs.
 use super::{
     Done, Method, Operands, Report, STAGES, engine::OneShot, host_columns::Columns, join, masked, plan::check_mask,
 };
@@ -147,7 +148,8 @@ impl Options {
         })
     }
 
-    /// As [`Options::report`], of a product in bands of columns; declares what each stage has to move and to compute.
+    /// As [`Options::report`], of a product in bands of columns; declares what each stage has to
+    /// move and to compute.
     pub fn report_of_bands<M: Matrix>(
         &self,
         work: &Work,

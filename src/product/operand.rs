@@ -33,8 +33,8 @@ impl<'a, X> From<&'a X> for Factor<'a, X> {
     }
 }
 
-/// What products are made of: [`DeviceMatrix`] and [`DeviceGroups`] with values, [`DevicePattern`] and [`GroupsPattern`] to plan for. Products
-/// of host matrices can be estimated.
+/// What products are made of: [`DeviceMatrix`] and [`DeviceGroups`] with values, [`DevicePattern`]
+/// and [`GroupsPattern`] to plan for. Products of host matrices can be estimated.
 pub trait Operand: Given {}
 
 impl<X: Given> Operand for X {}

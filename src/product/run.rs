@@ -1,4 +1,5 @@
-//! Products that are run once: A·B by the one-shot pipeline, any other by a plan that is executed and given back.
+//! Products that are run once: A·B by the one-shot pipeline, any other by a plan that is executed
+//! and given back.
 use super::{Factor, GramParts, Inputs, Kind, Plan, Product, Report, STAGES, Weights, once::Ran, plan::Wanted};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
@@ -11,14 +12,16 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     /// C, on the device. Does not wait for the device to finish it.
     ///
     /// # Errors
-    /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::TooLarge`]; [`Error::Argument`] for
-    /// options that do not go together, an alignment that is not 16, 32 or 64, a tolerance that is negative or not finite, a mask of other
-    /// sizes than C or of the other order, row-major or not.
+    /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
+    /// [`Error::TooLarge`]; [`Error::Argument`] for options that do not go together, an alignment
+    /// that is not 16, 32 or 64, a tolerance that is negative or not finite, a mask of other sizes
+    /// than C or of the other order, row-major or not.
     pub fn run(&self) -> Result<DeviceMatrix<M>> {
         Ok(self.ran(&self.work())?.c)
     }
 
-    /// As [`Product::run`], waits for C, and reports what it took. The products of a masked one are those within the mask.
+    /// As [`Product::run`], waits for C, and reports what it took. The products of a masked one are
+    /// those within the mask.
     ///
     /// # Errors
     /// As [`Product::run`].

@@ -1,8 +1,11 @@
 //! An application's own OpenCL handles, by their raw values.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Product, Result, error::PatternError,
-    foreign::RawMatrix, reference,
+    BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Planned, Product, Result,
+    error::PatternError,
+    foreign::{Marker, RawMatrix},
+    plan::Accum,
+    reference,
 };
 use opencl3::{
     command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CommandQueue},
@@ -178,6 +181,45 @@ fn events_order_the_product_among_the_commands_of_another_queue() -> Result<()> 
         }
         let scaled = Csc::new(a.pattern().clone(), values)?;
         assert_eq!(got, reference::multiply(&scaled, &scaled)?.values());
+    }
+    Ok(())
+}
+
+#[test]
+fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
+    let a = scalars::<f64>(Family::Uniform, 60, 60, 4, 9);
+    for properties in QUEUES {
+        let app = App::new(properties);
+        let device = app.adopt()?;
+        let da = device.upload(&a)?;
+        let plan = Product::of(&da, &da).plan()?;
+        let mut c = plan.output()?;
+        plan.execute((&da, &da), &mut c)?.wait()?; // everything is compiled
+        let event = create_user_event(app.context.get()).unwrap();
+        let after = unsafe { Marker::from_raw(event)? };
+        let marker = plan.execute((&da, &da), Accum::into(&mut c).alpha(2.0).after([&after]))?;
+        let done = |marker: &Marker| -> Result<bool> {
+            let event = marker.raw()?.expect("something was enqueued");
+            let status = get_event_info(event, opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS).unwrap();
+            Ok(i32::from(status) == CL_COMPLETE)
+        };
+        std::thread::sleep(Duration::from_millis(30)); // an execution that does not wait is long done by now
+        assert!(!done(&marker)?, "queue properties {properties}");
+        set_user_event_status(event, CL_COMPLETE).unwrap();
+        marker.wait()?;
+        assert!(done(&marker)? && done(&after)?);
+        let twice = |matrix: &Csc<f64>| matrix.values().iter().map(|x| 2.0 * x).collect::<Vec<_>>();
+        assert_eq!(c.download()?.values(), twice(&reference::multiply(&a, &a)?));
+        // The device's own markers are in the order of its queue already.
+        plan.execute((&da, &da), Accum::into(&mut c).after([&marker, &after]))?.wait()?;
+        assert_eq!(c.download()?, reference::multiply(&a, &a)?);
+        unsafe { opencl3::event::release_event(event) }.unwrap();
+        // Nothing is enqueued for nothing.
+        let empty = device.upload(&Csc::<f64>::from_triplets(2, 2, [])?)?;
+        let plan = Product::of(&empty, &empty).plan()?;
+        let nothing = plan.execute((&empty, &empty), &mut plan.output()?)?;
+        assert!(nothing.raw()?.is_none());
+        nothing.wait()?;
     }
     Ok(())
 }

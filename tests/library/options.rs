@@ -1,5 +1,5 @@
-//! Every option of a product with every other: a pairwise covering array of rows, each compared with the reference to the bit, and the list of
-//! what is refused.
+//! Every option of a product with every other: a pairwise covering array of rows, each compared
+//! with the reference to the bit, and the list of what is refused.
 use crate::common::{Random, device, equal};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, DeviceMatrix, DeviceVector, Matrix, Method, Part, Planned, Product, Result,
@@ -124,7 +124,8 @@ fn covering(random: &mut Random) -> Vec<Row> {
     rows
 }
 
-/// Small whole numbers, none of them zero: sums are exact in every type, and no zero has a sign to lose.
+/// Small whole numbers, none of them zero: sums are exact in every type, and no zero has a sign to
+/// lose.
 fn number(random: &mut Random) -> f64 {
     [-2.0, -1.0, 1.0, 2.0][random.below(4)]
 }
@@ -164,7 +165,8 @@ struct Host<T: Field> {
     /// op(A), the middle of a chain, op(B).
     factors: Vec<BlockGroups<Cbc<T>>>,
     mask: BlockGroups<Cbc<T>>,
-    /// Of each group of rows of op(B): blocks on the diagonal, a number for each block row, one for each row.
+    /// Of each group of rows of op(B): blocks on the diagonal, a number for each block row, one for
+    /// each row.
     information: Vec<Cbc<T>>,
     of_blocks: Vec<Vec<T>>,
     of_rows: Vec<Vec<T>>,

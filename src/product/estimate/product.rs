@@ -7,12 +7,14 @@ use crate::{
 };
 
 impl<M: Matrix> Product<'_, M> {
-    /// What [`Product::run_to_host`] of A·B will take of a device, found on the host alone, by the planning that the product itself goes by.
-    /// A and B may be the same matrix, which is then counted once.
+    /// What [`Product::run_to_host`] of A·B will take of a device, found on the host alone, by the
+    /// planning that the product itself goes by. A and B may be the same matrix, which is then
+    /// counted once.
     ///
     /// # Errors
-    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`] for `f64` on a device without it;
-    /// [`Error::Argument`] for weights, parts, masks and chains, of which there is no estimate; else as [`Product::run`].
+    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`]
+    /// for `f64` on a device without it; [`Error::Argument`] for weights, parts, masks and chains,
+    /// of which there is no estimate; else as [`Product::run`].
     ///
     /// ```
     /// use blockmul::{Csc, Device, Product};

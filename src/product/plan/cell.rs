@@ -1,4 +1,5 @@
-//! One cell of a product of grids: a plan for each inner group that makes it, and how their products are added.
+//! One cell of a product of grids: a plan for each inner group that makes it, and how their
+//! products are added.
 use super::{
     kind::Arrays,
     pair::{Pair, Places, Stored},
@@ -34,7 +35,8 @@ pub(super) struct Term<M: Matrix> {
 enum Operands<T> {
     /// Cells as they are stored.
     Cells { a: Place, b: Place },
-    /// Matrices without inner columns and rows: a cell of the mask that no inner group makes is explicit zeros.
+    /// Matrices without inner columns and rows: a cell of the mask that no inner group makes is
+    /// explicit zeros.
     Nothing { a: DeviceCbc<T>, b: DeviceCbc<T> },
 }
 
@@ -71,7 +73,8 @@ impl<M: Matrix> CellPlan<M> {
         })
     }
 
-    /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the mask.
+    /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the
+    /// mask.
     pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<Option<Self>> {
         let mut terms: Vec<Term<M>> = Vec::new();
         for k in 0..a.cols().len() {
@@ -108,7 +111,8 @@ impl<M: Matrix> CellPlan<M> {
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
-    /// The cell, alpha times, added to beta times what was in `c`; `parts` is room for products to be added.
+    /// The cell, alpha times, added to beta times what was in `c`; `parts` is room for products to
+    /// be added.
     pub fn enqueue(
         &self,
         work: &Work,

@@ -1,4 +1,5 @@
-//! One product of two grids of cells, planned: C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h).
+//! One product of two grids of cells, planned: C(g, h) is the sum over the inner groups k of A(g,
+//! k)·B(k, h).
 use super::{
     GramParts,
     cell::{CellPlan, Side},
@@ -66,7 +67,8 @@ pub(super) struct GridProduct<M: Matrix> {
     pub bins: Vec<Bin>,
     pub bytes: u64,
     cells: Vec<CellPlan<M>>,
-    /// Products that are yet to be added: those of one cell at a time, one after another, without padding. `None` if no cell adds any.
+    /// Products that are yet to be added: those of one cell at a time, one after another, without
+    /// padding. `None` if no cell adds any.
     parts: Option<Buffer<M::Element>>,
 }
 

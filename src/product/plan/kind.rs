@@ -1,4 +1,5 @@
-//! The kinds of matrices that products are planned for: matrices, and matrices of groups. To a plan a matrix is a grid of one cell.
+//! The kinds of matrices that products are planned for: matrices, and matrices of groups. To a plan
+//! a matrix is a grid of one cell.
 use super::{DeviceWeights, cell::Side};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
@@ -47,7 +48,8 @@ pub trait Grid: Sized + 'static {
     fn check(pattern: &Self::Pattern, name: &str, of: &Self::Device) -> Result<()>;
     #[doc(hidden)]
     fn weights<'a, 'b>(of: &'b WeightsOf<'a, Self>) -> &'b [DeviceWeights<'a, Self::Matrix>];
-    /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where their product is planned.
+    /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where
+    /// their product is planned.
     #[doc(hidden)]
     fn check_inner(a: Side<'_>, b: Side<'_>) -> Result<()>;
 }

@@ -1,7 +1,8 @@
 //! Planned products: structure once, values many times.
 //!
-//! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, where their sums go, the pattern of the result.
-//! An execution then is the sums alone. Every product is one of grids of cells; a matrix is a grid of one cell.
+//! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, where
+//! their sums go, the pattern of the result. An execution then is the sums alone. Every product is
+//! one of grids of cells; a matrix is a grid of one cell.
 mod cell;
 mod grid;
 mod inputs;
@@ -36,21 +37,26 @@ use kind::{ElementOf, arrays, arrays_mut};
 use std::sync::{Mutex, PoisonError};
 use weighing::Weighing;
 
-/// A product of matrices whose patterns stay the same, prepared by [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`),
-/// or of groups (`Plan<BlockGroups<Cbc<f64>>>`).
+/// A product of matrices whose patterns stay the same, prepared by
+/// [`Product::plan`](super::Product::plan): of matrices (`Plan<Cbc<f64>>`), or of groups
+/// (`Plan<BlockGroups<Cbc<f64>>>`).
 ///
-/// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR, `Inputs::of(&j).weights(w)`.
+/// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
+/// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right, each product into room that the plan holds; its bits are those of the products one after the
-/// other, and in `f16` what is between them is rounded to it. With weights W the right factor B becomes T = W·B first: an element of a block of T
-/// is the sum over the block's inner index in ascending order, each multiplication rounded before it is added, that sum multiplied by the
-/// weight if there is one; or an element of B multiplied by its weight; rounded to the element type.
-/// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of JᵀWJ that mirror each other are rounded
-/// apart: the whole of it need not be symmetric to the last bit.
+/// A chain is multiplied from the right, each product into room that the plan holds; its bits are
+/// those of the products one after the other, and in `f16` what is between them is rounded to it.
+/// With weights W the right factor B becomes T = W·B first: an element of a block of T is the sum
+/// over the block's inner index in ascending order, each multiplication rounded before it is added,
+/// that sum multiplied by the weight if there is one; or an element of B multiplied by its weight;
+/// rounded to the element type. [`reference::gram_weighted`](crate::reference::gram_weighted) has
+/// the same bits. Two elements of JᵀWJ that mirror each other are rounded apart: the whole of it
+/// need not be symmetric to the last bit.
 ///
-/// Of groups, C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), wherever at least one k has both, on the union of the
-/// products' patterns. Each product is summed by itself and rounded to the element type; then the products are added in ascending k and
-/// the sum is rounded. With one k there is nothing to add. [`reference::multiply_groups`](crate::reference::multiply_groups) and
+/// Of groups, C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), wherever at least one
+/// k has both, on the union of the products' patterns. Each product is summed by itself and rounded
+/// to the element type; then the products are added in ascending k and the sum is rounded. With one
+/// k there is nothing to add. [`reference::multiply_groups`](crate::reference::multiply_groups) and
 /// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
@@ -173,8 +179,9 @@ impl<K: Kind> Plan<K> {
         &self.c
     }
 
-    /// The patterns of W as block-diagonal matrices, one for each group of rows of the last factor (a matrix is one group): for
-    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None without weights.
+    /// The patterns of W as block-diagonal matrices, one for each group of rows of the last factor
+    /// (a matrix is one group): for [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros). None
+    /// without weights.
     pub fn weights_patterns(&self) -> &[DevicePattern] {
         self.weights.as_deref().unwrap_or_default()
     }

@@ -91,7 +91,8 @@ impl<M: Matrix> Pair<M> {
         }
     }
 
-    /// The factors in the order of their arrays: those of row-major matrices are the transposes', Cᵀ = op(B)ᵀ·op(A)ᵀ.
+    /// The factors in the order of their arrays: those of row-major matrices are the transposes',
+    /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
     fn sides(a: Stored<'_>, b: Stored<'_>) -> (Side, Side) {
         let side = |Stored { pattern, transposed }: Stored<'_>| Side {
             pattern: pattern.arrays.clone(),

@@ -3,8 +3,9 @@ use crate::Part;
 
 /// What is made of a square C that has several groups, such as JᵀJ.
 ///
-/// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp stands above and Wᵀ below. A [`Part`] stands for
-/// itself in both places: of `Part::Lower` is made exactly what C has on and below its diagonal.
+/// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp stands
+/// above and Wᵀ below. A [`Part`] stands for itself in both places: of `Part::Lower` is made
+/// exactly what C has on and below its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GramParts {
     /// What of the diagonal groups.

@@ -1,7 +1,8 @@
 //! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that product, planned once, say which blocks sum
-//! to which, in ascending order. Of that plan nothing is multiplied.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that
+//! product, planned once, say which blocks sum to which, in ascending order. Of that plan nothing
+//! is multiplied.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
@@ -57,7 +58,8 @@ impl<T: Element> GroupSum<T> {
         &self.union.c
     }
 
-    /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after another, without padding.
+    /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after
+    /// another, without padding.
     pub fn run(&self, work: &Work, parts: &Buffer<T>, scaling: Scaling<T::Arithmetic>, c: Room<'_, T>) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
         for (pair, run_end, first) in self.union.runs() {

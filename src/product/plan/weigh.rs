@@ -1,4 +1,5 @@
-//! T = W·J for a block-diagonal W: a scaling of J's blocks into room of their own, on J's pattern. Kernels: `cl/product/weigh.cl`.
+//! T = W·J for a block-diagonal W: a scaling of J's blocks into room of their own, on J's pattern.
+//! Kernels: `cl/product/weigh.cl`.
 use super::{DeviceWeights, Weights};
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result,
@@ -140,7 +141,8 @@ impl<T: Element> Weigh<T> {
         self.weights.device()
     }
 
-    /// Floating-point operations with these weights: 2 for each product of scalars that is added, 1 for each multiplication by a weight.
+    /// Floating-point operations with these weights: 2 for each product of scalars that is added, 1
+    /// for each multiplication by a weight.
     pub fn flops<I, V>(&self, weights: &Weights<I, V>) -> u64 {
         let sums = 2 * self.shape.rows() as u64;
         let of_element = match weights {

@@ -1,17 +1,20 @@
 //! The weights of a product: [`Weights`].
 use crate::{DeviceMatrix, DeviceVector, Matrix};
 
-/// What the residuals of J·x - b are weighed with: a block-diagonal W, one block for each block row of J.
+/// What the residuals of J·x - b are weighed with: a block-diagonal W, one block for each block row
+/// of J.
 ///
-/// `I` is a block-diagonal matrix, `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for products on a device, their host's for
-/// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns. Blocks of W are used as they are: whether they
-/// are symmetric is not checked.
+/// `I` is a block-diagonal matrix, `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for products
+/// on a device, their host's for [`reference::gram_weighted`](crate::reference::gram_weighted),
+/// `()` for plans of patterns. Blocks of W are used as they are: whether they are symmetric is not
+/// checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Weights<I, V> {
-    /// A full information matrix for each block row (edge, observation): with J of n block rows of r scalar rows, n x n blocks of r x r,
-    /// all on the diagonal and none missing.
+    /// A full information matrix for each block row (edge, observation): with J of n block rows of
+    /// r scalar rows, n x n blocks of r x r, all on the diagonal and none missing.
     Information(I),
-    /// The same, each multiplied by a number: robust losses on Mahalanobis distances. `weights` has n elements.
+    /// The same, each multiplied by a number: robust losses on Mahalanobis distances. `weights` has
+    /// n elements.
     Scaled {
         /// The information matrices.
         information: I,

@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::plan::Apply;
 /// use blockmul::solver::{Damping, ImplicitSchur};
-/// use blockmul::{BlockShape, Cbc, Device};
+/// use blockmul::{BlockShape, Cbc, Device, Planned};
 /// use nalgebra::{DMatrix, dmatrix};
 /// let device = Device::auto()?;
 /// // Two cameras of one parameter that see one point of one:
