@@ -1,5 +1,5 @@
-//! What kernels take: names and types of their arguments, read from a program that was built from source, and compared with what the host
-//! passes.
+//! Names and types of kernel arguments, as the compiler reports them. They are read from a program
+//! that was built from source, and compared with what the host passes.
 use super::{
     handle::{Kernel, Program},
     parameters::Parameter,
@@ -14,7 +14,7 @@ pub(super) struct KernelArguments {
     pub(super) arguments: Vec<Argument>,
 }
 
-/// Name and OpenCL type of an argument; a driver may withhold both, they are empty then.
+/// Name and OpenCL type of an argument. Both are empty if the driver withholds them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -22,15 +22,16 @@ pub(super) struct Argument {
 }
 
 impl KernelArguments {
-    /// Whether `program` has such a kernel: by its name and the number of its arguments, which a program from a binary knows too.
+    /// Whether `program` has such a kernel. Name and number of arguments decide: a program from a
+    /// binary knows these too.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let count = Kernel::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())
     }
 }
 
-/// Those of the kernel `name` of a program. OpenCL promises names and types only for programs built from source.
-/// `written` is its name in the source.
+/// The arguments of the kernel `name` of a program; `written` is its name in the source. OpenCL
+/// promises names and types only for programs built from source.
 pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {
     if !program.kernel_names()?.iter().any(|one| one == name) {
         return Err(Error::Signature { kernel: written, detail: "its source has no such kernel".into() });

@@ -1,12 +1,14 @@
 //! Several kernels compiled as one program.
 //!
-//! A compiler reads the declarations of OpenCL C, and PoCL its library, anew for every program: that is most of the time of a small one.
-//! So the sources of the kernels that are missing at a time are joined. Each part begins with its macros and ends by forgetting them; its
-//! functions and kernels are renamed by macros too, with the number of the part behind the name.
+//! A compiler reads the declarations of OpenCL C anew for every program, and PoCL its library too.
+//! In a small program that is most of the time. So the sources of all kernels missing at one time
+//! are joined into one program. Each source becomes a part, which defines its macros first and
+//! undefines them at its end. Macros also rename its functions and kernels: the number of the part
+//! is appended to the name.
 use super::source::{COMMON, Options, Source};
 use std::{collections::BTreeSet, fmt::Write};
 
-/// A kernel and what it is compiled from.
+/// A kernel, its source and the options it is compiled with.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
     pub(super) source: Source,
@@ -14,7 +16,8 @@ pub(super) struct Unit {
     pub(super) kernel: &'static str,
 }
 
-/// Kernels as one program: each source once for all its kernels with the same options, without those that are not wanted.
+/// Kernels as one program. Each source comes once for all its kernels with the same options,
+/// without the kernels that are not wanted.
 pub(super) struct Batch {
     pub(super) text: String,
     pub(super) options: String,
@@ -23,7 +26,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Of units whose flags of the compiler are the same.
+    /// Joins units whose compiler flags are the same.
     pub(super) fn new<'u>(units: impl IntoIterator<Item = &'u Unit>) -> Self {
         let (mut parts, mut names): (Vec<(Source, &Options, Vec<&str>)>, _) = (Vec::new(), Vec::new());
         for Unit { source, options, kernel } in units {
@@ -44,31 +47,31 @@ impl Batch {
     }
 }
 
-/// The name in a program of a function of part `part`.
+/// The name that a function of part `part` has in the program.
 fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
 fn add_part(text: &mut String, number: usize, source: Source, options: &Options, kernels: &[&str]) {
-    let words = Words::of(&[COMMON.text, source.text]);
+    let names = DefinedNames::of(&[COMMON.text, source.text]);
     let defines = options.defines.iter().cloned();
-    let renames = words.functions.iter().map(|function| (function.clone(), renamed(function, number)));
+    let renames = names.functions.iter().map(|function| (function.clone(), renamed(function, number)));
     let defines: Vec<(String, String)> = defines.chain(renames).collect();
     for (name, value) in &defines {
         let _ = writeln!(text, "#define {name} {value}");
     }
-    // The log names the file and the line.
+    // The compiler's log names the file and the line.
     let _ = writeln!(text, "#line 1 \"{}\"\n{}", COMMON.path, COMMON.text);
     let _ = writeln!(text, "#line 1 \"{}\"\n{}", source.path, with_kernels(source.text, kernels));
-    let macros = words.macros.iter().map(String::as_str);
+    let macros = names.macros.iter().map(String::as_str);
     let forgotten: BTreeSet<&str> = defines.iter().map(|(name, _)| leading_name(name)).chain(macros).collect();
     for name in forgotten {
         let _ = writeln!(text, "#undef {name}");
     }
 }
 
-/// `text` with blank lines in place of the kernels that are not among `kernels`. A kernel begins with a line `KERNEL name(` and ends with a line
-/// `}`.
+/// `text` with blank lines in place of the kernels that are not among `kernels`. A kernel begins
+/// with a line `KERNEL name(` and ends with a line `}`.
 fn with_kernels(text: &str, kernels: &[&str]) -> String {
     let mut left_out = false;
     let mut keep = |line: &str| {
@@ -82,24 +85,25 @@ fn with_kernels(text: &str, kernels: &[&str]) -> String {
     text.lines().flat_map(|line| [if keep(line) { line } else { "" }, "\n"]).collect()
 }
 
-/// What a text defines.
+/// The names that a source defines.
 #[derive(Default)]
-struct Words {
+struct DefinedNames {
     macros: BTreeSet<String>,
-    /// Functions and kernels: names before a parenthesis outside of braces; of a macro that writes a function, its first argument.
+    /// Functions and kernels: names before a parenthesis outside of braces. If a macro writes the
+    /// function, its name is the macro's first argument.
     functions: BTreeSet<String>,
 }
 
-impl Words {
+impl DefinedNames {
     fn of(texts: &[&str]) -> Self {
-        let mut words = Self::default();
+        let mut names = Self::default();
         let bare: Vec<String> = texts.iter().map(|text| without_comments(text)).collect();
         for line in bare.iter().flat_map(|text| text.lines()) {
             let rest = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("define "));
-            words.macros.extend(rest.map(|rest| leading_name(rest.trim_start()).to_owned()));
+            names.macros.extend(rest.map(|rest| leading_name(rest.trim_start()).to_owned()));
         }
-        bare.iter().for_each(|text| words.find_functions(&without_directives(text)));
-        words
+        bare.iter().for_each(|text| names.find_functions(&without_directives(text)));
+        names
     }
 
     fn find_functions(&mut self, text: &str) {
@@ -124,7 +128,7 @@ impl Words {
     }
 }
 
-/// The name that `text` begins with, or nothing.
+/// The name that `text` begins with; empty if there is none.
 fn leading_name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     if text.starts_with(|c: char| c.is_ascii_digit()) { "" } else { &text[..end] }
@@ -141,7 +145,7 @@ fn without_comments(text: &str) -> String {
     bare + rest
 }
 
-/// Without lines that begin with `#`, and those that continue them.
+/// `text` without lines that begin with `#` and the lines that continue these.
 fn without_directives(text: &str) -> String {
     let mut continued = false;
     let mut keep = |line: &&str| {
@@ -173,9 +177,9 @@ kernel __attribute__((reqd_work_group_size(1, 1, 1))) void other(global uint* to
 
     #[test]
     fn functions_and_macros_are_found() {
-        let words = Words::of(&["#define KERNEL kernel void\n", TEXT]);
-        assert_eq!(words.macros.into_iter().collect::<Vec<_>>(), ["AREA", "KERNEL", "TWICE"]);
-        assert_eq!(words.functions.into_iter().collect::<Vec<_>>(), ["double_of", "fill", "other", "square"]);
+        let names = DefinedNames::of(&["#define KERNEL kernel void\n", TEXT]);
+        assert_eq!(names.macros.into_iter().collect::<Vec<_>>(), ["AREA", "KERNEL", "TWICE"]);
+        assert_eq!(names.functions.into_iter().collect::<Vec<_>>(), ["double_of", "fill", "other", "square"]);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::{Result, Word};
 use opencl3::types::cl_mem;
 use std::marker::PhantomData;
 
-/// Device memory holding `len` values of type `T`; empty ones are legal (OpenCL's are not). Owned and pooled, or borrowed.
+/// Device memory holding `len` values of type `T`, from the pool or borrowed from the application.
+/// It may be empty, which OpenCL's own buffers may not.
 pub(crate) struct Buffer<T> {
     pub(super) memory: Memory,
     len: usize,
@@ -16,17 +17,17 @@ impl<T: Word> Buffer<T> {
         Self { memory, len, element: PhantomData }
     }
 
-    /// Values held.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes of device memory held, size class included.
+    /// Bytes of device memory held, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }
 
-    /// The handle, for others than the queues of the device.
+    /// The handle, for use outside the queues of the device.
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }
@@ -36,12 +37,12 @@ impl<T: Word> Buffer<T> {
         self.memory.raw_on(queue.number())
     }
 
-    /// The memory, given away with one reference.
+    /// Gives the memory away with one reference.
     pub(crate) fn into_raw(self) -> cl_mem {
         self.memory.into_raw()
     }
 
-    /// Copies the buffer to the host; waits.
+    /// Copies the buffer to the host. Waits.
     pub fn download(&self, work: &Work) -> Result<Vec<T>> {
         work.read(self, 0, self.len)
     }

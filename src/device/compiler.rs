@@ -1,15 +1,17 @@
-//! Makes programs, on threads of its own: from the cache of kernels where they are there, else from source.
+//! Makes programs on its own threads: from the cache of kernels if it has them, otherwise from
+//! source.
 //!
-//! Kernels are asked for while the stages of a product are set up, and waited for when the first is launched. What is missing by then
-//! is compiled as one program (see `batch`): PoCL and NVIDIA's driver compile one program of a process at a time. Binaries of the cache
-//! are loaded side by side.
+//! Kernels are requested while the stages of a product are set up, and waited for when the first is
+//! launched. All that are missing by then are compiled as one program (see `batch`). PoCL and
+//! NVIDIA's driver compile only one program of a process at a time. Binaries of the cache are
+//! loaded side by side.
 use super::{
     DeviceInfo, arguments,
     batch::{Batch, Unit},
     cl::{BUILD_FAILURE, failed},
     handle::{Context, Program as ClProgram},
     info::DeviceId,
-    kernel_cache::{Cache, Known},
+    kernel_cache::{Cache, KnownKernel},
     program::{Compiled, Program},
 };
 use crate::{Error, Progress, Result, events::ms};
@@ -25,41 +27,41 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Threads beyond this gain nothing: a solver's plans have some ten binaries.
+/// Most threads. More gain nothing: a solver's plans have some ten binaries.
 const MOST_THREADS: usize = 8;
-/// How long a thread without work waits for the next plan.
+/// How long an idle thread waits for the next job before it ends.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The threads that make a device's programs; they end with it.
+/// The threads that make a device's programs. They end when this is dropped.
 pub(super) struct Compiler {
-    site: Arc<Site>,
+    shared: Arc<Shared>,
 }
 
-/// What the threads share.
-struct Site {
+/// State shared by the threads.
+struct Shared {
     context: Arc<Context>,
     device: DeviceId,
     cache: Option<Cache>,
-    /// Binaries that are loaded, by their keys.
+    /// Loaded binaries by their keys.
     binaries: Mutex<HashMap<String, Weak<ClProgram>>>,
     compiled: AtomicU64,
     loaded: AtomicU64,
     progress: Mutex<Option<Progress>>,
     queue: Mutex<Queue>,
-    /// There is work, or the end.
+    /// Signals a new job, or the end.
     wake: Condvar,
-    /// Nothing is left to make.
+    /// Signals that no job is left.
     done: Condvar,
 }
 
 #[derive(Default)]
 struct Queue {
-    /// Kernels' programs asked for that nobody has waited for yet.
+    /// Programs that were requested and not begun.
     asked: Vec<Arc<Program>>,
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
-    /// Threads that are at a job.
+    /// Threads that work on a job.
     busy: usize,
     /// Kernels of jobs that compile, begun or not.
     to_compile: u64,
@@ -69,7 +71,7 @@ struct Queue {
 
 enum Job {
     /// Parts of one binary of the cache.
-    Load(String, Vec<(Arc<Program>, Known)>),
+    Load(String, Vec<(Arc<Program>, KnownKernel)>),
     /// Programs to compile as one.
     Compile(Vec<Arc<Program>>),
 }
@@ -86,7 +88,7 @@ impl Job {
 impl Compiler {
     pub(super) fn new(context: Arc<Context>, info: &DeviceInfo) -> Self {
         Self {
-            site: Arc::new(Site {
+            shared: Arc::new(Shared {
                 context,
                 device: info.id,
                 cache: Cache::for_device(info),
@@ -101,83 +103,85 @@ impl Compiler {
         }
     }
 
-    /// Asks for `program`, unless it is made or asked for already; it is begun when one that was asked for is waited for.
+    /// Requests `program`, unless it is made or requested already. Work on it begins at the first
+    /// wait for any requested program.
     pub(super) fn ask(&self, program: &Arc<Program>) {
-        // Under the lock: whoever finds it asked for finds it in the list too.
-        let mut queue = self.site.queue();
+        // Under the lock: a program that is no longer new is already in the list.
+        let mut queue = self.shared.queue();
         if program.is_new() {
             queue.asked.push(program.clone());
         }
     }
 
-    /// Begins with every program asked for; whether there was one.
+    /// Begins with every requested program; returns whether there was one.
     pub(super) fn start(&self) -> bool {
-        let asked = std::mem::take(&mut self.site.queue().asked);
+        let asked = std::mem::take(&mut self.shared.queue().asked);
         if asked.is_empty() {
             return false;
         }
         let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let jobs = self.site.jobs(asked);
-        let mut queue = self.site.queue();
+        let jobs = self.shared.jobs(asked);
+        let mut queue = self.shared.queue();
         for job in jobs {
             if let Job::Compile(programs) = &job {
                 queue.to_compile += programs.len() as u64;
             }
             queue.jobs.push_back(job);
             if queue.idle < queue.jobs.len() && queue.threads < most {
-                let site = self.site.clone();
-                if let Ok(handle) = thread::Builder::new().name("blockmul kernels".into()).spawn(move || site.work()) {
+                let shared = self.shared.clone();
+                if let Ok(handle) = thread::Builder::new().name("blockmul kernels".into()).spawn(move || shared.work())
+                {
                     queue.threads += 1;
                     queue.handles.retain(|handle| !handle.is_finished());
                     queue.handles.push(handle);
                 }
             }
-            self.site.wake.notify_one();
+            self.shared.wake.notify_one();
         }
         if queue.threads == 0 {
-            // No thread can be had.
+            // The system gives no thread: compile in this one.
             while let Some(job) = queue.jobs.pop_front() {
-                queue = self.site.work_off(queue, job);
+                queue = self.shared.work_off(queue, job);
             }
         }
         true
     }
 
-    /// Waits until every program asked for is made; how long that took.
+    /// Waits until every requested program is made; returns the time this took.
     pub(super) fn finish(&self) -> Duration {
         let start = Instant::now();
         let begun = self.start();
-        let mut queue = self.site.queue();
+        let mut queue = self.shared.queue();
         if !begun && queue.is_done() {
             return Duration::ZERO;
         }
         while !queue.is_done() {
-            queue = self.site.done.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.shared.done.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
         start.elapsed()
     }
 
     /// Kernels compiled from source so far, and kernels loaded from the cache.
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.site.compiled.load(Relaxed), self.site.loaded.load(Relaxed))
+        (self.shared.compiled.load(Relaxed), self.shared.loaded.load(Relaxed))
     }
 
-    /// Reports kernels compiled from source, of all that are asked for meanwhile.
+    /// Reports to `progress` how many kernels are compiled from source, of all requested meanwhile.
     pub(super) fn report_to(&self, progress: Progress) {
-        *self.site.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+        *self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
 }
 
 impl Drop for Compiler {
     fn drop(&mut self) {
-        let mut queue = self.site.queue();
+        let mut queue = self.shared.queue();
         queue.closed = true;
         queue.jobs.clear();
         let handles = std::mem::take(&mut queue.handles);
         drop(queue);
-        self.site.wake.notify_all();
+        self.shared.wake.notify_all();
         for handle in handles {
-            // A thread that is compiling would meet a driver that is being torn down.
+            // The driver must not be torn down while a thread compiles.
             let _it_panicked = handle.join();
         }
     }
@@ -189,12 +193,12 @@ impl Queue {
     }
 }
 
-impl Site {
+impl Shared {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to do for `asked`.
+    /// The jobs that make the programs `asked`.
     fn jobs(&self, asked: Vec<Arc<Program>>) -> Vec<Job> {
         let (mut known, mut missing): (BTreeMap<String, Vec<_>>, BTreeMap<String, Vec<_>>) = Default::default();
         for program in asked {
@@ -208,7 +212,7 @@ impl Site {
         compile.chain(load).collect()
     }
 
-    /// What a thread does.
+    /// The loop of a thread: jobs, until there are none for a while.
     fn work(&self) {
         let mut queue = self.queue();
         loop {
@@ -229,7 +233,7 @@ impl Site {
         queue.threads -= 1;
     }
 
-    /// Does a job while the queue is left to others.
+    /// Does a job with the queue unlocked.
     fn work_off<'s>(&'s self, mut queue: MutexGuard<'s, Queue>, job: Job) -> MutexGuard<'s, Queue> {
         queue.busy += 1;
         drop(queue);
@@ -237,7 +241,8 @@ impl Site {
         queue = self.queue();
         queue.busy -= 1;
         if queue.is_done() {
-            queue.to_compile = 0; // of a job that ended in a panic some are left
+            // A job that ended in a panic leaves some.
+            queue.to_compile = 0;
             self.done.notify_all();
         }
         queue
@@ -259,15 +264,15 @@ impl Site {
         }
     }
 
-    fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, Known)>) {
+    fn load_or_compile(&self, binary: &str, programs: Vec<(Arc<Program>, KnownKernel)>) {
         let start = Instant::now();
-        let takes = || programs.iter().map(|(_, known)| &known.takes);
-        match self.loaded(binary).filter(|(loaded, _)| takes().all(|takes| takes.is_of(loaded))) {
+        let arguments = || programs.iter().map(|(_, known)| &known.arguments);
+        match self.loaded(binary).filter(|(loaded, _)| arguments().all(|of| of.is_of(loaded))) {
             Some((loaded, driver_ms)) => {
                 self.loaded.fetch_add(programs.len() as u64, Relaxed);
                 let count = programs.len();
-                for (program, Known { takes, .. }) in programs {
-                    program.finish(Ok(Compiled::new(loaded.clone(), takes)));
+                for (program, KnownKernel { arguments, .. }) in programs {
+                    program.finish(Ok(Compiled::new(loaded.clone(), arguments)));
                 }
                 tracing::debug!(target: "blockmul::device", kernels = count, ms = ms(start), driver_ms, "kernels loaded");
             }
@@ -279,13 +284,14 @@ impl Site {
         }
     }
 
-    /// The program of a binary of the cache, and milliseconds of the driver's part of loading it.
+    /// The program of a cached binary, and the driver's share of loading it in milliseconds.
     fn loaded(&self, key: &str) -> Option<(Arc<ClProgram>, f64)> {
         let mut binaries = self.binaries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = binaries.get(key).and_then(Weak::upgrade) {
             return Some((loaded, 0.0));
         }
-        drop(binaries); // two that load the same binary at once each have theirs
+        // Two threads that load the same binary at once get one program each.
+        drop(binaries);
         let binary = self.cache.as_ref()?.binary(key)?;
         let start = Instant::now();
         let loaded = Arc::new(self.load(&binary).ok()?);
@@ -295,7 +301,8 @@ impl Site {
         Some((loaded, driver_ms))
     }
 
-    /// Compiles programs as one; if that fails, each by itself, so that each has its own error.
+    /// Compiles programs as one. If that fails, compiles each alone, so that each has its own
+    /// error.
     fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
         match self.compiled(programs) {
@@ -329,17 +336,17 @@ impl Site {
         let units: Vec<&Unit> = programs.iter().map(|program| &program.unit).collect();
         let batch = Batch::new(units.iter().copied());
         let built = self.build(&batch, &units)?;
-        let takes: Vec<_> = (batch.names.iter().zip(&units))
+        let arguments: Vec<_> = (batch.names.iter().zip(&units))
             .map(|(name, unit)| arguments::of_kernel(&built, name, unit.kernel))
             .collect::<Result<_>>()?;
         if let Some(cache) = &self.cache
             && let Some(binary) = built.binary_of(self.device)
         {
-            cache.store(&batch, units.iter().copied().zip(&takes), &binary);
+            cache.store(&batch, units.iter().copied().zip(&arguments), &binary);
         }
         tracing::debug!(target: "blockmul::device", kernels = names(&units), ms = ms(start), "kernels compiled");
         let built = Arc::new(built);
-        Ok(takes.into_iter().map(|takes| Compiled::new(built.clone(), takes)).collect())
+        Ok(arguments.into_iter().map(|of| Compiled::new(built.clone(), of)).collect())
     }
 
     fn build(&self, batch: &Batch, units: &[&Unit]) -> Result<ClProgram> {
@@ -359,16 +366,16 @@ impl Site {
 
     /// A program of the application's context from a binary.
     fn load(&self, binary: &[u8]) -> Result<ClProgram> {
-        // SAFETY: the bytes are what the driver gave out for this very device, version and source,
-        // kept by this user alone (see `kernel_cache`).
+        // SAFETY: the driver gave out these bytes for this device, version and source; only this
+        // user could write to them since (see `kernel_cache`).
         let program = unsafe { ClProgram::from_binary(&self.context, self.device, binary)? };
         program.build(self.device, "").map_err(|code| failed("clBuildProgram", code))?;
         Ok(program)
     }
 
-    /// Says how many kernels are compiled, of how many that are to be.
+    /// Reports how many kernels are compiled, of all that are to be.
     fn report(&self) {
-        // Under the lock, so that what is told last is newest.
+        // Under the lock, so that the last report is the newest.
         if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
             let (left, compiled) = (self.queue().to_compile, self.compiled.load(Relaxed));
             progress.tell(compiled, compiled + left);
@@ -376,7 +383,7 @@ impl Site {
     }
 }
 
-/// Kernels for messages: `cl/product/esc/gather.cl gather_runs, cl/product/esc/gather.cl gather_ends`.
+/// The kernels' names for messages, such as `cl/product/esc/gather.cl gather_runs`.
 fn names(units: &[&Unit]) -> String {
     let name = |unit: &&Unit| format!("{} {}", unit.source.path, unit.kernel);
     units.iter().map(name).collect::<Vec<_>>().join(", ")

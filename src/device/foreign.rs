@@ -1,4 +1,5 @@
-//! An application's own OpenCL handles: its context and queue adopted, its buffers borrowed, events in and out.
+//! An application's own OpenCL handles: adopts its context and queue, borrows its buffers,
+//! exchanges events.
 use super::{
     Buffer, Device, Work,
     cl::check,
@@ -25,8 +26,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// A point in a queue: done when the commands before it are. [`Device::marker`] makes one, and so
-/// does every execution of a plan.
+/// A point in a queue. It is reached when the commands before it are done. [`Device::marker`] makes
+/// one, and so does every execution of a plan.
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// `None` if nothing was enqueued.
@@ -69,10 +70,10 @@ impl Marker {
         Ok(self.event.as_ref().map(|event| event.get()))
     }
 
-    /// Waits until everything before the marker is done.
+    /// Waits until everything enqueued before the marker is done.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] when a command before it failed.
+    /// [`Error::OpenCl`] if a command before it failed.
     pub fn wait(&self) -> Result<()> {
         match (&self.device, &self.event) {
             (_, None) => Ok(()),
@@ -86,15 +87,17 @@ impl Marker {
 }
 
 impl Device {
-    /// Adopts an application's context, device and queue. They are retained, and released when the last clone of the device and the last
-    /// matrix on it are dropped.
+    /// Adopts an application's context, device and queue. They are retained, and released when the
+    /// last clone of the device and the last matrix on it are dropped.
     ///
-    /// A queue without profiling gives stage times of `None`. On one that runs out of order the device keeps its own commands in order by
-    /// events; the application's on the same queue join that order by [`Device::wait_for`] and [`Device::marker`]. A device that
+    /// Without profiling on the queue, stage times are `None`. On a queue that runs out of order
+    /// the device keeps its own commands in order by events. The application's commands on that
+    /// queue join the order by [`Device::wait_for`] and [`Device::marker`]. A device that
     /// [`Device::list`] does not have, such as a part of another, gets the index `usize::MAX`.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the context has not that device or the queue belongs to others; [`Error::OpenCl`].
+    /// [`Error::Argument`] if the context does not have the device, or the queue belongs to another
+    /// context or device; [`Error::OpenCl`].
     ///
     /// # Safety
     /// The three must be valid handles of one OpenCL platform.
@@ -114,11 +117,12 @@ impl Device {
         let id = ClDevice::new(device);
         let platform = Platform::new(check("clGetDeviceInfo", id.platform().map_err(|error| error.0))?);
         let mut info = info::describe(0, &platform, device)?;
-        // Its place in the list, where it is listed (a sub-device is not).
+        // The index in the list, if the device is listed (a sub-device is not).
         info.index =
             Self::list().ok().and_then(|all| all.iter().position(|one| one.id == info.id)).unwrap_or(usize::MAX);
 
-        // SAFETY: both are valid by the caller's word; each retain is undone when the wrapper made of it is dropped.
+        // SAFETY: both are valid, as the caller promises. Each retain is undone when the wrapper
+        // made of it is dropped.
         unsafe {
             check("clRetainContext", clc::retain_context(context))?;
             let context = Context::from_raw(context);
@@ -132,17 +136,18 @@ impl Device {
         }
     }
 
-    /// Makes everything enqueued from now on wait for `events`: those of the commands that write an adopted matrix, say.
+    /// Makes everything enqueued from now on wait for `events`, such as those of the commands that
+    /// write an adopted matrix.
     ///
     /// # Errors
-    /// [`Error::OpenCl`], for events of another context above all; [`Error::CommandFailed`] for one that
-    /// has ended in an error.
+    /// [`Error::OpenCl`], above all for events of another context; [`Error::CommandFailed`] if the
+    /// command of an event has failed.
     ///
     /// # Safety
     /// The events must be valid handles.
     pub unsafe fn wait_for(&self, events: &[RawEvent]) -> Result<()> {
         if events.is_empty() {
-            return Ok(()); // a barrier on nothing would wait for all
+            return Ok(()); // a barrier on no event would wait for all commands
         }
         // A barrier on an event that has failed may never end (PoCL).
         for &event in events {
@@ -156,13 +161,14 @@ impl Device {
         }
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", |queue, before| {
             let events = before.and(events);
-            // SAFETY: valid by the caller's word.
+            // SAFETY: valid, as the caller promises.
             unsafe { clq::enqueue_barrier_with_wait_list(queue, events.len() as u32, events.as_ptr()) }
         })?;
         Ok(())
     }
 
-    /// Makes everything enqueued from now on wait for `markers`. Those of the device itself need no wait: its queue keeps their order.
+    /// Makes everything enqueued from now on wait for `markers`. Those of the device itself need no
+    /// wait: its queue keeps their order.
     pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
         let of_others = markers.iter().filter(|m| m.device.as_ref().is_none_or(|device| !device.same_as(self)));
         let events = of_others.map(Marker::raw).collect::<Result<Vec<_>>>()?;
@@ -170,7 +176,8 @@ impl Device {
         unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
     }
 
-    /// A marker behind everything enqueued through the device so far: the event for others to wait for.
+    /// A marker behind everything enqueued through the device so far: an event that other queues
+    /// can wait for.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -179,7 +186,8 @@ impl Device {
             // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
-        self.inner.queue.flush()?; // others may wait for it without ever flushing this queue
+        // Others may wait for it without ever flushing this queue.
+        self.inner.queue.flush()?;
         Ok(Marker::of(self, Some(event)))
     }
 
@@ -193,7 +201,8 @@ impl Device {
         if context != self.inner.context.get() as isize {
             return Err(Error::Argument(format!("{what} is a buffer of another OpenCL context")));
         }
-        // SAFETY: the calls above have taken `raw` for a memory object; that it is one is the word of whoever called `adopt`.
+        // SAFETY: the calls above have taken `raw` for a memory object, as the caller of `adopt`
+        // promises.
         let memory = unsafe { Memory::foreign(raw)? };
         let (found, expected) = (memory.bytes() as usize / size_of::<T>(), len);
         if found < expected {

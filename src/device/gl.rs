@@ -1,14 +1,17 @@
-//! Contexts that share with OpenGL (feature `gl`), by `ocl-interop`: buffers that a renderer draws from, multiplied or written in place.
+//! Contexts that share objects with OpenGL (feature `gl`), by `ocl-interop`. Buffers that a
+//! renderer draws from are multiplied or written in place.
 use super::Device;
 use crate::{DeviceKind, Error, Result};
 
 impl Device {
-    /// A device whose context shares objects with the OpenGL context that is current in this thread.
+    /// Opens a device whose context shares objects with the OpenGL context current in this thread.
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] where no driver shares with that context (PoCL never does) or none is current.
+    /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if none is current or no driver shares with it
+    /// (PoCL never does).
     pub fn with_gl() -> Result<Self> {
-        let devices = Self::list()?; // ocl panics where there is nothing to list
+        // The crate `ocl` panics if there is no device.
+        let devices = Self::list()?;
         let unsupported = |hint: &str| Error::Unsupported {
             device: devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", "),
             feature: "OpenGL sharing (cl_khr_gl_sharing)",
@@ -20,7 +23,8 @@ impl Device {
         let none_current =
             || unsupported("make an OpenGL context of the GPU's driver current first, or use Device::auto()");
         if !is_current() {
-            return Err(none_current()); // a driver may make a context of this too, which shares nothing
+            // A driver may make a context without an OpenGL context too, but it shares nothing.
+            return Err(none_current());
         }
         let context = ocl_interop::get_context().ok_or_else(none_current)?;
         let device =
@@ -31,10 +35,11 @@ impl Device {
     }
 }
 
-/// Whether this thread has an OpenGL context: a property of one that is not null.
+/// Whether this thread has an OpenGL context: whether one of these properties is not null.
 fn is_current() -> bool {
     const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
-    const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000]; // CL_CGL_SHAREGROUP_KHR, and Apple's own
+    // CL_CGL_SHAREGROUP_KHR, and Apple's own.
+    const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000];
     ocl_interop::get_properties_list()
         .to_raw()
         .chunks_exact(2)

@@ -1,6 +1,6 @@
-//! OpenCL's objects, one reference of each held. It is released when the handle is dropped, whatever
-//! the driver says to that: the wrappers of opencl3 panic where a release fails, and a device that
-//! was lost would take its host program along.
+//! OpenCL's objects, each holding one reference. It is released when the handle is dropped, whether
+//! or not the driver reports an error. The wrappers of opencl3 panic if a release fails, so a lost
+//! device would take its host program along.
 use super::{cl::check, info::DeviceId, pool::Memory, queue::Queue};
 use crate::Result;
 use opencl3::{
@@ -11,7 +11,8 @@ use opencl3::{
 };
 use std::{cell::Cell, ffi::CString, ptr};
 
-/// Raw handles are kept as numbers, so that those of thread-safe objects are `Send` and `Sync`.
+/// Defines a handle. The raw handle is kept as a number, so that handles of thread-safe objects are
+/// `Send` and `Sync`.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident: $raw:ty, $release:path) => {
         $(#[$doc])*
@@ -22,7 +23,7 @@ macro_rules! handle {
             /// Takes over one reference.
             ///
             /// # Safety
-            /// `raw` must be valid, and one reference of it the caller's to give away.
+            /// `raw` must be valid, and the caller must own the reference that is given away.
             pub(super) unsafe fn from_raw(raw: $raw) -> Self {
                 Self(raw as isize)
             }
@@ -34,8 +35,8 @@ macro_rules! handle {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: the reference is this handle's, and released once. Failure leaks it;
-                // nothing else can be done.
+                // SAFETY: the handle owns the reference and releases it once. If that fails, the
+                // object leaks; nothing else can be done.
                 let _ = unsafe { $release(self.get()) };
             }
         }
@@ -59,14 +60,14 @@ handle!(
     Program: cl_program, clp::release_program
 );
 handle!(
-    /// What is thread-safe of a kernel.
+    /// The thread-safe part of a kernel.
     KernelHandle: cl_kernel, clk::release_kernel
 );
 
-/// A kernel. It holds its arguments, so two threads cannot share one: not `Sync`.
+/// A kernel. It stores its arguments, so two threads cannot share one: not `Sync`.
 pub(crate) struct Kernel {
     handle: KernelHandle,
-    /// The number of the queue it is launched on next.
+    /// The number of the queue that it is launched on next.
     queue: Cell<u32>,
 }
 
@@ -80,9 +81,9 @@ impl Context {
 }
 
 impl CommandQueue {
-    /// A queue in order, with profiling, for the device of `context`.
+    /// A queue that runs in order and keeps times, for the device of `context`.
     pub(super) fn with_times(context: &Context, device: DeviceId) -> Result<Self> {
-        // SAFETY: both are valid. The call of OpenCL 1.x is the one every platform has.
+        // SAFETY: both are valid. This call of OpenCL 1.x is the one that every platform has.
         #[allow(deprecated)]
         let made = unsafe { clq::create_command_queue(context.get(), device.raw(), clq::CL_QUEUE_PROFILING_ENABLE) };
         // SAFETY: it was made for this handle.
@@ -91,13 +92,13 @@ impl CommandQueue {
 }
 
 impl Event {
-    /// What became of the command: 0 done, above 0 on its way, below 0 the error it ended in.
+    /// State of the command: 0 if it is done, above 0 before that, below 0 the error that ended it.
     pub(super) fn status(&self) -> Result<i32> {
         let status = cle::get_event_info(self.get(), cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
         Ok(check("clGetEventInfo", status)?.into())
     }
 
-    /// Nanoseconds a finished command ran, `None` where its queue keeps no times.
+    /// Nanoseconds a finished command ran; `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
         let at = |what| cle::get_event_profiling_info(self.get(), what).ok().map(u64::from);
         Some(at(cle::CL_PROFILING_COMMAND_END)?.saturating_sub(at(cle::CL_PROFILING_COMMAND_START)?))
@@ -119,9 +120,9 @@ impl Program {
     /// A program of the device of `context` from a binary.
     ///
     /// # Safety
-    /// `binary` must be what the driver gave out for this very device and version.
+    /// `binary` must be one that the driver gave out for this very device and version.
     pub(super) unsafe fn from_binary(context: &Context, device: DeviceId, binary: &[u8]) -> Result<Self> {
-        // SAFETY: the caller's.
+        // SAFETY: as the caller promises.
         unsafe {
             let made = clp::create_program_with_binary(context.get(), &[device.raw()], &[binary]);
             Ok(Self::from_raw(check("clCreateProgramWithBinary", made)?))
@@ -131,13 +132,13 @@ impl Program {
     /// Builds the program for `device`.
     ///
     /// # Errors
-    /// OpenCL's code.
+    /// OpenCL's error code.
     pub(super) fn build(&self, device: DeviceId, options: &str) -> std::result::Result<(), i32> {
         let options = CString::new(options).expect("options of our own have no zero byte");
         clp::build_program(self.get(), &[device.raw()], &options, None, ptr::null_mut())
     }
 
-    /// What the compiler said; empty where it said nothing.
+    /// The compiler's log; empty if it wrote none.
     pub(super) fn build_log(&self, device: DeviceId) -> String {
         let log = clp::get_program_build_info(self.get(), device.raw(), clp::CL_PROGRAM_BUILD_LOG);
         log.map(|log| text(log.into())).unwrap_or_default()
@@ -173,7 +174,7 @@ impl Kernel {
         self.handle.get()
     }
 
-    /// The memory set from here on is for a launch on `queue`.
+    /// Chooses the queue of the next launch. Memory set from here on is for a command of `queue`.
     pub(super) fn launch_on(&self, queue: &Queue) {
         self.queue.set(queue.number());
     }
@@ -181,24 +182,24 @@ impl Kernel {
     /// # Safety
     /// Argument `index` of the kernel must be a pointer to global memory.
     pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
-        // SAFETY: the caller's; OpenCL passes such memory by its handle.
+        // SAFETY: as the caller promises. OpenCL takes such memory by its handle.
         unsafe { self.set_arg(index, &memory.raw_on(self.queue.get())) }
     }
 
     /// # Safety
     /// Argument `index` of the kernel must be of type `T`, as OpenCL passes it.
     pub(super) unsafe fn set_arg<T>(&self, index: u32, value: &T) -> Result<()> {
-        // SAFETY: the caller's; the value is copied by the call.
+        // SAFETY: as the caller promises. The call copies the value.
         let set = unsafe { clk::set_kernel_arg(self.get(), index, size_of::<T>(), ptr::from_ref(value).cast()) };
         check("clSetKernelArg", set)
     }
 
-    /// Arguments taken.
+    /// Number of arguments.
     pub(super) fn arguments(&self) -> Result<u32> {
         Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())
     }
 
-    /// Name and type of an argument; each empty where the driver withholds it.
+    /// Name and type of an argument, each empty if the driver withholds it.
     pub(super) fn argument(&self, index: u32) -> (String, String) {
         let of = |what| clk::get_kernel_arg_info(self.get(), index, what).map(|name| text(name.into()));
         let name = of(clk::CL_KERNEL_ARG_NAME).unwrap_or_default();
@@ -206,7 +207,7 @@ impl Kernel {
     }
 }
 
-/// What OpenCL gives out as text, without the zero byte at its end.
+/// Text as OpenCL gives it out, without the zero byte at its end.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()
 }

@@ -1,4 +1,4 @@
-//! What there is: platforms, devices, their limits; choosing one.
+//! Lists platforms and devices, reads their limits, and chooses a device.
 use super::cl::check;
 pub use crate::tuning::DeviceKind;
 use crate::{Element, Error, Result, tuning::Numbers};
@@ -41,7 +41,7 @@ pub struct DeviceInfo {
     pub max_group_size: usize,
     /// Whether the device computes in double precision.
     pub fp64: bool,
-    /// Whether the quotients and square roots of `f32` can be had correctly rounded.
+    /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
     /// The platform's version, which names the compiler it was built with.
@@ -52,18 +52,18 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// The size of a work-group whose items wait for one another: `preferred`, or 1 on a CPU, where
-    /// a group of one item needs no barriers.
+    /// The work-group size for items that wait for one another: `preferred`, or 1 on a CPU, where a
+    /// group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
     }
 
-    /// What kernels are compiled and launched with on this device.
+    /// The numbers that kernels are compiled and launched with on this device.
     pub(crate) fn numbers(&self) -> Numbers {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 
-    /// Refuses an element type the device cannot compute with.
+    /// Refuses an element type that the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
         match T::NAME == "f64" && !self.fp64 {
             true => Err(Error::Unsupported {
@@ -87,7 +87,7 @@ impl DeviceId {
 }
 
 pub(super) fn list() -> Result<Vec<DeviceInfo>> {
-    // PoCL finds its devices at the first question, and not for two threads at once.
+    // PoCL looks for its devices at the first query, and not for two threads at once.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let platforms = match get_platforms() {
@@ -101,7 +101,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
     let mut found = Vec::new();
     for platform in &platforms {
-        // A platform without devices answers with an error, which is no reason to give up the others.
+        // A platform without devices answers with an error. The other platforms still count.
         for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
             if let Ok(info) = describe(found.len(), platform, id) {
                 found.push(info);
@@ -114,7 +114,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
 }
 
-/// What a device says of itself.
+/// The value that a device reports.
 fn get<T>(answer: opencl3::Result<T>) -> Result<T> {
     check("clGetDeviceInfo", answer.map_err(|error| error.0))
 }

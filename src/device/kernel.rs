@@ -1,4 +1,4 @@
-//! The typed launch: a kernel takes the arguments that `kernel!` declared for it.
+//! Typed launches: a kernel takes the arguments that `kernel!` declared for it.
 use super::{
     Arguments, Device, arguments,
     batch::Unit,
@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// Work-groups of one size, in one dimension.
+/// Work-groups of one size in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     groups: usize,
@@ -36,8 +36,8 @@ impl Grid {
     }
 }
 
-/// The handles of one kernel that no thread is setting arguments of. A `cl_kernel` holds its
-/// arguments, so two threads cannot share one.
+/// Idle handles of one kernel, for one thread each. A `cl_kernel` stores its arguments, so two
+/// threads cannot share one.
 #[derive(Default)]
 pub(super) struct Handles {
     idle: Mutex<Vec<handle::Kernel>>,
@@ -64,18 +64,19 @@ impl Compiled {
 /// A kernel that takes the arguments `S`. Several threads may launch it.
 pub(crate) struct Kernel<S> {
     home: Arc<Program>,
-    /// Set when the compiled kernel's parameters have been compared with those of `S`.
+    /// Set once the compiled kernel's parameters have been compared with those of `S`.
     checked: OnceLock<()>,
     arguments: PhantomData<fn(S)>,
 }
 
 impl<S: Arguments> Kernel<S> {
-    /// The kernel compiled with `options`. It is asked for here, and waited for at the first launch.
+    /// The kernel compiled with `options`. This requests it; the first launch waits for it.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
         Self::new_from(S::SOURCE, device, options)
     }
 
-    /// The same for a kernel that most products do not launch: asked for when it is launched.
+    /// As [`Kernel::new`], for a kernel that most products do not launch: it is requested at its
+    /// first launch.
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
         Self::rare_from(S::SOURCE, device, options)
     }
@@ -93,19 +94,20 @@ impl<S: Arguments> Kernel<S> {
         Ok(Self { home, checked: OnceLock::new(), arguments: PhantomData })
     }
 
-    /// The kernel, when it is made and takes what `S` declares.
+    /// The compiled kernel, after checking that it takes the arguments `S` declares.
     fn compiled(&self, work: &Work) -> Result<&Compiled> {
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
         work.count_kernel_wait(waited);
         let compiled = compiled?;
         if self.checked.get().is_none() {
-            arguments::compare(&compiled.takes.arguments, self.home.unit.kernel, &S::parameters())?;
+            arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &S::parameters())?;
             self.checked.get_or_init(|| ());
         }
         Ok(compiled)
     }
 
-    /// Enqueues the kernel over `grid`, as a part of the current stage of `work`; an empty grid enqueues nothing.
+    /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
+    /// enqueues nothing.
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
         if grid.groups == 0 {
             return Ok(());
@@ -117,9 +119,9 @@ impl<S: Arguments> Kernel<S> {
         unsafe { S::set(&raw, &args)? };
         let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
         work.launch(S::bytes(&args), |queue, wait| {
-            // SAFETY: every argument is set; the sizes are arrays of the one dimension named. Buffers
-            // named in `args` may be dropped before the kernel ran: their memory is then reused behind
-            // it (see pool.rs).
+            // SAFETY: every argument is set; the sizes are arrays of the one dimension named.
+            // Buffers named in `args` may be dropped before the kernel has run: their memory is
+            // then reused only behind it (see pool.rs).
             unsafe {
                 let (global, local) = (global.as_ptr(), local.as_ptr());
                 clq::enqueue_nd_range_kernel(
@@ -155,7 +157,7 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let sum: Kernel<Sum<'_>> = Kernel::new(&device, &Options::group_size(16))?;
-        // Nothing, one, around one and two work-groups.
+        // No items, one, around one and around two work-groups.
         for n in [0u32, 1, 15, 16, 17, 32, 33] {
             let values: Vec<u32> = (0..n).collect();
             let (a, mut b) = (work.upload(&values)?, work.upload(&values)?);
@@ -185,7 +187,7 @@ mod tests {
         })
     }
 
-    /// The error of a kernel declared like `S`, when it is to be launched; empty if there is none.
+    /// The error at the first launch of a kernel declared like `S`; empty if there is none.
     fn refusal<S: Arguments>() -> String {
         let device = test_device();
         let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
@@ -217,7 +219,7 @@ mod tests {
         assert!(log.contains("broken.cl") && log.contains("nonsense"), "the log names file and word: {log}");
     }
 
-    /// A data race on purpose: `tools/oclgrind` proves with it that its detector is on.
+    /// A deliberate data race: `tools/oclgrind` proves with it that its detector is on.
     #[test]
     fn a_planted_race_leaves_one_of_the_values() -> Result<()> {
         const RACE: Source =

@@ -1,4 +1,5 @@
-//! Device memory as a slice of the host's: a CPU device's own memory, on a GPU what is copied there when the host is done.
+//! Device memory as a slice on the host: a CPU device's own memory; on a GPU, host memory that is
+//! copied to the device at the end.
 use super::{Buffer, Work};
 use crate::{Error, Result, Word};
 use opencl3::{command_queue as clq, memory::CL_MAP_WRITE_INVALIDATE_REGION, types::cl_mem};
@@ -7,7 +8,8 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-/// A whole buffer mapped for the host to write. What it held before does not matter and is not copied; every value is to be written.
+/// A whole buffer mapped for the host to write. Its former contents are not copied; the host must
+/// write every value.
 pub(crate) struct Mapped<'a, T: Word> {
     work: &'a Work,
     buffer: &'a mut Buffer<T>,
@@ -16,7 +18,7 @@ pub(crate) struct Mapped<'a, T: Word> {
 }
 
 impl Work {
-    /// Maps `buffer`; waits for the commands before, which may use it.
+    /// Maps `buffer`. Waits for the commands before, which may use it.
     pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
         let mut pointer = None;
         if buffer.len() > 0 {
@@ -24,8 +26,8 @@ impl Work {
             let bytes = buffer.len() * size_of::<T>();
             self.enqueue("clEnqueueMapBuffer", buffer.bytes(), |queue, wait| {
                 let mut mapped = std::ptr::null_mut();
-                // SAFETY: the range is the buffer's; the call blocks, so the address is valid when it
-                // returns, until it is unmapped.
+                // SAFETY: the range is the buffer's. The call blocks, so the address is valid from
+                // its return until it is unmapped.
                 let event = unsafe {
                     let (flags, wait, events) = (CL_MAP_WRITE_INVALIDATE_REGION, wait.len(), wait.pointer());
                     let memory = buffer.raw_on(self.queue());
@@ -39,7 +41,7 @@ impl Work {
         let mapped = Mapped { work: self, buffer, pointer };
         match pointer.is_none_or(|address| address.cast::<T>().is_aligned()) {
             true => Ok(mapped),
-            // Of an application's memory (CL_MEM_USE_HOST_PTR) that is not aligned as its elements are.
+            // An application's memory (CL_MEM_USE_HOST_PTR) that is not aligned for its elements.
             false => Err(Error::Argument(format!(
                 "the memory of a buffer of {} bytes an element is not aligned",
                 size_of::<T>()
@@ -49,7 +51,7 @@ impl Work {
 }
 
 impl<T: Word> Mapped<'_, T> {
-    /// Hands the memory back to the device: commands enqueued from here on see what was written.
+    /// Hands the memory back to the device. Commands enqueued from here on see what was written.
     pub fn unmap(mut self) -> Result<()> {
         self.release()
     }
@@ -58,7 +60,7 @@ impl<T: Word> Mapped<'_, T> {
         let Some(address) = self.pointer.take() else { return Ok(()) };
         let bytes = self.buffer.bytes();
         let unmapped = self.work.enqueue("clEnqueueUnmapMemObject", bytes, |queue, wait| {
-            // SAFETY: the address is that of the buffer's mapping, given back once; no slice of it
+            // SAFETY: the address is that of the buffer's mapping, unmapped once. No slice of it
             // outlives `self`.
             unsafe {
                 let memory = self.buffer.raw_on(self.work.queue());
@@ -87,8 +89,9 @@ impl<T: Word> Deref for Mapped<'_, T> {
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self.pointer {
-            // SAFETY: mapped memory of the buffer's length, aligned as `map` has checked; any bits are a value of a `Word`; the
-            // buffer is borrowed mutably, and whoever adopted it vouches that no other matrix has its memory.
+            // SAFETY: mapped memory of the buffer's length, aligned as `map` has checked. Any bits
+            // are a value of a `Word`. The buffer is borrowed mutably; if it was adopted, the
+            // caller of `adopt` promised that no other matrix has its memory.
             Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.buffer.len()) },
             None => &mut [],
         }
@@ -97,7 +100,7 @@ impl<T: Word> DerefMut for Mapped<'_, T> {
 
 impl<T: Word> Drop for Mapped<'_, T> {
     fn drop(&mut self) {
-        // After a panic, or an error elsewhere: there is nobody to tell.
+        // After a panic or another error: this one cannot be returned.
         let _ = self.release();
     }
 }

@@ -1,9 +1,9 @@
-//! The device: finding one, its limits, and the handles everything below it shares.
+//! The device: how one is found, its limits, and the handles that everything on it shares.
 //!
-//! This is the only room that names opencl3. It knows no matrix; those stand above it, in `resident/`. The two rooms are the only ones
-//! with `unsafe`, but for the marker traits of `element/`.
-//! Above it stand typed buffers (`buffer`), typed launches (`kernel`), and a `Work` per product, which allocates, launches,
-//! reads back and keeps the times.
+//! This is the only room that names opencl3. It knows no matrix: those are in `resident/`. Only
+//! these two rooms have `unsafe`, except for the marker traits of `element/`. This room has typed
+//! buffers (`buffer`), typed launches (`kernel`) and `Work`. A product has one `Work`, which
+//! allocates, launches, reads back and keeps the times.
 mod arguments;
 mod batch;
 mod buffer;
@@ -57,8 +57,8 @@ use std::{
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
 ///
-/// A handle: cloning it is cheap and shares all of these. It is `Send` and `Sync`; several threads may multiply on one device at
-/// once, their commands then interleave on its queue.
+/// A handle: clones are cheap and share all of these. It is `Send` and `Sync`. Several threads may
+/// multiply on one device at once; their commands then interleave on its queue.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
@@ -69,9 +69,9 @@ struct Inner {
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
-    /// The first queue, on which all is done that does not ask for another.
+    /// The first queue, for all commands that do not ask for another.
     queue: Arc<Queue>,
-    /// Further queues, those of numbers 1, 2, ..
+    /// Further queues, numbered 1, 2, ..
     further: Mutex<Vec<Arc<Queue>>>,
     context: Arc<Context>,
     /// Nanoseconds that threads waited for kernels.
@@ -81,7 +81,8 @@ struct Inner {
     read_backs: AtomicU64,
 }
 
-/// What a device was asked to do since it was opened, by all who share it: differences tell what a call costs.
+/// Counts of operations since the device was opened, over all its clones. The difference of two
+/// readings is the cost of the calls between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Counters {
@@ -99,36 +100,40 @@ pub struct Counters {
     pub kernels_compiled: u64,
     /// Kernels loaded from the cache of kernels.
     pub kernels_loaded: u64,
-    /// Nanoseconds that callers waited for kernels, compiled or loaded; of several threads that wait at once, each counts.
+    /// Nanoseconds that callers waited for kernels, compiled or loaded. Threads that wait at the
+    /// same time all count.
     pub kernel_wait_ns: u64,
 }
 
 impl Device {
-    /// Every OpenCL device of every platform, in the platforms' order.
+    /// Lists every OpenCL device of every platform, in the platforms' order.
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`] when there is no OpenCL library or no device, saying what to install.
+    /// [`Error::NoOpenCl`] if there is no OpenCL library or no device; it names what to install.
     pub fn list() -> Result<Vec<DeviceInfo>> {
         info::list()
     }
 
     /// The environment variable that names the device of [`Device::auto`] and of every command
-    /// without `--device`: what [`Device::select`] takes. An empty one counts as unset.
+    /// without `--device`. Its value is one that [`Device::select`] takes. An empty value counts as
+    /// unset.
     pub const VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
-    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else anything), `gpu`,
-    /// `cpu`, an index of [`Device::list`], or a part of a device's or platform's name in any case.
-    /// A choice made here stands: `auto`, too, does not ask [`Device::VARIABLE`].
+    /// Opens the device that `wanted` names. This is `auto` (a GPU, else a CPU, else anything),
+    /// `gpu`, `cpu`, an index of [`Device::list`], or a part of a name. Names are those of devices
+    /// and platforms, in any case. The choice is final: even `auto` does not read
+    /// [`Device::VARIABLE`].
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming what there is, [`Error::OpenCl`].
+    /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming the devices there are,
+    /// [`Error::OpenCl`].
     pub fn select(wanted: &str) -> Result<Self> {
         Self::open(info::choose(&Self::list()?, wanted)?)
     }
 
-    /// The device that the environment variable [`BLOCKMUL_DEVICE`](Device::VARIABLE) names;
-    /// without one a GPU, else a CPU, else any other device. So the user of a program decides where
-    /// its author has not.
+    /// Opens the device that the environment variable [`BLOCKMUL_DEVICE`](Device::VARIABLE) names;
+    /// if it is unset, a GPU, else a CPU, else any other device. So the user of a program decides
+    /// if its author has not.
     ///
     /// # Errors
     /// As [`Device::select`]; [`Error::NoSuchDevice`] names the variable if the name came from
@@ -148,7 +153,7 @@ impl Device {
     /// Opens a device found by [`Device::list`], with a context and a profiling queue of its own.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] when the driver refuses.
+    /// [`Error::OpenCl`] if the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
         crate::tuning::check_file()?;
         let start = Instant::now();
@@ -185,10 +190,10 @@ impl Device {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Work whose commands may overlap those of other queues: on queue `number` of the device, below
-    /// 32, made when it is first asked for. Queue 0 is that of all other work. What is to run behind
-    /// work of another queue is set by [`Work::follow`]; queue 0 follows the others before their
-    /// results are given away.
+    /// Work whose commands may overlap those of other queues: on queue `number` of the device,
+    /// below 32. The queue is made when it is first asked for; queue 0 is that of all other work.
+    /// [`Work::follow`] makes work run behind that of another queue. Queue 0 must follow the others
+    /// before their results are given away.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -208,7 +213,7 @@ impl Device {
         &self.inner.info
     }
 
-    /// What the device was asked to do so far.
+    /// Counts of operations on the device so far.
     pub fn counters(&self) -> Counters {
         let (buffers_created, buffers_taken) = self.inner.pool.counts();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -226,14 +231,14 @@ impl Device {
         }
     }
 
-    /// Reports to `progress` how many kernels are compiled, of how many asked for: only when there are some that the cache of kernels
-    /// ([`kernel_cache`]) does not have, as in the first run on a machine. What `progress` holds lives as long as the device: it must not
-    /// hold the device itself.
+    /// Reports to `progress` how many kernels are compiled, of all that are requested. It reports
+    /// only if the cache of kernels ([`kernel_cache`]) lacks some, as in the first run on a
+    /// machine. `progress` lives as long as the device: it must not hold the device itself.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);
     }
 
-    /// Waits until every kernel asked for so far is compiled or loaded.
+    /// Waits until every kernel requested so far is compiled or loaded.
     pub(crate) fn wait_for_kernels(&self) -> Duration {
         let waited = self.inner.compiler.finish();
         self.count_kernel_wait(waited);
@@ -247,8 +252,8 @@ impl Device {
     /// Waits until everything enqueued so far is done.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`] when a command failed after it was taken. That is then forgotten: the
-    /// device works on, but what was computed on it since must be computed again.
+    /// [`Error::CommandFailed`] if a command failed after the device took it. The failure is then
+    /// forgotten: the device works on. All results computed on it since must be computed again.
     pub fn finish(&self) -> Result<()> {
         self.inner.queue.finish()
     }
@@ -258,15 +263,15 @@ impl Device {
         self.inner.pool.kept()
     }
 
-    /// Gives the memory that finished products left in the pool back to the device, and waits for
-    /// the commands that still use some of it. Untrimmed, the pool keeps what it may need again: with
-    /// what is in use at most one and a half times the most that was in use at once lately (64 MiB
-    /// where that is less).
+    /// Gives the memory that finished products left in the pool back to the device. Waits for the
+    /// commands that still use some of it. Without this the pool keeps what it may need again. Kept
+    /// and used memory are then at most 1.5 times the most used at once lately (64 MiB if that is
+    /// less).
     pub fn trim(&self) {
         self.inner.pool.trim();
     }
 
-    /// Refuses an element type the device cannot compute with.
+    /// Refuses an element type that the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
         self.info().require::<T>()
     }
@@ -287,7 +292,8 @@ const _: () = {
     shared::<Device>();
 };
 
-/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
+/// The device the tests run on: the one named by `BLOCKMUL_TEST_DEVICE`, else any. Without a device
+/// the tests fail; they are not skipped.
 #[cfg(test)]
 pub(crate) fn test_device() -> Device {
     use std::sync::OnceLock;

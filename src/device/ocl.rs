@@ -1,4 +1,4 @@
-//! The handles of the `ocl` crate (feature `ocl`): its queue adopted, events in and out.
+//! The handles of the `ocl` crate (feature `ocl`): adopts its queue, exchanges events.
 use super::{Device, Marker, RawEvent};
 use crate::{Error, Result};
 use ocl::core;
@@ -10,12 +10,13 @@ impl Device {
     /// As [`Device::adopt`].
     pub fn from_ocl(queue: &ocl::Queue) -> Result<Self> {
         let (context, device) = (queue.context_ptr().map_err(refused)?, queue.device());
-        // SAFETY: handles that live `ocl` objects hold are valid, and a queue's context and device are of one platform.
+        // SAFETY: handles that live `ocl` objects hold are valid, and a queue's context and device
+        // are of one platform.
         unsafe { Self::adopt(context, core::ClDeviceIdPtr::as_ptr(device.as_core()), queue.as_core().as_ptr()) }
     }
 
-    /// The context and the queue of this device as `ocl`'s, retained: other queues of that context share all its objects, and commands
-    /// of this queue stand in line with the device's own.
+    /// The context and the queue of this device as `ocl`'s, retained. Other queues of that context
+    /// share all its objects. Commands on this queue run in order with the device's own.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
         // SAFETY: both handles are valid, and `copied` retains them.
         unsafe {
@@ -26,10 +27,11 @@ impl Device {
         }
     }
 
-    /// Makes everything enqueued from now on wait for `events` of `ocl` commands; see [`Device::wait_for`].
+    /// Makes everything enqueued from now on wait for `events` of `ocl` commands; see
+    /// [`Device::wait_for`].
     ///
     /// # Errors
-    /// [`Error::Argument`] for an event that no command was given; [`Error::OpenCl`].
+    /// [`Error::Argument`] for an event that belongs to no command; [`Error::OpenCl`].
     pub fn wait_for_ocl(&self, events: &[ocl::Event]) -> Result<()> {
         if let Some(empty) = events.iter().position(ocl::Event::is_empty) {
             return Err(Error::Argument(format!(
@@ -57,7 +59,7 @@ impl Marker {
     }
 }
 
-/// The error for what `ocl` refuses.
+/// The error that `ocl` reported.
 pub(crate) fn refused(error: impl std::fmt::Display) -> Error {
     Error::Argument(format!("ocl: {error}"))
 }

@@ -1,16 +1,17 @@
-//! A kernel's arguments by name: declared once as a struct, whose fields have the names and the
-//! order of the kernel's parameters.
+//! A kernel's arguments by name. They are declared once as a struct, whose fields have the names
+//! and the order of the kernel's parameters.
 //!
 //! ```text
 //! kernel! {
 //!     /// Adds `a` to `b`.
 //!     struct Sum<T: Word> = "sum" in "vector/sum.cl" { a: In<T>, b: InOut<T>, n: u32 }
 //! }
-//! let sum: Kernel<Sum<'static, f64>> = Kernel::new(device, &options)?; // KERNEL sum(global const T* a, global T* b, uint n)
+//! // KERNEL sum(global const T* a, global T* b, uint n)
+//! let sum: Kernel<Sum<'static, f64>> = Kernel::new(device, &options)?;
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!
-//! rustc checks the types at every launch; the names and types of the fields are compared with the
+//! rustc checks the types at every launch. Names and types of the fields are compared with the
 //! compiled kernel's before its first launch.
 use super::{Source, buffer::Buffer, handle};
 use crate::{Result, Word};
@@ -35,7 +36,7 @@ pub(crate) struct Parameter {
 
 /// The type of a field of a `kernel!`: one parameter of the kernel, or several.
 pub(crate) trait Param {
-    /// What the host passes.
+    /// The value that the host passes.
     type Value<'a>;
     /// The parameters that a field called `name` stands for.
     fn declare(name: &str) -> Vec<Parameter>;
@@ -59,7 +60,8 @@ macro_rules! buffer_param {
                 value.bytes()
             }
             unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
-                // SAFETY: the argument is a global pointer by the caller's word; the handle lives as long as the borrow.
+                // SAFETY: the argument is a global pointer by the caller's word; the handle lives
+                // as long as the borrow.
                 unsafe { kernel.set_memory(index, &value.memory)? };
                 Ok(index + 1)
             }
@@ -107,9 +109,9 @@ scalar_param!(u32, u64);
 
 /// The arguments of one kernel: a struct that `kernel!` declares.
 pub(crate) trait Arguments: 'static {
-    /// Where the kernel is.
+    /// The source that contains the kernel.
     const SOURCE: Source;
-    /// Its name there.
+    /// The kernel's name in that source.
     const KERNEL: &'static str;
     /// The struct, with the borrows of one launch.
     type Passed<'a>;
@@ -121,8 +123,8 @@ pub(crate) trait Arguments: 'static {
     unsafe fn set(kernel: &handle::Kernel, passed: &Self::Passed<'_>) -> Result<()>;
 }
 
-/// Declares the arguments of a kernel, see the head of this file. Two files: the words of the first
-/// come before the second, which has the kernel.
+/// Declares the arguments of a kernel, see the head of this file. If two files are given, the first
+/// one's text comes before the second, which has the kernel.
 macro_rules! kernel {
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {

@@ -1,14 +1,15 @@
-//! Device memory, reused: creating and first touching a buffer costs 25 to 500 us, taking one from here does not.
+//! Device memory that is reused: creating and first touching a buffer costs 25 to 500 us, taking
+//! one from here does not.
 //!
 //! Memory goes back to the pool when its buffer is dropped, while commands that use it may still be
-//! queued. It comes with the last commands of the queues that have used it: behind these it is free.
-//! On the queue of such a command, which keeps its order, the next use is behind it anyway. Another
-//! queue that takes the memory waits for the event of the command, on the device.
+//! queued. It is stored with the last commands of the queues that have used it: behind these it is
+//! free. On the queue of such a command the next use is behind it anyway, since a queue keeps its
+//! order. Another queue that takes the memory waits for the command's event, on the device.
 //!
-//! What the pool keeps is held from the driver like what is in use, so it counts: towards the limit
-//! of whoever asks for memory, and towards its peak. The pool keeps as much as was needed lately;
-//! the rest goes back to the driver, the oldest first. What a plan has reserved for its executions is in use as long
-//! as the plan lives.
+//! The driver counts kept memory as taken, like memory in use. So it counts towards the limit of
+//! the work that asks for memory, and towards its peak. The pool keeps as much as was needed
+//! lately. The rest goes back to the driver, the oldest first. Memory that a plan reserves for its
+//! executions is in use as long as the plan lives.
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +31,8 @@ use std::{
     },
 };
 
-/// Bytes in use, the most there were at once, and the most that were held: in use, and kept by the
-/// pool meanwhile.
+/// Counts bytes: in use now, the most in use at once, and the most in use and kept by the pool
+/// together.
 #[derive(Default)]
 pub(crate) struct Meter {
     used: AtomicU64,
@@ -64,7 +65,7 @@ impl Meter {
     }
 }
 
-/// On whose account memory is taken, and how much of it that may hold at once.
+/// The account on which memory is taken, and the most it may hold at once.
 #[derive(Clone, Copy)]
 pub(super) struct Budget<'a> {
     pub(super) meter: &'a Arc<Meter>,
@@ -78,7 +79,8 @@ impl Budget<'_> {
     }
 }
 
-/// The pool of one context. Raw handles are stored as numbers, so that the pool is `Send` and `Sync`.
+/// The pool of one context. Raw handles are stored as numbers, so that the pool is `Send` and
+/// `Sync`.
 pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
@@ -89,13 +91,13 @@ pub(super) struct Pool {
 
 #[derive(Default)]
 struct State {
-    /// Free memory by size, the oldest at the front.
+    /// Free memory by size, the oldest first.
     free: BTreeMap<u64, VecDeque<Free>>,
     free_bytes: u64,
     used_bytes: u64,
-    /// The most bytes in use at once, in this span and the one before.
+    /// The most bytes in use at once, in this span and in the one before.
     most: [u64; 2],
-    /// Buffers created so far: what a second product of the same size does not raise.
+    /// Buffers created so far. A second product of the same size creates none.
     created: u64,
     /// Buffers handed out so far, new or not.
     taken: u64,
@@ -104,17 +106,17 @@ struct State {
 /// Memory that is kept for later.
 struct Free {
     raw: isize,
-    /// The number of the buffer that was handed out last before this came back.
+    /// The number of the buffer that was handed out last before this one came back.
     age: u64,
     /// The commands behind which it is free.
     behind: Vec<Point>,
 }
 
-/// Buffers handed out in a span: what is not needed for one or two of these was not needed lately.
-/// A product takes twenty to fifty.
+/// Buffers handed out in a span. Memory that was not needed for one or two spans was not needed
+/// lately. A product takes twenty to fifty buffers.
 const SPAN: u64 = 512;
 
-/// Bytes that may be held however little is in use, so that small products create no buffers anew.
+/// Bytes that may be held however few are in use, so that small products create no new buffers.
 const ALWAYS_KEPT: u64 = 64 << 20;
 
 impl Pool {
@@ -127,13 +129,14 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the memory that is taken for `bytes`.
+    /// Bytes of the memory that is taken for `bytes`: its size class.
     pub(super) fn size_of(&self, bytes: u64) -> u64 {
         rounded(bytes).min(self.max_alloc.max(bytes))
     }
 
-    /// Memory of at least `bytes` bytes for commands of `queue`, from the pool if it has some of
-    /// that size. If others may still use it, the next command of the queue waits for them.
+    /// Takes memory of at least `bytes` bytes for commands of `queue`, from the pool if it has some
+    /// of that size. If other queues may still use it, the next command of the queue waits for
+    /// them.
     pub(super) fn take(self: &Arc<Self>, bytes: u64, budget: Budget, queue: &Queue) -> Result<Memory> {
         let size = self.size_of(bytes);
         let mut state = self.state();
@@ -161,7 +164,8 @@ impl Pool {
                 let mut made = self.create(size);
                 if made.is_err() && state.free_bytes > 0 {
                     let free = state.give_up(0);
-                    drop(state); // others may go on while this waits
+                    // Other threads may go on while this one waits.
+                    drop(state);
                     self.release_when_done(free);
                     state = self.state();
                     made = self.create(size);
@@ -185,7 +189,7 @@ impl Pool {
         Ok(Memory { raw, bytes: size, home, queues: AtomicU32::new(1 << queue.number()) })
     }
 
-    /// Counts `bytes` that somebody uses and did not take: operands.
+    /// Counts `bytes` that are used and were not taken from the pool: operands.
     pub(super) fn count(&self, bytes: u64, budget: Budget) {
         let mut state = self.state();
         state.keep(budget.room_for(bytes));
@@ -193,15 +197,16 @@ impl Pool {
     }
 
     fn create(&self, bytes: u64) -> std::result::Result<isize, i32> {
-        // SAFETY: the context outlives the pool (both live in the device); no host pointer is given.
+        // SAFETY: the context outlives the pool (both live in the device); no host pointer is
+        // given.
         let raw = unsafe {
             cl::create_buffer(self.context as cl_context, cl::CL_MEM_READ_WRITE, bytes as usize, ptr::null_mut())
         };
         raw.map(|raw| raw as isize)
     }
 
-    /// Why a buffer of `size` bytes cannot be had: by our own count, or because of OpenCL's `code`,
-    /// which may have nothing to do with memory.
+    /// The error for a buffer of `size` bytes that cannot be had: too large by our own count, or
+    /// refused by OpenCL with `code`. That code may have nothing to do with memory.
     fn refusal(&self, size: u64, used: u64, code: Option<i32>) -> Error {
         let driver = code.map(|code| failed("clCreateBuffer", code));
         let of_memory = match code {
@@ -231,12 +236,13 @@ impl Pool {
         self.is_short_at(state.used_bytes + state.free_bytes)
     }
 
-    /// The same with `bytes` held: an eighth may be others'.
+    /// As [`Pool::is_short`], with `bytes` held. An eighth of the memory may belong to other
+    /// programs.
     fn is_short_at(&self, bytes: u64) -> bool {
         bytes > self.capacity - self.capacity / 8
     }
 
-    /// Bytes of the device that nobody uses by our own count.
+    /// Bytes of the device that are not in use by our own count.
     pub(super) fn left(&self) -> u64 {
         self.capacity.saturating_sub(self.state().used_bytes)
     }
@@ -246,8 +252,8 @@ impl Pool {
         self.state().free_bytes
     }
 
-    /// Gives all free memory back to the device; waits for the commands that use it, until when the
-    /// driver would keep it.
+    /// Gives all free memory back to the device. Waits for the commands that use it, since the
+    /// driver keeps it until then.
     pub(super) fn trim(&self) {
         let free = self.state().give_up(0);
         self.release_when_done(free);
@@ -269,14 +275,14 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Commands may be on their way: the driver keeps memory as long as they use it.
+        // Commands may be on their way: the driver keeps the memory as long as they use it.
         self.state().keep(0);
     }
 }
 
 impl State {
-    /// Free memory of `size` bytes: the last that came back, of that which `queue` has without
-    /// waiting if there is such.
+    /// Free memory of `size` bytes: the last that came back. Memory that `queue` has without
+    /// waiting comes first.
     fn take_free(&mut self, size: u64, queue: u32) -> Option<Free> {
         let of_size = self.free.get_mut(&size)?;
         let at_once = of_size.iter().rposition(|free| free.behind.iter().all(|point| point.is_of(queue)));
@@ -285,15 +291,15 @@ impl State {
         Some(free)
     }
 
-    /// Keeps at most `bytes`: the oldest goes back to the device, which has it when the commands
-    /// that use it are done.
+    /// Keeps at most `bytes`. The oldest memory goes back to the device, when the commands that use
+    /// it are done.
     fn keep(&mut self, bytes: u64) {
         for free in self.give_up(bytes) {
             release(free.raw);
         }
     }
 
-    /// The oldest, so that at most `bytes` are kept.
+    /// Removes the oldest memory from the pool, so that at most `bytes` are kept.
     fn give_up(&mut self, bytes: u64) -> Vec<Free> {
         let mut given_up = Vec::new();
         while self.free_bytes > bytes {
@@ -308,23 +314,25 @@ impl State {
 }
 
 fn release(raw: isize) {
-    // SAFETY: `raw` was created or retained by this module and is released once. Failure leaks it; nothing else can be done.
+    // SAFETY: this module created or retained `raw` and releases it once. If that fails it leaks;
+    // nothing else can be done.
     let _ = unsafe { cl::release_mem_object(raw as cl_mem) };
 }
 
-/// The size class of `bytes`: a power of two divided into eight steps, so at most 1/8 is wasted, and at least a page.
+/// The size class of `bytes`, at least a page. Every power of two is divided into eight steps, so
+/// at most 1/8 is wasted.
 pub(crate) fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(4096);
     let step = (bytes.next_power_of_two() / 16).max(1);
     bytes.div_ceil(step) * step
 }
 
-/// A `cl_mem` that is held: from the pool, to which it returns, or somebody else's, retained.
+/// A `cl_mem` that is held: from the pool, to which it returns, or the application's, retained.
 pub(super) struct Memory {
     raw: isize,
     bytes: u64,
     home: Home,
-    /// The queues whose commands may use it: a bit for each number.
+    /// The queues whose commands may use it, one bit for each number.
     queues: AtomicU32,
 }
 
@@ -334,7 +342,7 @@ enum Home {
 }
 
 impl Memory {
-    /// The handle, for others than the queues of the device.
+    /// The handle, for use outside the queues of the device.
     pub(super) fn raw(&self) -> cl_mem {
         self.raw as cl_mem
     }
@@ -345,7 +353,7 @@ impl Memory {
         self.raw()
     }
 
-    /// The commands behind which it is free, if no more come.
+    /// The commands behind which it is free, if no more use it.
     pub(super) fn behind(&self) -> Vec<Point> {
         match &self.home {
             Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
@@ -353,18 +361,18 @@ impl Memory {
         }
     }
 
-    /// From now on the memory is for commands of `queue` alone, behind `behind`.
+    /// Makes the memory one for commands of `queue` alone, behind `behind`.
     pub(super) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
         queue.follow(behind);
         self.queues = AtomicU32::new(1 << queue.number());
     }
 
-    /// Keeps somebody else's memory alive.
+    /// Keeps an application's memory alive.
     ///
     /// # Safety
     /// `raw` must be a valid `cl_mem`.
     pub(super) unsafe fn foreign(raw: cl_mem) -> Result<Self> {
-        // SAFETY: the caller vouches for `raw`.
+        // SAFETY: the caller promises that `raw` is valid.
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
         Ok(Self { raw: raw as isize, bytes: bytes as u64, home: Home::Foreign, queues: AtomicU32::new(0) })
@@ -374,7 +382,7 @@ impl Memory {
         self.bytes
     }
 
-    /// The handle with one reference for the caller; the memory never returns to the pool.
+    /// Gives the handle away with one reference. The memory never returns to the pool.
     pub(super) fn into_raw(mut self) -> cl_mem {
         self.abandon();
         let raw = self.raw();
@@ -382,7 +390,7 @@ impl Memory {
         raw
     }
 
-    /// From now on the memory is not the pool's, to which it does not return.
+    /// Takes the memory from the pool: it does not return there when dropped.
     pub(super) fn abandon(&mut self) {
         if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
             pool.state().used_bytes -= self.bytes;

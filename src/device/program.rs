@@ -1,4 +1,5 @@
-//! Programs: asked for when a stage is set up, made by the [`Compiler`] when one of them is waited for.
+//! Programs. Each is requested when a stage is set up, and made by the [`Compiler`] when one of
+//! them is waited for.
 use super::{
     arguments::KernelArguments,
     batch::Unit,
@@ -16,28 +17,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A kernel's program that is compiled, loaded, or on its way.
+/// A kernel's program: compiled, loaded, or on its way.
 pub(super) struct Program {
     pub(super) unit: Unit,
     asked: AtomicBool,
     made: OnceLock<Result<Compiled>>,
 }
 
-/// A kernel compiled: its program, which others may share, what it takes, and the handles of it.
+/// A compiled kernel: its program, which other kernels may share, its arguments, and its handles.
 pub(super) struct Compiled {
     program: Arc<ClProgram>,
-    pub(super) takes: KernelArguments,
+    pub(super) arguments: KernelArguments,
     pub(super) handles: Handles,
 }
 
 impl Compiled {
-    pub(super) fn new(program: Arc<ClProgram>, takes: KernelArguments) -> Self {
-        Self { program, takes, handles: Handles::default() }
+    pub(super) fn new(program: Arc<ClProgram>, arguments: KernelArguments) -> Self {
+        Self { program, arguments, handles: Handles::default() }
     }
 
     /// A new handle.
     pub(super) fn create(&self) -> Result<Kernel> {
-        Kernel::of(&self.program, &self.takes.name)
+        Kernel::of(&self.program, &self.arguments.name)
     }
 }
 
@@ -46,7 +47,7 @@ impl Program {
         Self { unit, asked: AtomicBool::new(false), made: OnceLock::new() }
     }
 
-    /// Whether nobody has asked for it: once.
+    /// Whether this is the first request for it. Only one call returns true.
     pub(super) fn is_new(&self) -> bool {
         !self.asked.swap(true, Relaxed)
     }
@@ -55,12 +56,12 @@ impl Program {
         self.made.get().is_some_and(Result::is_err)
     }
 
-    /// Says what became of it; the first word counts.
+    /// Stores the result of making it. Only the first call counts.
     pub(super) fn finish(&self, made: Result<Compiled>) {
         let _the_later = self.made.set(made);
     }
 
-    /// The kernel, when `compiler` has made it; and how long that was waited for.
+    /// The kernel, once `compiler` has made it, and the time spent waiting for it.
     pub(super) fn compiled(self: &Arc<Self>, compiler: &Compiler) -> (Result<&Compiled>, Duration) {
         let (made, waited) = match self.made.get() {
             Some(made) => (made, Duration::ZERO),
@@ -71,12 +72,12 @@ impl Program {
                 (self.made.wait(), start.elapsed())
             }
         };
-        (made.as_ref().map_err(again), waited)
+        (made.as_ref().map_err(repeated), waited)
     }
 }
 
-/// The error of a program, for the next who asks for it.
-fn again(error: &Error) -> Error {
+/// A copy of a program's error, for the next request.
+fn repeated(error: &Error) -> Error {
     match error {
         Error::Build { program, options, log } => {
             Error::Build { program: program.clone(), options: options.clone(), log: log.clone() }
@@ -86,7 +87,8 @@ fn again(error: &Error) -> Error {
     }
 }
 
-/// Kernels' programs; at most [`ProgramCache::BOUND`], the least recently used leaves first.
+/// Kernels' programs, at most [`ProgramCache::BOUND`]. The least recently used one is removed
+/// first.
 #[derive(Default)]
 pub(super) struct ProgramCache {
     state: Mutex<State>,
@@ -94,14 +96,14 @@ pub(super) struct ProgramCache {
 
 #[derive(Default)]
 struct State {
-    /// Counts the requests.
+    /// Number of requests so far.
     clock: u64,
-    /// When each was requested last, and the program.
+    /// The programs, each with the time of its last request.
     programs: HashMap<Unit, (u64, Arc<Program>)>,
 }
 
 impl ProgramCache {
-    /// A product takes about twenty kernels; this keeps some twenty combinations of shape and type.
+    /// A product takes about twenty kernels. This keeps some twenty combinations of shape and type.
     const BOUND: usize = 512;
 
     /// The program of `unit`, a new one if it was not requested before.
@@ -112,7 +114,8 @@ impl ProgramCache {
         if let Some((used, program)) = programs.get_mut(&unit) {
             *used = *clock;
             if program.has_failed() {
-                *program = Arc::new(Program::new(unit)); // what was in its way may be gone
+                // The cause of the failure may be gone.
+                *program = Arc::new(Program::new(unit));
             }
             return program.clone();
         }

@@ -1,13 +1,13 @@
-//! The command queues of a device: every command goes through [`Queue::enqueue`], which keeps the
-//! commands in order and remembers them until their statuses were asked.
+//! The command queues of a device. Every command goes through [`Queue::enqueue`], which keeps the
+//! order and remembers each command until its status is checked.
 //!
-//! A driver may take a command and fail it later. What is read behind it is then not what it should
-//! be, although the read itself succeeds. So before anything read is believed, [`Queue::look`] asks
-//! the commands since the last time for their statuses. One that has failed gives up all queues of
-//! the device: every call reports it, until [`Queue::finish`] has.
+//! A driver may take a command and fail it later. A read behind it then succeeds, but returns wrong
+//! data. So before the result of a read is used, [`Queue::check_statuses`] checks the status of every command
+//! since the last check. After a failure all queues of the device are unusable: every call reports
+//! it, until [`Queue::finish`] has.
 //!
-//! Commands of one queue run in order. Commands of two queues do not, unless the later one waits for
-//! the event of the earlier one: [`Queue::follow`].
+//! Commands of one queue run in order. Commands of two queues run in any order, unless the later
+//! one waits for the event of the earlier one: [`Queue::follow`].
 mod commands;
 #[cfg(test)]
 mod tests;
@@ -24,15 +24,16 @@ use opencl3::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An event shared by all who wait for it or read its times.
+/// An event shared by all that wait for it or read its times.
 pub(super) type SharedEvent = Arc<Event>;
 
 /// One queue of a device.
 pub(super) struct Queue {
     raw: Arc<CommandQueue>,
-    /// Its place among the queues of the device.
+    /// Its index among the queues of the device.
     number: u32,
-    /// Whether the queue may reorder commands, so that each waits for the one before by its event.
+    /// Whether the queue may reorder commands. If so, each command waits for the event of the one
+    /// before.
     by_events: bool,
     /// Held while a command is enqueued, if each waits for the one before.
     turn: Mutex<()>,
@@ -53,25 +54,25 @@ impl Waits<'_> {
         if self.0.is_empty() { std::ptr::null() } else { self.0.as_ptr() }
     }
 
-    /// These and others.
+    /// These events and `others`.
     pub(super) fn and(&self, others: &[cl_event]) -> Vec<cl_event> {
         [others, self.0].concat()
     }
 }
 
 impl Queue {
-    /// The first queue of a device; it runs commands in the order they come in.
+    /// The first queue of a device. It runs commands in the order they are enqueued.
     pub(super) fn in_order(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), false)
     }
 
-    /// The first queue of a device; it keeps no order of its own: each command waits for the one
-    /// before by its event.
+    /// The first queue of a device, one that keeps no order of its own. Each command waits for the
+    /// event of the one before.
     pub(super) fn ordered_by_events(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), true)
     }
 
-    /// One more queue of the same device; it runs commands in the order they come in.
+    /// One more queue of the same device. It runs commands in the order they are enqueued.
     pub(super) fn another(&self, raw: CommandQueue) -> Self {
         Self::new(raw, self.commands.clone(), false)
     }
@@ -82,30 +83,31 @@ impl Queue {
         Self { raw, number, by_events, turn: Mutex::default(), commands }
     }
 
-    /// Enqueues one command through `command`, which gets the queue and the events to wait for, and
-    /// returns the event of the command or OpenCL's error.
+    /// Enqueues one command through `command`, which gets the queue and the events to wait for. It
+    /// returns the event of the command, or OpenCL's error.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl) if the command is refused or has failed already;
-    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if one before it has.
+    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if an earlier one has.
     pub(super) fn enqueue(
         &self,
         call: &'static str,
         command: impl FnOnce(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
     ) -> Result<SharedEvent> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        // Others may enqueue while a command blocks.
+        // Other threads may enqueue while a command blocks.
         let (begun, before) = self.commands.begin(self.number)?;
         let wait: Vec<cl_event> = before.iter().map(|event| event.get()).collect();
         let taken = match check(call, command(self.raw.get(), Waits(&wait))) {
             // SAFETY: the command was taken, and its event made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
-            // Perhaps one before it is to blame.
-            Err(error) => return Err(self.look().err().unwrap_or(error)),
+            // An earlier command may be the cause.
+            Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
         let status = taken.status();
-        // One that has ended in an error at once is refused like one that was not taken. If that
-        // cannot be asked now, it will be: the command was taken, and must not be given twice.
+        // A command that has already failed is reported like one that was not taken. If its status
+        // cannot be read now, a later check will read it: the command was taken and must not be
+        // enqueued twice.
         if let Ok(code) = status
             && code < 0
         {
@@ -115,19 +117,19 @@ impl Queue {
         Ok(taken)
     }
 
-    /// Asks the commands whose end is not known what became of them; those still on their way are
-    /// asked again.
+    /// Checks the status of every command whose end is not known. A command that has not ended is
+    /// checked again the next time.
     ///
     /// # Errors
     /// [`Error::CommandFailed`](crate::Error::CommandFailed) if one has failed, now or before.
-    pub(super) fn look(&self) -> Result<()> {
-        self.commands.look()
+    pub(super) fn check_statuses(&self) -> Result<()> {
+        self.commands.check_statuses()
     }
 
-    /// Waits for one command, and asks those before it what became of them.
+    /// Waits for one command, and checks the status of those before it.
     pub(super) fn wait(&self, event: &Event) -> Result<()> {
         let waited = event.wait();
-        self.look()?;
+        self.check_statuses()?;
         waited
     }
 
@@ -137,7 +139,7 @@ impl Queue {
         self.raw.get()
     }
 
-    /// Its place among the queues of the device.
+    /// Its index among the queues of the device.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
@@ -147,15 +149,15 @@ impl Queue {
         &self.commands
     }
 
-    /// Has the commands from here on run behind `points`.
+    /// Makes the commands from here on run behind `points`.
     pub(super) fn follow(&self, points: Vec<Point>) {
         self.commands.follow(self.number, points);
     }
 
-    /// Waits for every command of the device, and asks them what became of them.
+    /// Waits for every command of the device, and checks their statuses.
     pub(super) fn drain(&self) -> Result<()> {
         let finished = self.commands.finish();
-        self.look()?;
+        self.check_statuses()?;
         finished
     }
 

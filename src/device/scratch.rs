@@ -6,13 +6,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Room for `len` values that executions of a plan take in turn. It is allocated by the first one
-/// and held until the plan is dropped: later ones ask the driver for nothing. Executions at the
-/// same time, in several threads, each get room of their own.
+/// Memory for `len` values that executions of a plan use in turn. The first one allocates it, and
+/// it is held until the plan is dropped: later executions ask the driver for nothing. Executions at
+/// the same time, in several threads, each get memory of their own.
 pub(crate) struct Scratch<T: Word> {
     len: usize,
     bytes: u64,
-    /// `None` before the first execution, and while one has it.
+    /// `None` before the first execution, and during one.
     idle: Mutex<Option<Idle<T>>>,
 }
 
@@ -22,27 +22,26 @@ struct Idle<T: Word> {
     behind: Vec<Point>,
 }
 
-/// A buffer for one execution, its contents undefined. It goes back when this is dropped, which may
-/// be before the commands that use it have run.
+/// A buffer for one execution, its contents undefined. It returns to the plan when this is dropped,
+/// which may be before the commands that use it have run.
 pub(crate) struct Taken<'a, T: Word> {
     scratch: &'a Scratch<T>,
-    /// `None` once it went back.
+    /// `None` once it was returned.
     buffer: Option<Buffer<T>>,
 }
 
 #[cfg_attr(not(test), expect(dead_code, reason = "plans are to take their scratch from here"))]
 impl<T: Word> Scratch<T> {
-    /// Room for `len` values on `device`; nothing is allocated yet.
+    /// Reserves memory for `len` values on `device`. Nothing is allocated yet.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for a number of values whose bytes cannot be
-    /// counted.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if the bytes of `len` values cannot be counted.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), idle: Mutex::default() })
     }
 
-    /// A buffer of the length reserved, for commands of `work`, which is of the same device: that of
-    /// the plan if it is idle, otherwise one from the pool.
+    /// A buffer of the length reserved, for commands of `work`, on the same device: the plan's if
+    /// it is idle, otherwise one from the pool.
     ///
     /// # Errors
     /// As [`Work::buffer`], if it must be taken from the pool.
@@ -58,7 +57,7 @@ impl<T: Word> Scratch<T> {
         Ok(Taken { scratch: self, buffer: Some(buffer) })
     }
 
-    /// Bytes of device memory held from the first execution on, size class included.
+    /// Bytes of device memory held from the first execution on, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -87,7 +86,7 @@ impl<T: Word> Drop for Taken<'_, T> {
     fn drop(&mut self) {
         let Some(buffer) = self.buffer.take() else { return };
         let behind = buffer.memory.behind();
-        // The first to come back is the plan's; the others go to the pool.
+        // The first one to come back is the plan's. The others go to the pool.
         self.scratch.idle().get_or_insert(Idle { buffer, behind });
     }
 }

@@ -1,15 +1,16 @@
-//! Kernel sources, embedded, and the options they are compiled with.
+//! Kernel sources, embedded in the library, and the options they are compiled with.
 use super::DeviceInfo;
 use crate::{Element, Semiring, Word};
 
-/// A kernel file, embedded: its path for messages and its text.
+/// An embedded kernel file: its path for messages, and its text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Source {
     pub path: &'static str,
     pub text: &'static str,
 }
 
-/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`; or two, the words of the second before it.
+/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`. If two files are given, the text
+/// of the second comes first.
 macro_rules! source {
     ($words:literal, $path:literal) => {
         $crate::device::Source {
@@ -32,37 +33,37 @@ macro_rules! source {
 }
 pub(crate) use source;
 
-/// The words every kernel shares.
+/// Definitions that every kernel shares.
 pub(super) const COMMON: Source = source!("common.cl");
 
-/// What a program is compiled with. Two programs with the same sources and options are one.
+/// Options of a compilation. Two programs with the same sources and options are one.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Options {
     /// Names and values of macros.
     pub(super) defines: Vec<(String, String)>,
-    /// Flags of the compiler, which hold for a whole program.
+    /// Flags of the compiler, which apply to a whole program.
     pub(super) flags: String,
 }
 
 impl Options {
-    /// Every kernel is compiled for one work-group size.
+    /// Options with this work-group size: every kernel is compiled for one.
     pub fn group_size(group_size: usize) -> Self {
         Self::default().define("GROUP_SIZE", group_size)
     }
 
-    /// The macro `name`, or `name(x, y)`.
+    /// Adds the macro `name`, or `name(x, y)`.
     pub fn define(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         self.defines.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// The macro `name`, the OpenCL name of `T`.
+    /// Adds the macro `name`, defined as the OpenCL name of `T`.
     pub fn word<T: Word>(self, name: &str) -> Self {
         self.define(name, T::CL_NAME)
     }
 
-    /// Correctly rounded quotients and square roots of `float`, if the device has them and `T` is
-    /// computed in `float`; those of `double` always are.
+    /// Asks for correctly rounded quotients and square roots of `float`, if the device has them and
+    /// `T` is computed in `float`. Those of `double` always are.
     pub fn exact_division<T: Element>(mut self, info: &DeviceInfo) -> Self {
         if info.exact_division && T::Arithmetic::CL_NAME == "float" {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -70,8 +71,8 @@ impl Options {
         self
     }
 
-    /// What kernels load, store and compute with: ELEMENT, ARITHMETIC, LOAD and STORE of `cl/common.cl`,
-    /// and the sums of plus-times.
+    /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
+    /// `cl/common.cl`, and the sums of plus-times.
     pub fn element<T: Element>(self) -> Self {
         self.element_in::<T>(&Semiring::PLUS_TIMES)
     }

@@ -1,4 +1,4 @@
-//! [`Work`]: what one product (or upload, or download) does on a device.
+//! [`Work`]: the commands and the memory of one product, upload or download.
 use super::{
     Device, Marker,
     buffer::Buffer,
@@ -17,19 +17,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Allocates, launches, copies and reads back for one product; keeps its peak memory and the events of its stages.
-/// One thread's own: threads that share a device have a `Work` each.
+/// Allocates, launches, copies and reads back for one product. Keeps its peak memory and the events
+/// of its stages. It belongs to one thread: threads that share a device have a `Work` each.
 pub(crate) struct Work {
     device: Device,
     queue: Arc<Queue>,
     meter: Arc<Meter>,
     limit: u64,
-    record: RefCell<Record>,
+    record: RefCell<StageRecord>,
     /// Time spent waiting for kernels.
     kernel_wait: Cell<Duration>,
 }
 
-/// Wall-clock time of a work, less what it waits for kernels.
+/// Wall-clock time of a work, without the time it waits for kernels.
 pub(crate) struct Clock<'a> {
     work: &'a Work,
     start: Instant,
@@ -44,10 +44,10 @@ impl Clock<'_> {
 }
 
 #[derive(Default)]
-struct Record {
+struct StageRecord {
     stage: &'static str,
     events: Vec<(&'static str, SharedEvent)>,
-    /// Stage of each kernel launched.
+    /// The stage of each kernel launched.
     launches: Vec<&'static str>,
     read_backs: u32,
 }
@@ -56,33 +56,33 @@ struct Record {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct StageTime {
-    /// Stage of the pipeline.
+    /// Name of the stage.
     pub name: &'static str,
-    /// Milliseconds by the device's clock; `None` where an adopted queue keeps no times.
+    /// Milliseconds by the device's clock; `None` if an adopted queue keeps no times.
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
     /// Kernels among them.
     pub launches: u32,
-    /// Least bytes that a stage which does the same has to move between memory and the device, scattered ones in sectors of 32; `None`
-    /// where that is not declared.
+    /// Least bytes that such a stage has to move between memory and the device, scattered ones in
+    /// sectors of 32; `None` if not declared.
     pub bytes: Option<u64>,
-    /// Floating-point operations; `None` where they are not declared.
+    /// Floating-point operations; `None` if not declared.
     pub flops: Option<u64>,
 }
 
-/// Bytes of one fill; what is beyond is copied from there. NVIDIA's driver counts patterns by 31
-/// bits: single bytes fail from 2 GiB on, and patterns of 16 bytes from 32 GiB on, or never end,
-/// wherever the fill begins.
+/// Most bytes of one fill; the rest is copied from there. NVIDIA's driver counts patterns by 31
+/// bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on, or
+/// never end, wherever the fill begins.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
-    /// Work that allocates at most `limit` bytes (the device's memory if `None`).
+    /// A work that allocates at most `limit` bytes (the device's memory if `None`).
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
         Self::on(device, &device.inner.queue, limit)
     }
 
-    /// The same on one of the device's queues.
+    /// As [`Work::new`], on one of the device's queues.
     pub(super) fn on(device: &Device, queue: &Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
         Self {
@@ -95,7 +95,7 @@ impl Work {
         }
     }
 
-    /// Waits for the kernels that were asked for, then starts a clock.
+    /// Waits for the kernels that were requested, then starts a clock.
     pub fn clock(&self) -> Clock<'_> {
         self.kernel_wait.set(self.kernel_wait.get() + self.device.wait_for_kernels());
         Clock { work: self, start: Instant::now(), waited: self.kernel_wait.get() }
@@ -120,13 +120,13 @@ impl Work {
         &self.queue
     }
 
-    /// Has the commands from here on run behind those that the queue of `other` has taken so far.
+    /// Makes the commands from here on run behind those that the queue of `other` has taken so far.
     #[cfg_attr(not(test), expect(dead_code, reason = "for methods that overlap their kernels"))]
     pub fn follow(&self, other: &Work) {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
 
-    /// Bytes this work may have allocated at once.
+    /// Most bytes this work may have allocated at once.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -145,17 +145,17 @@ impl Work {
         self.meter.used()
     }
 
-    /// Highest sum of bytes allocated, size classes included.
+    /// Highest sum of bytes allocated, in size classes.
     pub fn most_used_bytes(&self) -> u64 {
         self.meter.most_used()
     }
 
-    /// Highest sum of bytes allocated and kept by the pool, size classes included.
+    /// Highest sum of bytes allocated and bytes kept by the pool, in size classes.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
     }
 
-    /// Launches until the next call count towards `stage`.
+    /// Starts a stage: the next launches count towards it.
     pub fn stage(&self, stage: &'static str) {
         self.record.borrow_mut().stage = stage;
     }
@@ -174,20 +174,20 @@ impl Work {
         Ok(Buffer::new(self.device.inner.pool.take(bytes, self.budget(), &self.queue)?, len))
     }
 
-    /// A buffer holding `values`; waits until they are copied.
+    /// A buffer holding `values`. Waits until they are copied.
     pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
         let mut buffer = self.buffer(values.len())?;
         self.write(values, &mut buffer)?;
         Ok(buffer)
     }
 
-    /// Copies `values` into the whole of `buffer`; waits until they are copied.
+    /// Copies `values` into the whole of `buffer`. Waits until they are copied.
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
         if !values.is_empty() {
             self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), |queue, wait| {
-                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values` outlives
-                // the copy.
+                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values`
+                // outlives the copy.
                 unsafe {
                     let (from, bytes) = (values.as_ptr().cast(), size_of_val(values));
                     let memory = buffer.raw_on(&self.queue);
@@ -198,15 +198,15 @@ impl Work {
         Ok(())
     }
 
-    /// Copies values `start..start + len` of `buffer` to the host; waits.
+    /// Copies values `start..start + len` of `buffer` to the host. Waits.
     pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); len];
         self.read_into(buffer, start, &mut values)?;
         Ok(values)
     }
 
-    /// A number that the device has counted, value `at` of `buffer`; waits. It is checked, since
-    /// memory is allocated and kernels are launched by it.
+    /// Reads a number that the device has counted, value `at` of `buffer`. Waits. The number is
+    /// checked, since memory is allocated and kernels are launched by it.
     pub fn read_count<T: Word + Into<u64>>(
         &self,
         buffer: &Buffer<T>,
@@ -217,7 +217,7 @@ impl Work {
         at_most(what, self.read(buffer, at, 1)?[0].into(), most)
     }
 
-    /// Copies as many values of `buffer` as there is room for, from `start` on; waits.
+    /// Copies values of `buffer` from `start` on, until `values` is full. Waits.
     pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
         let len = values.len();
         assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
@@ -226,16 +226,17 @@ impl Work {
             self.device.inner.read_backs.fetch_add(1, Relaxed);
             let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
             self.enqueue("clEnqueueReadBuffer", buffer.bytes(), |queue, wait| {
-                // SAFETY: the range lies in the buffer and in `values`; the call blocks, so `values`
-                // outlives the copy.
+                // SAFETY: the range lies in the buffer and in `values`; the call blocks, so
+                // `values` outlives the copy.
                 unsafe {
                     let (from, to) = (start * size_of::<T>(), to.cast());
                     let memory = buffer.raw_on(&self.queue);
                     clq::enqueue_read_buffer(queue, memory, 1, from, bytes, to, wait.len(), wait.pointer())
                 }
             })?;
-            // Only now it is known whether the commands before have made what was read.
-            self.queue.look()?;
+            // Only this check shows whether the earlier commands have computed the values that were
+            // read.
+            self.queue.check_statuses()?;
         }
         Ok(())
     }
@@ -257,7 +258,8 @@ impl Work {
         let size = size_of::<T>();
         let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
         self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), |queue, wait| {
-            // SAFETY: both ranges lie inside their buffers, which are distinct (one is borrowed mutably).
+            // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
+            // borrowed mutably.
             unsafe {
                 let (from, to) = (from.raw_on(&self.queue), to.raw_on(&self.queue));
                 let (wait, events) = (wait.len(), wait.pointer());
@@ -266,12 +268,12 @@ impl Work {
         })
     }
 
-    /// Sets every value of `buffer`, of the pool, to zero, and a few bytes behind them.
+    /// Sets every value of `buffer`, which is from the pool, to zero, and a few bytes behind them.
     pub fn fill_zero<T: Word>(&self, buffer: &mut Buffer<T>) -> Result<()> {
         self.fill_zero_by(buffer, FILL_BYTES)
     }
 
-    /// The same by commands of at most `most` bytes, a multiple of a pattern's 16.
+    /// As [`Work::fill_zero`], by commands of at most `most` bytes, a multiple of a pattern's 16.
     fn fill_zero_by<T: Word>(&self, buffer: &mut Buffer<T>, most: usize) -> Result<()> {
         let zero = [0u8; 16];
         let bytes = (buffer.len() * size_of::<T>()).next_multiple_of(zero.len());
@@ -313,9 +315,9 @@ impl Work {
         Ok(())
     }
 
-    /// Enqueues a command on buffers of `bytes` bytes. Where a driver that allocates on first use
-    /// has no memory left for them, the pool gives back what it keeps, and the command is tried
-    /// once more.
+    /// Enqueues a command on buffers of `bytes` bytes. A driver that allocates on first use may
+    /// have no memory left for them. Then the pool gives back all it keeps, and the command is
+    /// tried once more.
     pub(super) fn enqueue(
         &self,
         call: &'static str,
@@ -340,8 +342,9 @@ impl Work {
         Ok(())
     }
 
-    /// A driver that allocates on first use reports the lack of memory at a command. Lack of
-    /// resources may be lack of registers, or a crash: it is one of memory only if there is little.
+    /// Turns an error of a command into one of memory, if memory is short. A driver that allocates
+    /// on first use reports the lack at a command. Lack of resources may also be one of registers,
+    /// or a crash.
     fn out_of_memory(&self, error: Error, needed: u64) -> Error {
         let pool = &self.device.inner.pool;
         match error {
@@ -410,7 +413,7 @@ impl Work {
     }
 }
 
-/// The bytes of `len` values, if they can be counted with room to round them up.
+/// The bytes of `len` values, if they can be counted with a margin to round them up.
 pub(super) fn bytes_of<T>(len: usize) -> Result<u64> {
     let limit = i64::MAX as u64 / (2 * size_of::<T>() as u64);
     match len as u64 {
@@ -419,7 +422,7 @@ pub(super) fn bytes_of<T>(len: usize) -> Result<u64> {
     }
 }
 
-/// Refuses a number of the device's above what its operands allow.
+/// Refuses a number from the device that exceeds the bound given by its operands.
 pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> {
     match value > most {
         true => Err(Error::Contradiction(format!("{what}: {value}, at most {most} are possible"))),
@@ -427,7 +430,7 @@ pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> 
     }
 }
 
-/// Whether `start..start + len` lies in `0..end`, whatever the numbers are.
+/// Whether `start..start + len` lies in `0..end`; numbers that overflow do not.
 fn lies_in(start: usize, len: usize, end: usize) -> bool {
     start.checked_add(len).is_some_and(|last| last <= end)
 }
@@ -472,7 +475,7 @@ mod tests {
             set_user_event_status(event, 0).map(|()| event)
         };
         let attempts = Cell::new(0);
-        // Fails so many times.
+        // A command that fails `times` times.
         let failing = |code, times| {
             attempts.set(0);
             work.enqueue("clEnqueueFillBuffer", 4096, |_, _| {

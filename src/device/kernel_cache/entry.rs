@@ -1,4 +1,5 @@
-//! Files of the cache: `MAGIC`, a checksum of the rest, the length of the header, the header as JSON, what else there is.
+//! Files of the cache: `MAGIC`, a checksum of the rest, the length of the header, the header as
+//! JSON, then the payload.
 use crate::device::arguments::KernelArguments;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -6,18 +7,18 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8] = b"blockmul kernels 1\n";
 const CHECKSUM: usize = 32;
 
-/// What is known of a kernel: the header of its file, which has nothing else.
+/// Description of a kernel: the header of its file, which has no payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::device) struct Known {
-    /// What its file is named by.
+pub(in crate::device) struct KnownKernel {
+    /// The key that its file is named by.
     pub(super) key: String,
-    /// The binary that has it.
+    /// The key of the binary that contains it.
     pub(in crate::device) binary: String,
-    /// Its name there, and what it takes.
-    pub(in crate::device) takes: KernelArguments,
+    /// Its name in that binary, and its arguments.
+    pub(in crate::device) arguments: KernelArguments,
 }
 
-/// The header of a file that has a binary behind it.
+/// The header of a file whose payload is a binary.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Binary {
     pub(super) key: String,
@@ -32,7 +33,7 @@ pub(super) fn seal<H: Serialize>(header: &H, payload: &[u8]) -> Vec<u8> {
     [MAGIC, Sha256::digest(&rest).as_slice(), &rest].concat()
 }
 
-/// Header and payload of a file, `None` if these bytes are anything else.
+/// Header and payload of a file; `None` if the bytes are not one.
 pub(super) fn unseal<H: DeserializeOwned>(bytes: &[u8]) -> Option<(H, &[u8])> {
     let (checksum, rest) = bytes.strip_prefix(MAGIC)?.split_at_checked(CHECKSUM)?;
     if Sha256::digest(rest).as_slice() != checksum {

@@ -1,4 +1,4 @@
-//! The folder of the cache: its owner's alone, and of bounded size.
+//! The folder of the cache. Only its owner can write to it, and its size is bounded.
 use super::Cleared;
 use crate::{Error, Result};
 use std::{
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Ending of a file that says what is known of a kernel.
+/// Ending of a file that describes a kernel.
 pub(super) const KNOWN: &str = "kernels";
 /// Ending of a file that holds a binary.
 pub(super) const BINARY: &str = "binary";
@@ -17,9 +17,9 @@ pub(super) const BINARY: &str = "binary";
 pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Bytes of all files: some hundred batches of PoCL's, of about 500 KB.
+/// Most bytes of all files together: some hundred batches of PoCL, of about 500 KB each.
 const MOST_BYTES: u64 = 256 << 20;
-/// Bytes of one file; a larger one is none of ours.
+/// Most bytes of one file. The cache never writes a larger one.
 const LARGEST: u64 = 64 << 20;
 /// Files in use are marked as new once in this time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,7 +27,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
-    /// Bytes this process has written since it looked for files to remove.
+    /// Bytes this process has written since it last looked for files to remove.
     written: AtomicU64,
 }
 
@@ -41,7 +41,8 @@ impl Folder {
         Self { most_bytes, ..Self::new(path) }
     }
 
-    /// The folder, made if it is not there; `None` if it cannot be made or others than its owner may write to it.
+    /// The folder, made if it is missing. `None` if it cannot be made, or if anyone but its owner
+    /// may write to it.
     pub(super) fn usable(path: PathBuf) -> Option<Self> {
         let made = make(&path).and_then(|()| fs::metadata(&path));
         match made {
@@ -79,7 +80,7 @@ impl Folder {
         Some(bytes)
     }
 
-    /// Writes a file beside its place and moves it there.
+    /// Writes a temporary file in the same folder and renames it.
     pub(super) fn write(&self, key: &str, ending: &str, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a binary larger than any that is read"));
@@ -96,7 +97,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what was last used longest ago until a quarter of the bound is free, and what was left unfinished a day ago.
+    /// Removes the least recently used files until a quarter of the bound is free, and files left
+    /// unfinished a day ago.
     fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         let mut files = Vec::new();
@@ -185,14 +187,14 @@ fn make(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Whether this user owns it and nobody else may write to it.
+/// Whether this user owns it and no other may write to it.
 #[cfg(unix)]
 fn is_ours(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
 }
 
-/// The user's cache folder is the user's own where there are no such marks.
+/// Without such marks the user's cache folder counts as the user's own.
 #[cfg(not(unix))]
 fn is_ours(_about: &fs::Metadata) -> bool {
     true

@@ -1,13 +1,15 @@
-//! The cache of kernels: binaries of compiled programs in files of the user's, so that a process loads in a millisecond what would take
-//! tens to compile.
+//! The cache of kernels: binaries of compiled programs in the user's files. A process then loads in
+//! a millisecond what takes tens to compile.
 //!
-//! A file is named by a hash of everything that its contents depend on: source, options, device,
-//! driver, platform, the variables by which PoCL compiles, and the version of this crate. Files are
-//! of two kinds. One holds a binary, as the driver gave it out. The other names, for one kernel,
-//! the binary that has it, and the names and types of its arguments, since OpenCL promises those
-//! only for programs built from source. Whatever is odd about a file or the folder means that
-//! programs are compiled from source, never a failure. Files are written beside their place and
-//! renamed; folder and files are their owner's alone, since drivers run what is in them.
+//! A file is named by a hash of everything its contents depend on: source, options, device, driver,
+//! platform, the variables by which PoCL compiles, and the version of this crate. Files are of two
+//! kinds. One holds a binary, as the driver gave it out. The other describes one kernel: the binary
+//! that contains it, and the names and types of its arguments. These are kept because OpenCL
+//! promises them only for programs built from source.
+//!
+//! Any fault in a file or the folder means that programs are compiled from source, never an error.
+//! Files are written beside their place and renamed. Only their owner can write to folder and
+//! files, since drivers run what is in them.
 //!
 //! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
 mod entry;
@@ -20,7 +22,7 @@ use super::{
     source::COMMON,
 };
 use crate::Result;
-pub(super) use entry::Known;
+pub(super) use entry::KnownKernel;
 use entry::{Binary, seal, unseal};
 use folder::{BINARY, Folder, KNOWN};
 use sha2::{Digest, Sha256};
@@ -49,8 +51,9 @@ pub struct Cleared {
     pub bytes: u64,
 }
 
-/// The folder in which compiled kernels are kept: the one that the environment variable `BLOCKMUL_CACHE` names, else `blockmul/kernels` in the
-/// user's cache folder; `None` if the variable is `off` or there is no such folder.
+/// The folder of compiled kernels: the one that the environment variable `BLOCKMUL_CACHE` names,
+/// else `blockmul/kernels` in the user's cache folder. `None` if the variable is `off` or the user
+/// has no cache folder.
 pub fn folder() -> Option<PathBuf> {
     match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
@@ -59,7 +62,7 @@ pub fn folder() -> Option<PathBuf> {
     }
 }
 
-/// Removes every compiled kernel from [`folder`]; other files stay.
+/// Removes every compiled kernel from [`folder`]. Other files stay.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if a file cannot be removed.
@@ -70,12 +73,12 @@ pub fn clear() -> Result<Cleared> {
 /// The cache as one device uses it.
 pub(super) struct Cache {
     folder: Folder,
-    /// The hash of what all programs of the device depend on.
+    /// The hash of everything that all programs of the device depend on.
     of_device: Sha256,
 }
 
 impl Cache {
-    /// `None` if the cache is off, or its folder cannot be used.
+    /// The cache for a device; `None` if it is off or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
         Some(Self { folder: Folder::usable(folder()?)?, of_device: hash_of(info, |name| std::env::var_os(name)) })
     }
@@ -90,22 +93,22 @@ impl Cache {
         self.key(&[COMMON.text, source.path, source.text, &options.to_string(), kernel])
     }
 
-    /// What is known of a kernel.
-    pub(super) fn find(&self, unit: &Unit) -> Option<Known> {
+    /// The description of a kernel in the cache, if it has one.
+    pub(super) fn find(&self, unit: &Unit) -> Option<KnownKernel> {
         let key = self.key_of(unit);
         let bytes = self.folder.read(&key, KNOWN)?;
-        let (known, _) = unseal::<Known>(&bytes)?;
+        let (known, _) = unseal::<KnownKernel>(&bytes)?;
         (known.key == key).then_some(known)
     }
 
-    /// The binary that [`Known::binary`] names.
+    /// The binary that [`KnownKernel::binary`] names.
     pub(super) fn binary(&self, key: &str) -> Option<Vec<u8>> {
         let bytes = self.folder.read(key, BINARY)?;
         let (header, binary) = unseal::<Binary>(&bytes)?;
         (header.key == key && !binary.is_empty()).then(|| binary.to_vec())
     }
 
-    /// Keeps the binary of a batch with its kernels and what they take; if the folder can be written.
+    /// Keeps the binary of a batch and the arguments of its kernels, if the folder can be written.
     pub(super) fn store<'u>(
         &self,
         batch: &Batch,
@@ -115,10 +118,10 @@ impl Cache {
         let key = self.key(&[&batch.text, &batch.options]);
         let header = Binary { key: key.clone() };
         let mut kept = self.folder.write(&key, BINARY, &seal(&header, binary));
-        for (unit, takes) in kernels {
+        for (unit, arguments) in kernels {
             kept = kept.and_then(|()| {
                 let own = self.key_of(unit);
-                let known = Known { key: own.clone(), binary: key.clone(), takes: takes.clone() };
+                let known = KnownKernel { key: own.clone(), binary: key.clone(), arguments: arguments.clone() };
                 self.folder.write(&own, KNOWN, &seal(&known, &[]))
             });
         }
@@ -128,12 +131,13 @@ impl Cache {
     }
 }
 
-/// `variable` gives the value of an environment variable.
+/// The hash of everything that all programs of a device depend on. `variable` gives the value of an
+/// environment variable.
 fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sha256 {
     let mut hash = Sha256::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
-        // How sources become a program.
+        // The code that joins sources into a program.
         include_str!("../batch.rs"),
         &info.platform,
         &info.platform_version,
@@ -150,7 +154,7 @@ fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sh
     hash
 }
 
-/// With its length, so that no two lists of texts are hashed alike.
+/// Adds a text with its length, so that no two lists of texts have the same hash.
 fn add(hash: &mut Sha256, text: &str) {
     hash.update((text.len() as u64).to_le_bytes());
     hash.update(text);

@@ -4,23 +4,23 @@ use std::{fs, path::Path, time::Duration};
 
 const KEY: &str = "0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd0123abcd";
 
-fn known() -> Known {
+fn known() -> KnownKernel {
     let argument = |name: &str, cl_type: &str| Argument { name: name.into(), cl_type: cl_type.into() };
     let arguments = vec![argument("data", "double*"), argument("n", "uint")];
-    let takes = KernelArguments { name: "scan_3".into(), arguments };
-    Known { key: KEY.into(), binary: "4567".into(), takes }
+    let arguments = KernelArguments { name: "scan_3".into(), arguments };
+    KnownKernel { key: KEY.into(), binary: "4567".into(), arguments }
 }
 
 #[test]
 fn a_file_comes_back_as_it_was_kept() {
     let bytes = seal(&known(), b"\x7fELF of a driver");
-    assert_eq!(unseal::<Known>(&bytes), Some((known(), b"\x7fELF of a driver".as_slice())));
+    assert_eq!(unseal::<KnownKernel>(&bytes), Some((known(), b"\x7fELF of a driver".as_slice())));
 }
 
 #[test]
 fn nothing_but_a_whole_file_is_taken() {
     let bytes = seal(&known(), b"\x7fELF of a driver");
-    let taken = |bytes: &[u8]| unseal::<Known>(bytes).is_some();
+    let taken = |bytes: &[u8]| unseal::<KnownKernel>(bytes).is_some();
     for cut in 0..bytes.len() {
         assert!(!taken(&bytes[..cut]), "{cut} of {} bytes", bytes.len());
     }
@@ -30,7 +30,7 @@ fn nothing_but_a_whole_file_is_taken() {
         assert!(!taken(&bytes), "byte {place} is another");
     }
     assert!(!taken(&[bytes.as_slice(), b"."].concat()), "one byte more");
-    assert!(unseal::<Known>(&seal(&Binary { key: KEY.into() }, b"")).is_none(), "another kind of header");
+    assert!(unseal::<KnownKernel>(&seal(&Binary { key: KEY.into() }, b"")).is_none(), "another kind of header");
 }
 
 /// A kernel for work-groups of this size.
@@ -48,15 +48,15 @@ fn programs_are_found_by_what_they_are_made_of() {
         Cache { folder: Folder::new(place.path().into()), of_device: hash_of(&info, |_| None) }
     };
     let units = [unit(1), unit(2)];
-    let takes = ["scan_0", "scan_1"].map(|name| KernelArguments { name: name.into(), ..known().takes });
-    cache("1.0").store(&Batch::new(&units), units.iter().zip(&takes), b"bytes");
+    let arguments = ["scan_0", "scan_1"].map(|name| KernelArguments { name: name.into(), ..known().arguments });
+    cache("1.0").store(&Batch::new(&units), units.iter().zip(&arguments), b"bytes");
     let found = cache("1.0").find(&unit(2)).unwrap();
-    assert_eq!(found.takes, takes[1]);
+    assert_eq!(found.arguments, arguments[1]);
     assert_eq!(cache("1.0").binary(&found.binary).as_deref(), Some(b"bytes".as_slice()));
-    assert_eq!(cache("1.0").find(&unit(1)).unwrap().takes, takes[0]);
+    assert_eq!(cache("1.0").find(&unit(1)).unwrap().arguments, arguments[0]);
     assert_eq!(cache("1.0").find(&unit(3)), None);
     assert_eq!(cache("1.1").find(&unit(1)), None, "another driver");
-    // A file under another's name is not that other's.
+    // A file renamed to the key of another is refused.
     let files = names(place.path());
     let of = |ending: &str| {
         files.iter().filter(|name| name.ends_with(ending)).map(|name| place.path().join(name)).collect::<Vec<_>>()
@@ -103,7 +103,7 @@ fn folder_and_files_are_their_owners_alone() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let file = path.join(names(&path).remove(0));
     assert_eq!((mode(&path), mode(&file)), (0o700, 0o600));
-    // A driver runs what is in these files: what others can write is not read.
+    // A driver runs these files, so files that others can write to are not read.
     let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     chmod(&file, 0o602);
     assert_eq!(folder.read(KEY, KNOWN), None);
@@ -123,7 +123,7 @@ fn what_was_used_longest_ago_leaves_first() {
         let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
-    // 1000 bytes are there; three quarters of 800 may stay, beside the one that is written then.
+    // 1000 bytes are there. Three quarters of 800 may stay, beside the file that is written then.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
     let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);

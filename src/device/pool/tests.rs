@@ -1,4 +1,4 @@
-//! What the pool keeps, and behind which commands it hands memory out.
+//! Tests of the pool: how much it keeps, and behind which commands it hands memory out.
 use super::*;
 use crate::{
     Word,
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
-/// A device whose pool nobody else uses.
+/// A device whose pool no other test uses.
 fn own_device() -> Device {
     Device::open(test_device().info()).unwrap()
 }
@@ -32,7 +32,7 @@ fn what_is_kept_is_what_was_needed_lately() -> Result<()> {
         }
     }
     assert!(device.kept_bytes() >= 240 * MIB as u64, "the last is kept");
-    // After a while of small ones the large ones are not lately any more.
+    // After many small buffers the large ones count as unused lately.
     for _ in 0..3 * SPAN {
         drop(buffer(&work, 100)?);
     }
@@ -96,7 +96,7 @@ fn what_was_abandoned_does_not_come_back() -> Result<()> {
 }
 
 #[test]
-fn lack_of_memory_and_other_failures_are_told_apart() {
+fn lack_of_memory_and_other_failures_are_distinguished() {
     let pool = Pool::new(ptr::null_mut(), Arc::default(), 1 << 30, 8 << 30);
     let text = |used, code| pool.refusal(4096, used, Some(code)).to_string();
     assert!(text(0, -4).contains("4096 bytes needed") && text(0, -4).contains("OpenCL error -4"), "{}", text(0, -4));
@@ -115,7 +115,8 @@ fn size_classes_waste_at_most_an_eighth() {
     }
 }
 
-/// Takes a command on `buffers` that does nothing until its end is set; what it waits for.
+/// Takes a command on `buffers` that does nothing until its end is set, and returns the events it
+/// waits for.
 fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<cl_event>)> {
     let (mut made, mut waits) = (None, Vec::new());
     for buffer in buffers {
@@ -145,7 +146,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     assert_eq!(waits, [], "the same queue keeps the order");
     drop(one);
 
-    // Taken for another queue, it is waited for once.
+    // When taken for another queue, it is waited for once.
     let one = taken(&second)?;
     assert_eq!(one.raw(), raw);
     let (_, waits) = faked(&second, &[&one])?;
@@ -153,7 +154,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     let (on_second, waits) = faked(&second, &[&one])?;
     assert_eq!(waits, []);
     drop(one);
-    // Its user does not wait for commands of a queue that has no part in it.
+    // The command that uses it does not wait for queues that never used it.
     drop(taken(&second)?);
     assert_eq!(faked::<u32>(&second, &[])?.1, []);
 
@@ -180,13 +181,14 @@ fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
     let (on_second, waits) = faked(&second, &[&one, &two])?;
     assert_eq!(waits, [on_first]);
     drop(one);
-    // The second queue is behind the first by its own command, but has to wait for what came since.
+    // The second queue's command is behind the first queue already. It has to wait for later
+    // commands there.
     let (later, _) = faked::<u32>(&first, &[])?;
     let one = buffer(&third, MIB)?;
     assert_eq!(one.raw(), raw);
     assert_eq!(faked(&third, &[&one])?.1, [on_first, on_second], "and not for what came since");
     drop((one, two));
-    // Each queue has memory of its own first, though another's came back later.
+    // Each queue prefers memory of its own, even if another queue's came back later.
     let (one, two) = (buffer(&first, 2 * MIB)?, buffer(&second, 2 * MIB)?);
     let raws = [one.raw(), two.raw()];
     faked(&first, &[&one])?;
@@ -210,7 +212,7 @@ fn a_command_that_is_done_is_not_waited_for() -> Result<()> {
     let one = buffer(&second, MIB)?;
     set_user_event_status(on_first, 0).unwrap();
     assert_eq!(faked(&second, &[&one])?.1, []);
-    // Behind a read that has come back all is done: no event is kept.
+    // Behind a read that has returned all is done: no event is kept.
     let one = first.upload(&[1u32; 100])?;
     one.download(&first)?;
     assert!(one.memory.behind().is_empty());
@@ -249,7 +251,7 @@ const STEPS: Source = Source {
 kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
 kernel! { struct Number = "number" in (STEPS) { a: Out<u32>, first: u32, n: u32 } }
 
-/// A long chain of launches on one queue writes a buffer, whose memory another queue has next.
+/// A long chain of launches on one queue writes a buffer, and another queue takes its memory next.
 #[test]
 fn memory_goes_from_queue_to_queue() -> Result<()> {
     const LEN: usize = 4096;

@@ -1,4 +1,4 @@
-//! What is known of the commands of a device, on all its queues.
+//! Bookkeeping of the commands of a device, on all its queues.
 use super::SharedEvent;
 use crate::{
     Error, Result,
@@ -10,10 +10,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Commands that are looked at without a read: a solver that never reads must not keep an event of each.
+/// Commands pending at which their statuses are checked without a read. A solver that never reads
+/// must not keep an event of each.
 pub(super) const MOST_PENDING: usize = 1024;
 
-/// Queues of a device at most: sets of them are the bits of a word.
+/// Most queues of a device: sets of them are the bits of a word.
 const MOST_QUEUES: usize = u32::BITS as usize;
 
 /// The commands of all queues of a device whose end is not known.
@@ -24,23 +25,25 @@ pub(in crate::device) struct Commands {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// Counts the commands taken, and what was set to be waited for: the order of these.
+    /// Clock of the bookkeeping: counts the commands taken and the calls that set commands to wait
+    /// for.
     now: u64,
-    lines: Vec<Line>,
+    queues: Vec<QueueState>,
     pub(super) pending: VecDeque<(&'static str, SharedEvent)>,
-    /// Pending commands at which they are looked at although nothing is read.
-    look_at: usize,
+    /// Number of pending commands at which their statuses are checked although nothing is read.
+    check_at: usize,
     /// The first command that failed after it was taken.
     failed: Option<(&'static str, i32)>,
 }
 
 /// One queue.
-struct Line {
+struct QueueState {
     raw: Arc<CommandQueue>,
     /// Whether each command waits for the one before by its event.
     by_events: bool,
-    /// The last command, with the time it was taken. Several if threads enqueued at the same time:
-    /// it is not known which of these comes last. None if the last is known to be done.
+    /// The last command, with the time it was taken. There are several if threads enqueued at the
+    /// same time: which of these comes last is not known. There is none if the last is known to be
+    /// done.
     last: Vec<(u64, SharedEvent)>,
     /// Commands of other queues for which the next command waits, with the time this was set.
     awaited: Vec<(u64, Point)>,
@@ -61,34 +64,34 @@ impl Commands {
 
     /// The number of a new queue.
     pub(super) fn add_queue(&self, raw: Arc<CommandQueue>, by_events: bool) -> u32 {
-        let lines = &mut self.state().lines;
-        assert!(lines.len() < MOST_QUEUES, "a device has at most {MOST_QUEUES} queues");
-        lines.push(Line { raw, by_events, last: Vec::new(), awaited: Vec::new() });
-        lines.len() as u32 - 1
+        let queues = &mut self.state().queues;
+        assert!(queues.len() < MOST_QUEUES, "a device has at most {MOST_QUEUES} queues");
+        queues.push(QueueState { raw, by_events, last: Vec::new(), awaited: Vec::new() });
+        queues.len() as u32 - 1
     }
 
     pub(super) fn now(&self) -> u64 {
         self.state().now
     }
 
-    /// Before a command of `queue` is enqueued: the time, and the events it has to wait for.
+    /// The time before a command of `queue` is enqueued, and the events it has to wait for.
     ///
     /// # Errors
     /// [`Error::CommandFailed`] if a command of the device has failed.
     pub(super) fn begin(&self, queue: u32) -> Result<(u64, Vec<SharedEvent>)> {
         let state = self.state();
         state.check()?;
-        let line = &state.lines[queue as usize];
-        let last = line.by_events.then_some(&line.last).into_iter().flatten();
+        let of_queue = &state.queues[queue as usize];
+        let last = of_queue.by_events.then_some(&of_queue.last).into_iter().flatten();
         let mut before: Vec<SharedEvent> = last.map(|(_, event)| event.clone()).collect();
-        let awaited: Vec<Point> = line.awaited.iter().map(|(_, point)| point.clone()).collect();
+        let awaited: Vec<Point> = of_queue.awaited.iter().map(|(_, point)| point.clone()).collect();
         let now = state.now;
         drop(state);
         for point in awaited {
             match point.event.status() {
                 Ok(0) => {}
                 // A device that has forgotten the failure had waited for all commands by then.
-                Ok(code) if code < 0 => self.look()?,
+                Ok(code) if code < 0 => self.check_statuses()?,
                 _ => {
                     self.flush(&point)?;
                     before.push(point.event);
@@ -98,10 +101,10 @@ impl Commands {
         Ok((now, before))
     }
 
-    /// Takes down a command of `queue` that began at `begun` and is taken, perhaps `done`.
+    /// Records a command of `queue` that began at `begun` and was taken; it may be `done` already.
     ///
     /// # Errors
-    /// As [`Commands::look`], if there are many whose status was not asked.
+    /// As [`Commands::check_statuses`], if many statuses are unchecked.
     pub(super) fn register(
         &self,
         queue: u32,
@@ -113,35 +116,36 @@ impl Commands {
         let mut state = self.state();
         state.now += 1;
         let now = state.now;
-        let line = &mut state.lines[queue as usize];
-        // The command is behind what was there when it began, and only behind that for certain.
-        line.last.retain(|(at, _)| *at > begun);
-        line.awaited.retain(|(at, _)| *at > begun);
-        // In a queue that is ordered by events the next command waits for one that is done, too: a
+        let of_queue = &mut state.queues[queue as usize];
+        // The command is certain to be behind all that was there when it began, and behind nothing
+        // else.
+        of_queue.last.retain(|(at, _)| *at > begun);
+        of_queue.awaited.retain(|(at, _)| *at > begun);
+        // In a queue that is ordered by events the next command waits even for one that is done. A
         // marker with nothing to wait for would wait for the application's commands.
-        if !done || line.by_events {
-            line.last.push((now, taken.clone()));
+        if !done || of_queue.by_events {
+            of_queue.last.push((now, taken.clone()));
         }
         state.pending.push_back((call, taken.clone()));
-        if state.pending.len() >= state.look_at.max(MOST_PENDING) {
-            state.look()?;
-            state.look_at = 2 * state.pending.len();
+        if state.pending.len() >= state.check_at.max(MOST_PENDING) {
+            state.check_statuses()?;
+            state.check_at = 2 * state.pending.len();
         }
         Ok(())
     }
 
-    /// What is behind everything that the queues of the set `queues` have taken so far.
+    /// The points behind everything that the queues of the set `queues` have taken so far.
     pub(in crate::device) fn last_of(&self, queues: u32) -> Vec<Point> {
         let state = self.state();
-        let of_set = state.lines.iter().zip(0..).filter(|(_, queue)| queues >> queue & 1 == 1);
-        let points = of_set.flat_map(|(line, queue)| {
-            let last = line.last.iter().map(move |(_, event)| Point { queue, event: event.clone() });
-            last.chain(line.awaited.iter().map(|(_, point)| point.clone()))
+        let of_set = state.queues.iter().zip(0..).filter(|(_, queue)| queues >> queue & 1 == 1);
+        let points = of_set.flat_map(|(of_queue, queue)| {
+            let last = of_queue.last.iter().map(move |(_, event)| Point { queue, event: event.clone() });
+            last.chain(of_queue.awaited.iter().map(|(_, point)| point.clone()))
         });
         points.collect()
     }
 
-    /// Has the next command of `queue` wait for `points`, and with it all that come after. Points of
+    /// Makes the next command of `queue` wait for `points`, and so all that come after. Points of
     /// the queue itself are before it anyway.
     pub(super) fn follow(&self, queue: u32, points: Vec<Point>) {
         if points.iter().all(|point| point.queue == queue) {
@@ -150,7 +154,7 @@ impl Commands {
         let mut state = self.state();
         state.now += 1;
         let now = state.now;
-        let awaited = &mut state.lines[queue as usize].awaited;
+        let awaited = &mut state.queues[queue as usize].awaited;
         for point in points {
             let known = awaited.iter().any(|(_, other)| Arc::ptr_eq(&other.event, &point.event));
             if point.queue != queue && !known {
@@ -159,14 +163,14 @@ impl Commands {
         }
     }
 
-    /// As [`Queue::look`](super::Queue::look).
-    pub(super) fn look(&self) -> Result<()> {
-        self.state().look()
+    /// As [`Queue::check_statuses`](super::Queue::check_statuses).
+    pub(super) fn check_statuses(&self) -> Result<()> {
+        self.state().check_statuses()
     }
 
     /// Waits for every command of every queue.
     pub(super) fn finish(&self) -> Result<()> {
-        let queues: Vec<_> = self.state().lines.iter().map(|line| line.raw.clone()).collect();
+        let queues: Vec<_> = self.state().queues.iter().map(|of_queue| of_queue.raw.clone()).collect();
         let finished = queues.iter().map(|raw| check("clFinish", clq::finish(raw.get())));
         finished.fold(Ok(()), Result::and)
     }
@@ -175,25 +179,25 @@ impl Commands {
     pub(super) fn forget(&self, then: u64) {
         let mut state = self.state();
         state.failed = None;
-        for line in &mut state.lines {
-            line.last.retain(|(at, _)| *at > then);
-            line.awaited.retain(|(at, _)| *at > then);
+        for of_queue in &mut state.queues {
+            of_queue.last.retain(|(at, _)| *at > then);
+            of_queue.awaited.retain(|(at, _)| *at > then);
         }
     }
 
-    /// Waits for `points`, whatever becomes of them.
+    /// Waits for `points`, whether they fail or not.
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // A failure is found by the next look; here it is an end like another.
+                // The next check finds a failure; here it is an end like any other.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
             }
         }
     }
 
-    /// Sees to it that the command at `point` will run, though its queue gets no further one.
+    /// Ensures that the command at `point` will run even if its queue gets no further one.
     fn flush(&self, point: &Point) -> Result<()> {
-        let raw = self.state().lines[point.queue as usize].raw.clone();
+        let raw = self.state().queues[point.queue as usize].raw.clone();
         check("clFlush", clq::flush(raw.get()))
     }
 }
@@ -213,7 +217,7 @@ impl State {
         }
     }
 
-    fn look(&mut self) -> Result<()> {
+    fn check_statuses(&mut self) -> Result<()> {
         let mut asked = Ok(());
         let Self { pending, failed, .. } = self;
         pending.retain(|(call, event)| match event.status() {

@@ -1,4 +1,4 @@
-//! Commands that fail late, and the events that commands wait for.
+//! Tests of commands that fail late, and of the events that commands wait for.
 use super::{commands::MOST_PENDING, *};
 use crate::{
     Error,
@@ -6,7 +6,7 @@ use crate::{
 };
 use opencl3::event::{create_user_event, set_user_event_status};
 
-/// Takes a command that does nothing until it is told how it ends.
+/// Takes a command that does nothing until its end is set.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
     let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", |_, _| create_user_event(context));
@@ -18,8 +18,8 @@ fn fails(error: &Result<Vec<u32>>) -> bool {
 }
 
 #[test]
-fn a_command_that_fails_after_it_was_taken_is_told_at_every_read_until_finish() -> Result<()> {
-    // A device of its own: others would be told too.
+fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finish() -> Result<()> {
+    // A device of its own: the failure would reach other tests too.
     let device = Device::open(test_device().info())?;
     let work = Work::new(&device, None);
     let buffer = work.upload(&[1u32, 2, 3])?;
@@ -33,15 +33,18 @@ fn a_command_that_fails_after_it_was_taken_is_told_at_every_read_until_finish() 
     let refused = work.upload(&[1u32]).map(|_| Vec::new());
     assert!(fails(&refused), "{refused:?}");
     assert!(device.inner.queue.drain().is_err(), "that does not forget");
-    let told = device.finish().unwrap_err().to_string();
-    assert!(told.contains("taken by the device and failed later: OpenCL error -5 (CL_OUT_OF_RESOURCES)"), "{told}");
+    let reported = device.finish().unwrap_err().to_string();
+    assert!(
+        reported.contains("taken by the device and failed later: OpenCL error -5 (CL_OUT_OF_RESOURCES)"),
+        "{reported}"
+    );
     device.finish()?;
     assert_eq!(buffer.download(&work)?, [1, 2, 3]);
     Ok(())
 }
 
 #[test]
-fn commands_nobody_reads_after_are_forgotten_when_they_are_done() -> Result<()> {
+fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()> {
     let device = Device::open(test_device().info())?;
     let open = taken(&device);
     for _ in 0..3 * MOST_PENDING {
@@ -49,7 +52,7 @@ fn commands_nobody_reads_after_are_forgotten_when_they_are_done() -> Result<()> 
     }
     assert!(device.inner.queue.commands.state().pending.len() <= MOST_PENDING);
     set_user_event_status(open.get(), -5).unwrap();
-    assert!(device.inner.queue.look().is_err(), "the one that was on its way is not");
+    assert!(device.inner.queue.check_statuses().is_err(), "the one that was on its way is not");
     Ok(())
 }
 
@@ -62,14 +65,14 @@ fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     // SAFETY: the event is valid.
     let refused = unsafe { device.wait_for(&[event.get()]) };
     assert!(matches!(refused, Err(Error::CommandFailed { code: -5, .. })), "{refused:?}");
-    // That is another's failure: the device goes on.
+    // The failure is one of another command: the device goes on.
     let work = Work::new(&device, None);
     assert_eq!(work.upload(&[1u32, 2])?.download(&work)?, [1, 2]);
     device.finish()
 }
 
-/// Takes a command on the queue of `work` that does nothing until its end is set, and what it waits
-/// for.
+/// Takes a command on the queue of `work` that does nothing until its end is set; returns its event
+/// and the events it waits for.
 fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let mut waits = Vec::new();
     let context = work.device().inner.context.get();
@@ -96,7 +99,8 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
         Err(-36)
     });
     assert!(refused.is_err());
-    // The third is behind what the second is to wait for, though that has taken nothing yet.
+    // The third is behind all that the second is to wait for, though the second has taken no
+    // command yet.
     third.follow(&second);
     assert_eq!(faked(&third)?.1, [last.get()]);
     let (on_second, waits) = faked(&second)?;
@@ -132,8 +136,8 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
     Ok(())
 }
 
-/// Two threads that enqueue at the same time: the driver has one of the commands first, and does not
-/// say which.
+/// Two threads enqueue at the same time. The driver orders the two commands and does not report the
+/// order.
 #[test]
 fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let device = Device::open(test_device().info())?;
@@ -150,7 +154,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let (last, _) = faked(&first)?;
     second.follow(&first);
     assert_eq!(faked(&second)?.1, [last.get()]);
-    // What was set while a command was on its way to the driver is for the next one.
+    // A wait set while a command is on its way to the driver is for the next one.
     let (on_first, _) = faked(&first)?;
     second.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
         assert_eq!(wait.0, []);
