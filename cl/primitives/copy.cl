@@ -1,6 +1,10 @@
 // copy: to[i] = from[i] for i in 0..n, the plainest kernel that streams memory.
+// Host: src/primitives/copy.rs
 //
-// One work-item for each of n words of 16 bytes, padded. in: from[n]. out: to[n]. Host: src/primitives/copy.rs
+//   One work-item for each of n words of 16 bytes, padded.
+//
+//   in   from[n]
+//   out  to[n]
 
 KERNEL copy(global const ulong* from, global ulong* to, uint n)
 {

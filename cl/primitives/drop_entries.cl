@@ -1,29 +1,32 @@
-// drop_entries: the entries (blocks) of a matrix that are not small, in their order.                 host: src/primitives/drop_entries.rs
+// drop_entries: copies the entries (blocks) of a matrix that are not small, in their order.
+// Host: src/primitives/drop_entries.rs
 //
 //   entry_sizes    LANES work-items per entry
-//   column_norms   one work-item per entry, where the limit is relative; for 64-bit numbers once for their upper words, once for the lower
+//   column_norms   one work-item per entry, launched if the limit is relative; for 64-bit numbers
+//                  twice, first for their upper words, then for the lower
 //   keep_entries   one work-item per entry, and one more
 //   move_entries   LANES work-items per entry
 //   move_columns   one work-item per column, and one more
 //
 //   in      values[nnz * stride]  row_idx[nnz]  col_ptr[ncols + 1]
-//   out     size[nnz]             largest magnitude of each entry's elements, NaN where there is one
-//   in out  norm[2 * ncols]       largest size in each column but NaN: upper words (the only ones of
-//                                 32-bit numbers), then lower words; zero before
-//   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, those before it
+//   out     size[nnz]             largest magnitude of each entry's elements, NaN if one is NaN
+//   in out  norm[2 * ncols]       largest size in each column except NaN: upper words (the only
+//                                 ones of 32-bit numbers), then lower words; zero before
+//   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, the number of
+//                                 those before it
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 //
 // Of plus-times alone: magnitudes are of real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
-// As it is: a conversion to float and back need not keep the bits of a NaN.
+// Copies the bits: a conversion to float and back need not keep those of a NaN.
 #if ELEMENT_IS_HALF
 #define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
 #else
 #define MOVE(from, to, i) ((to)[i] = (from)[i])
 #endif
-// A NaN wins against everything.
+// The larger of two; NaN if one is NaN.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 
 KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint nnz, uint area, uint stride)
@@ -47,7 +50,7 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
         size[entry] = shared[item];
 }
 
-// Magnitudes order as their bits do, so that their maximum is one of integers.
+// Magnitudes have the order of their bits, so that their maximum is one of integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);
@@ -73,7 +76,7 @@ KERNEL keep_entries(global const ARITHMETIC* size, global const uint* row_idx, g
     if (entry > nnz)
         return;
     if (entry == nnz) {
-        place[entry] = 0; // becomes their number
+        place[entry] = 0; // the scan puts their number here
         return;
     }
     const uint col = relative || diagonal ? column_of(col_ptr, ncols, entry) : 0;

@@ -1,10 +1,12 @@
-// scan: sums of everything before each value, in place.                                    host: src/primitives/scan.rs
+// scan: replaces each value by the sum of all values before it.
+// Host: src/primitives/scan.rs
 //
 // Each tile of GROUP_SIZE * ITEMS values is read twice and written once.
 //
 //   scan_reduce   one work-group per tile: partials[tile] = sum of the tile
-//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before: partials[tile] where the partials are
-//                 scanned themselves, else added up here
+//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before.
+//                 That is partials[tile] if the partials are scanned, otherwise they are added up
+//                 here
 //
 //   in out  data[n]
 //   in out  partials[tiles]

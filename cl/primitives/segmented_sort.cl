@@ -1,17 +1,23 @@
-// segmented_sort: rows ascending inside each segment, equal rows in their first order.       host: src/primitives/segmented_sort.rs
+// segmented_sort: sorts rows inside each segment, stably, with their payloads.
+// Host: src/primitives/segmented_sort.rs
 //
-//   sort_tiles    one work-group per SHORT_MAX positions: sorts the short segments that begin there, in local memory
+//   sort_tiles    one work-group per SHORT_MAX positions: sorts the short segments that begin
+//                 there, in local memory
 //   sort_chunks   one work-group per chunk of a long segment: sorts it
 //   merge_chunks  one work-group per chunk of output of one merge pass over the long segments
 //
-//   in      segment_ptr[segments + 1]     chunk_ptr[segments + 1]: chunks of long segments before each segment
-//   in out  row_in[n]   payload_in[n]     unsorted; long segments are merged back and forth between the two pairs,
-//   in out  row_out[n]  payload_out[n]    each starting where its number of passes makes it end: here
+//   in      segment_ptr[segments + 1]
+//   in      chunk_ptr[segments + 1]       chunks of long segments before each segment
+//   in out  row_in[n]   payload_in[n]     unsorted
+//   in out  row_out[n]  payload_out[n]    sorted
 //
-// A short segment has at most SHORT_MAX elements, so those that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long one
-// that begins there is the last. A work-item has ITEMS consecutive positions: it sorts them in registers; then sorted stretches of
-// doubling width are merged, of which only the one segment that lies across their border has anything to merge. An odd ITEMS
-// spreads the items' positions over the banks of local memory.
+// Long segments are merged back and forth between the two pairs. Each starts in the pair from which
+// its number of passes leads to row_out. A short segment has at most SHORT_MAX elements. So those
+// that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long one that begins there
+// is the last. A work-item has ITEMS consecutive positions and sorts them in registers. Then sorted
+// stretches of doubling width are merged. Only the one segment that lies across the border of two
+// stretches has anything to merge. An odd ITEMS spreads the items' positions over the banks of
+// local memory.
 #if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
@@ -43,7 +49,8 @@ uint segment_from(global const uint* segment_ptr, uint segments, uint position)
     return first;
 }
 
-// How many of the first `count` elements of the merged sequence come from the left one; of equal keys the left one's come first.
+// Number of the first `count` elements of the merged sequence that come from the left one. Of equal
+// keys the left one's come first.
 uint local_path(local const uint* left, uint lefts, local const uint* right, uint rights, uint count)
 {
     uint low = count > rights ? count - rights : 0, high = min(count, lefts);
@@ -57,8 +64,8 @@ uint local_path(local const uint* left, uint lefts, local const uint* right, uin
     return low;
 }
 
-// The same of global memory for two counts, by the whole work-group: half of it looks for each, a few rounds in place of one load after
-// another.
+// As local_path, in global memory for two counts. Each half of the work-group searches for one, in
+// a few rounds instead of one load after another.
 uint2 group_paths(global const uint* left, uint lefts, global const uint* right, uint rights, uint2 count, local uint* edge)
 {
     const uint half_group = GROUP_SIZE / 2, item = get_local_id(0) % half_group, side = get_local_id(0) / half_group;
@@ -66,7 +73,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
     while (low.x < high.x || low.y < high.y) {
         const uint2 step = (high - low) / half_group + 1;
         const uint own_step = side ? step.y : step.x, to = side ? high.y : high.x, own_count = side ? count.y : count.x;
-        const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step; // below 2^32: positions are below 2^31
+        // Below 2^32: positions are below 2^31.
+        const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step;
         const bool before = at < to && left[at] <= right[own_count - 1 - at];
         const bool next_before = next < to && left[next] <= right[own_count - 1 - next];
         GROUP_BARRIER; // the reads of the round before
@@ -85,7 +93,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
     return low;
 }
 
-// Merges key[first..border) and key[border..end), the item's part of it: positions begin..stop of those from first on.
+// Merges the item's part of key[first..border) and key[border..end): positions begin..stop of the
+// result, counted from first.
 #define MERGE_PART(begin, stop, first, border, end)                                                                   \
     uint l = (first) + local_path(key + (first), (border) - (first), key + (border), (end) - (border), (begin) - (first)); \
     uint r = (border) + (begin) - (l);                                                                                \
@@ -97,7 +106,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
-// Sorts key[0..count), the positions base..base + count, which hold segments first..=last or a part of one.
+// Sorts key[0..count): the positions base..base + count, which hold segments first..=last or a part
+// of one.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
                local ushort* from)
 {
@@ -117,7 +127,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         my_key[i] = at < count ? key[at] : 0;
         my_from[i] = at;
     }
-    // Odd-even transposition: neighbours only and only if greater, so stable.
+    // Odd-even transposition: stable, since it swaps neighbours only, and only if greater.
     for (uint round = 0; round < ITEMS; ++round)
         for (uint i = round & 1; i + 1 < ITEMS; i += 2)
             if (!border[i] && my_key[i] > my_key[i + 1]) {
@@ -172,7 +182,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
         const uint first = segment_from(segment_ptr, segments, position);
         uint end = segment_from(segment_ptr, segments, min(position + SHORT_MAX, n));
         if (end > first && segment_ptr[end] - segment_ptr[end - 1] > SHORT_MAX)
-            --end; // a long one: it is the last that begins here
+            --end; // a long segment: the last that begins here
         bounds[0] = first;
         bounds[1] = end;
     }
@@ -190,7 +200,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     }
 }
 
-// The segment a chunk belongs to; merge passes it needs: the least p with chunks <= 2^p.
+// The segment of a chunk, and the merge passes it needs: the least p with chunks <= 2^p.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
     const uint segment = segment_at(chunk_ptr, 0, segments - 1, chunk);
@@ -213,7 +223,8 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
         key[i] = row_in[base + i];
     GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
-    // An odd number of passes starts from the arrays that are read here: all is read before any is written.
+    // An odd number of passes starts from the arrays that are read here. All is read before any is
+    // written.
     PAYLOAD payload[ITEMS];
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)
@@ -244,7 +255,8 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     global PAYLOAD* payload_from = back ? payload_out : payload_in;
     global PAYLOAD* payload_to = back ? payload_in : payload_out;
 
-    // The two sorted stretches this chunk of output lies in, from the segment's start on.
+    // The two sorted stretches that this chunk of output comes from, counted from the segment's
+    // start.
     const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
     const ulong width = (ulong)CHUNK << pass;
     const uint left = (uint)(position / (2 * width) * (2 * width));

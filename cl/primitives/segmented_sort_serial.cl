@@ -1,17 +1,20 @@
-// segmented_sort_serial: the kernels of segmented_sort.cl for CPUs, where a work-group is one work-item and memory is cached: the same
-// names, arguments and results.                                                       host: src/primitives/segmented_sort.rs
+// segmented_sort_serial: the kernels of segmented_sort.cl for CPUs, with the same names, arguments
+// and results. A work-group is one work-item there, and memory is cached.
+// Host: src/primitives/segmented_sort.rs
 //
-// A natural merge sort: what a column of A contributes is already sorted, so the passes follow the number of columns, not of products. No
-// step depends on a branch that cannot be foreseen: those cost more than everything else. Where there are many columns to merge, and so a
-// pass for every doubling, the products are dealt out by the digits of their rows instead, the lowest first.
+// A natural merge sort. The products of one column of A are sorted already, so the number of passes
+// follows that of columns, not of products. No step depends on a branch that cannot be predicted:
+// such branches cost more than everything else. Many columns take many merge passes, one for every
+// doubling. Then the products are dealt out by the digits of their rows instead, the lowest first.
 #if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK) || !defined(RUNS_MAX)
 #error "PAYLOAD, SHORT_MAX, CHUNK, RUNS_MAX: see src/primitives/segmented_sort.rs"
 #endif
 
-// INSERTION_MAX: below this, moving elements one by one is cheaper than looking for runs. MERGE_COST, DEAL_COST, DIGIT_COST: of an
-// element in a merge pass, of one that is dealt out, of four values of a digit. RUNS_MAX bounds the runs that merging is chosen for.
+// INSERTION_MAX: length up to which moving elements one by one is cheaper than looking for runs.
+// MERGE_COST, DEAL_COST, DIGIT_COST: costs of an element in a merge pass, of one that is dealt out,
+// and of four values of a digit. RUNS_MAX: most runs for which merging is chosen.
 
-// Merges left..left_end and right..right_end, `count` elements of the result.
+// Merges left..left_end and right..right_end and writes `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,
            global uint* row_to, global PAYLOAD* payload_to, uint to, uint count)
 {
@@ -44,7 +47,8 @@ void copy(global const uint* row, global const PAYLOAD* payload, global uint* ro
     }
 }
 
-// Stably, by a digit of the row: `mask` + 1 values, `shift` bits from the right.
+// Sorts stably by a digit of the row, which has `mask` + 1 values and is `shift` bits from the
+// right.
 void deal_out(global const uint* row, global const PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin,
               uint end, uint shift, uint mask)
 {
@@ -65,7 +69,7 @@ void deal_out(global const uint* row, global const PAYLOAD* payload, global uint
     }
 }
 
-// Sorts begin..end of the first pair of arrays into the second (or, where `stay`, into the first).
+// Sorts begin..end of the first pair of arrays into the second, or into the first if `stay`.
 void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin, uint end,
                 bool stay)
 {
@@ -149,7 +153,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PA
     uint segment = segment_from(segment_ptr, segments, position);
     while (segment < segments && segment_ptr[segment] < stop) {
         const uint begin = segment_ptr[segment];
-        // Behind this one and the empty ones that follow it: a search, not a walk.
+        // The segment behind this one and the empty ones that follow it, by bisection.
         uint next = segment + 1;
         if (segment_ptr[next] == begin)
             next = segment_from(segment_ptr, segments, begin + 1) - 1;
@@ -196,7 +200,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     const uint end = (uint)min(left + 2 * width, (ulong)length);
     const uint count = min((uint)CHUNK, end - position);
 
-    // How many of the outputs before this chunk's come from the left stretch.
+    // Number of outputs before this chunk's that come from the left stretch.
     const uint before = position - left;
     uint low = before > end - right ? before - (end - right) : 0, high = min(before, right - left);
     while (low < high) {

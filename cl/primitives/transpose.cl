@@ -1,13 +1,15 @@
-// transpose: the pattern of a transpose, and where each of its entries comes from.                      host: src/primitives/transpose.rs
+// transpose: the pattern of a transpose, and the entry that each of its entries comes from.
+// Host: src/primitives/transpose.rs
 //
 //   transpose_start    one work-item per entry
 //   transpose_rows     one work-item per entry of the transpose
 //   transpose_columns  one work-item per column of the transpose, and one more
 //
 //   in   col_ptr[ncols + 1]  row_idx[nnz]
-//   out  key[nnz]  entry[nnz]         row and number of each entry; then sorted by row, stably, so columns ascend
-//   out  t_row_idx[nnz]               column each sorted entry comes from
-//   out  t_col_ptr[nrows + 1]         sorted entries of the rows before
+//   out  key[nnz]  entry[nnz]         row and number of each entry; then sorted by row, stably, so
+//                                     that columns ascend
+//   out  t_row_idx[nnz]               column that each sorted entry comes from
+//   out  t_col_ptr[nrows + 1]         number of sorted entries in the rows before
 KERNEL transpose_start(global const uint* row_idx, global uint* key, global uint* entry, uint nnz)
 {
     const uint i = get_global_id(0);

@@ -1,6 +1,6 @@
-//! The primitives on plain arrays, each run in rounds of a clock: what `benches/primitives.rs` measures.
+//! The primitives on plain arrays, run in timed rounds for `benches/primitives.rs`.
 //!
-//! Public for that bench alone, which is a program of its own; no part of the interface.
+//! Public only for that bench, which is a program of its own. It is no part of the interface.
 use super::{
     scan::{Scan, ScanTuning},
     segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
@@ -10,7 +10,8 @@ use super::{
 use crate::{Device, Pattern, Result, Semiring, device::Work, element::Piece, resident::PatternArrays};
 use std::time::Instant;
 
-/// A result, and the milliseconds of each round after the first; by the wall clock, from an idle device to an idle device.
+/// A result, and the milliseconds of each round after the first. Wall-clock time, from an idle
+/// device to an idle device.
 pub type Timed<T> = (T, Vec<f64>);
 
 /// Exclusive sums.
@@ -27,7 +28,8 @@ pub fn scan(device: &Device, values: &[u64], rounds: usize) -> Result<Timed<Vec<
     Ok((sums.download(&work)?, times))
 }
 
-/// Rows and payloads of segments, given by where each begins and the number of all, sorted by row.
+/// Sorts rows and payloads of segments by row. `ptr` says where each segment begins, and ends with
+/// the number of all elements.
 pub fn sort(
     device: &Device,
     ptr: &[u32],
@@ -61,7 +63,7 @@ pub fn sort(
     Ok(((rows.download(&work)?, payload.download(&work)?), times))
 }
 
-/// Sums of runs, given by the last value of each.
+/// Sums of runs; `ends` gives the last value of each.
 pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> Result<Timed<Vec<f64>>> {
     let work = Work::new(device, None);
     let mut pieces = Vec::new();
@@ -83,7 +85,8 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
     Ok((sums.download(&work)?, times))
 }
 
-/// The transpose of a pattern, and the entry each of its entries comes from.
+/// The transpose of a pattern, and for each of its entries the entry of `pattern` that it comes
+/// from.
 pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Timed<(Pattern, Vec<u32>)>> {
     let work = Work::new(device, None);
     let (transpose, pattern) = (Transpose::new(device)?, PatternArrays::upload(&work, pattern)?);
@@ -91,7 +94,7 @@ pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Ti
     Ok(((found.pattern.download(&work)?, found.source.download(&work)?), times))
 }
 
-/// The result of the first round, and how long the others take; what `fresh` does is outside the clock.
+/// The result of the first round, and the times of the others. The time of `fresh` does not count.
 fn timed<I, O>(
     device: &Device,
     rounds: usize,

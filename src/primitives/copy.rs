@@ -1,4 +1,5 @@
-//! How fast a device streams memory: what the times of kernels are measured by. Kernel: `cl/primitives/copy.cl`.
+//! Measures how fast a device streams memory, the measure for the times of kernels. Kernel:
+//! `cl/primitives/copy.cl`.
 use crate::{
     Device, DeviceKind, Result,
     device::{Grid, In, Kernel, Options, Out, Work, kernel},
@@ -10,15 +11,18 @@ kernel! {
 }
 
 const GROUP_SIZE: usize = 256;
-/// Bytes of a copy: far above what caches keep, on GPUs and on CPUs, and long enough that its launch does not matter.
+/// Bytes of a copy, on GPUs and on CPUs: far more than caches keep, and long enough that the launch
+/// does not count.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
-/// Copies after one that touches the memory first; the median counts.
+/// Copies timed after a first one that touches the memory. The median counts.
 const ROUNDS: usize = 5;
 
 impl Device {
-    /// Bytes read and written per second by the better of two copies within device memory, a kernel's and the driver's.
+    /// Bytes read and written per second by the faster of two copies within device memory: a
+    /// kernel's and the driver's.
     ///
-    /// Takes two buffers of 1 GiB (256 MiB on CPUs), smaller ones where the device has less, and some tenths of a second.
+    /// Takes some tenths of a second and two buffers of 1 GiB (256 MiB on CPUs), or smaller ones if
+    /// the device has less memory.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -40,13 +44,13 @@ fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let by_kernel =
         median(device, || kernel.launch(&work, grid, CopyPairs { from: &from, to: &mut to, n: (words / 2) as u32 }))?;
     let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
-    // Buffers this large are not to wait in the pool.
+    // Buffers this large must not stay in the pool.
     drop((from, to));
     device.trim();
     Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))
 }
 
-/// Median seconds of `copy`, by the wall clock, for not every queue keeps times.
+/// Median seconds of `copy`. Wall-clock time, since not every queue keeps times.
 fn median(device: &Device, mut copy: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut times = Vec::new();
     for _ in 0..=ROUNDS {
@@ -70,7 +74,7 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let kernel: Kernel<CopyPairs<'_>> = Kernel::new(&device, &Options::group_size(16))?;
-        // Pairs of words: none, one, around a work-group.
+        // Pairs of words: none, one, and sizes around a work-group.
         for pairs in [0usize, 1, 15, 16, 17, 40] {
             let words: Vec<u64> = (0..2 * pairs as u64).map(|word| word << 33 | 5).collect();
             let (from, mut to) = (work.upload(&words)?, work.buffer(words.len())?);
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn bandwidth_is_that_of_some_memory() -> Result<()> {
-        // Between a tape and a few hundred stacks of HBM.
+        // Between the speed of a tape and that of a few hundred stacks of HBM.
         let bandwidth = copy_bandwidth(&test_device(), 1 << 16)?;
         assert!((1e6..1e15).contains(&bandwidth), "{bandwidth}");
         Ok(())

@@ -1,5 +1,7 @@
-//! The entries (blocks) of a matrix that are not small, in their order, on the device: flags, a scan, one copy, and one small read of how
-//! many stay. Kernels: `cl/primitives/drop_entries.cl`; the rule is [`Threshold`]'s, the model [`crate::matrix::drop_below`].
+//! Removes small entries (blocks) of a matrix on the device; the others keep their order. Steps:
+//! flags, a scan, one copy, and one small read of how many entries stay. Kernels:
+//! `cl/primitives/drop_entries.cl`. [`Threshold`] has the rule, [`crate::matrix::drop_below`] is
+//! the model.
 use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Element, Field, Matrix, Result, Threshold,
@@ -76,14 +78,15 @@ pub(crate) struct DropEntries<T: Element> {
     scan: Scan<u32>,
     threshold: Threshold,
     group_size: usize,
-    /// Work-items of a group that share an entry: as many as it has elements, so that neighbours load neighbours; one on a CPU.
+    /// Work-items of a group that share an entry: as many as it has elements, so that neighbours
+    /// load neighbours. One on a CPU.
     lanes: usize,
 }
 
-/// The memory that it allocates, as the planner of bands counts it.
+/// The device memory that [`DropEntries`] allocates, for the planner of bands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DropMemory {
-    /// Bytes of an entry, from one to the next, and of its magnitude.
+    /// Bytes of an entry with its padding and its magnitude.
     entry_bytes: u64,
     size_bytes: u64,
     relative: bool,
@@ -91,7 +94,7 @@ pub(crate) struct DropMemory {
 }
 
 impl DropMemory {
-    /// For entries `stride` elements apart.
+    /// Memory for entries that are `stride` elements apart.
     pub fn new<T: Element>(info: &DeviceInfo, stride: usize, threshold: Threshold) -> Self {
         Self {
             entry_bytes: (stride * size_of::<T>()) as u64,
@@ -101,8 +104,8 @@ impl DropMemory {
         }
     }
 
-    /// Most bytes at once for `nnz` entries in `columns` columns, size classes included: all stay
-    /// at most.
+    /// Most bytes at once for `nnz` entries in `columns` columns, in size classes. The bound is
+    /// reached if all entries stay.
     pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
         let places = pool_bytes(4 * (nnz + 1));
         let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });
@@ -122,7 +125,7 @@ fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
 }
 
 impl<T: Element> DropEntries<T> {
-    /// For entries of `area` elements.
+    /// Prepares for entries of `area` elements.
     pub fn new(device: &Device, area: usize, threshold: Threshold) -> Result<Self> {
         threshold.check()?;
         let info = device.info();
@@ -149,7 +152,8 @@ impl<T: Element> DropEntries<T> {
         })
     }
 
-    /// What stays of `matrix`, the columns from `first_col` on of a larger one; `None` where that is all.
+    /// The entries of `matrix` that stay; `None` if all do. `matrix` has the columns from
+    /// `first_col` on of a larger one.
     pub fn run(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Option<DeviceCbc<T>>> {
         work.stage("drop");
         let (nnz, cols) = (matrix.nnz(), matrix.ncols);
@@ -177,7 +181,8 @@ impl<T: Element> DropEntries<T> {
         Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values: kept_values }))
     }
 
-    /// Where each entry goes: the number of those that stay before it; one more, of all.
+    /// The place of each entry: the number of entries before it that stay. The last element is the
+    /// number of all that stay.
     fn places(&self, work: &Work, matrix: &DeviceCbc<T>, first_col: usize) -> Result<Buffer<u32>> {
         let (entries, threshold, pattern) = (matrix.nnz(), self.threshold, &matrix.pattern);
         let (nnz, ncols) = (entries as u32, matrix.ncols as u32);
@@ -215,16 +220,19 @@ impl<T: Element> DropEntries<T> {
 }
 
 impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
-    /// The matrix without its entries (blocks) below a [`Threshold`] (an absolute one for a number), on the device: a new matrix of a new
-    /// pattern, the one that [`matrix::drop_below`](crate::matrix::drop_below) makes on the host. Reads one number back.
+    /// Returns a new matrix without the entries (blocks) below a [`Threshold`]; a number is an
+    /// absolute one. The pattern is new too, the same as that of
+    /// [`matrix::drop_below`](crate::matrix::drop_below) on the host. Reads one number back.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for a tolerance that is negative or not finite, [`Error::Memory`](crate::Error::Memory).
+    /// [`Error::Argument`](crate::Error::Argument) for a tolerance that is negative or not finite,
+    /// [`Error::Memory`](crate::Error::Memory).
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
     /// use blockmul::{Csc, Device};
-    /// let a = Device::auto()?.upload(&Csc::from_triplets(2, 2, [(0, 0, 1e-9), (1, 0, 4.0), (1, 1, f64::NAN)])?)?;
+    /// let entries = [(0, 0, 1e-9), (1, 0, 4.0), (1, 1, f64::NAN)];
+    /// let a = Device::auto()?.upload(&Csc::from_triplets(2, 2, entries)?)?;
     /// assert_eq!(a.drop_below(1e-8)?.nnz(), 2); // NaN stays
     /// # Ok(())
     /// # }
@@ -247,7 +255,8 @@ mod tests {
     use crate::{BlockShape, Cbc, device::test_device, generate, matrix::drop_below};
     use half::f16;
 
-    /// The device's entries are the host's, to the bit, whatever lanes an entry is shared by.
+    /// Whether the device's entries are the host's to the bit, for every number of lanes that share
+    /// an entry.
     fn agrees<T: Field>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
         let (device, work) = (test_device(), Work::new(&test_device(), None));
         let want = drop_below(matrix, threshold)?;

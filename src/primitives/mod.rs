@@ -1,11 +1,12 @@
-//! What the stages and plans rest on: scan, segmented sort, segmented reduction, transposition of patterns.
+//! Primitives of the stages and plans: scan, segmented sort, segmented reduction, transposition of
+//! patterns.
 //!
 //! | primitive | promise |
 //! |---|---|
 //! | `copy` | how fast the device streams memory |
 //! | [`drop_entries`] | the entries of a matrix that are not small, in their order |
 //! | [`scan`] | exclusive sums of any number of `u32` or `u64`, in place |
-//! | [`segmented_sort`] | rows ascending inside each segment, equal rows in their first order, payloads with them |
+//! | [`segmented_sort`] | rows and payloads by row inside each segment, stably |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
 //! | [`transpose`] | the pattern of a transpose, and the entry each of its entries comes from |
 // Public for benches/primitives.rs, which is outside of the crate.

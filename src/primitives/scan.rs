@@ -1,20 +1,23 @@
-//! Scan: sums of everything before each value, over any length, in place. Kernel: `cl/primitives/scan.cl`.
+//! Scan: replaces each value by the sum of all before it, for any length, in place. Kernel:
+//! `cl/primitives/scan.cl`.
 //!
-//! One launch up to a tile of values, two (the sums of the tiles, then the tiles) up to some million: each tile then adds up the sums of the
-//! tiles before it. Beyond, those are scanned first, in the same way.
+//! Up to a tile of values takes one launch. Up to some million take two, one that sums the tiles
+//! and one that scans them. In the second each tile adds up the sums of the tiles before it. For
+//! more values those sums are scanned first, in the same way.
 use crate::{
     DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, pool_bytes},
     tuning::Numbers,
 };
 
-/// Numbers the scan is compiled with.
+/// Parameters that the scan is compiled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Consecutive values an item takes.
     pub items: usize,
-    /// Tiles up to which each adds up the sums of those before it: reads that grow with the square, against a launch or two.
+    /// Most tiles for which each tile adds up the sums of those before it. These reads grow with
+    /// the square of their number, but save a launch or two.
     pub direct_tiles: usize,
 }
 
@@ -30,7 +33,7 @@ impl ScanTuning {
         self.group_size * self.items
     }
 
-    /// Bytes that a scan of `count` values of `word` bytes allocates, size classes included.
+    /// Bytes that a scan of `count` values of `word` bytes allocates, in size classes.
     pub fn scratch_bytes(&self, word: u64, count: u64) -> u64 {
         let partials = count.div_ceil(self.tile() as u64);
         let further = if partials > self.direct_tiles as u64 { self.scratch_bytes(word, partials) } else { 0 };
@@ -63,8 +66,8 @@ impl<W: Word> Scan<W> {
         Ok(Self { reduce, ..Self::finishing(device, tuning)? })
     }
 
-    /// The same for sums that rarely take more than one tile: the kernel that adds up tiles is
-    /// asked for at its launch.
+    /// As [`Scan::new`], for sums that rarely take more than one tile: the kernel that adds up
+    /// tiles is requested at its launch.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let options = Self::options(tuning);
         Ok(Self { reduce: Kernel::rare(device, &options)?, tiles: Kernel::new(device, &options)?, tuning })
@@ -90,7 +93,7 @@ impl<W: Word> Scan<W> {
         self.finish(work, data, count, partials)
     }
 
-    /// The same, where the sum of each [`ScanTuning::tile`] is there already.
+    /// As [`Scan::run_first`], if the sum of each [`ScanTuning::tile`] is known already.
     pub fn finish(&self, work: &Work, data: &mut Buffer<W>, count: usize, mut partials: Buffer<W>) -> Result<()> {
         let scanned = partials.len() > self.tuning.direct_tiles;
         if scanned {
@@ -116,7 +119,8 @@ mod tests {
         data.iter().map(before).collect()
     }
 
-    /// Around the tile (64 * 4), around the tiles that are added up directly (3), around the square of the tile, and nothing.
+    /// Lengths around the tile (64 * 4), around the tiles that are added up directly (3), around
+    /// the square of the tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
 
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_is_what_is_foretold() -> Result<()> {
+    fn scratch_bytes_are_what_a_scan_allocates() -> Result<()> {
         let device = test_device();
         for n in LENGTHS {
             let work = Work::new(&device, None);

@@ -1,16 +1,17 @@
-//! Segmented reduction: one sum per run of values, in an order that nothing but the run decides. Kernel:
-//! `cl/primitives/segmented_reduce.cl`.
+//! Segmented reduction: one sum per run of values, in an order that depends on the run alone.
+//! Kernel: `cl/primitives/segmented_reduce.cl`.
 //!
-//! A run's values are added left to right; a run longer than [`RUN_PIECE`] is cut every [`RUN_PIECE`] values from its own start, and the pieces'
-//! sums are added left to right. Work-groups and tiles never enter, so the bits are the same on every device. The algebra says how two values
-//! are added.
+//! A run's values are added left to right. A run longer than [`RUN_PIECE`] is cut every
+//! [`RUN_PIECE`] values from its own start, and the sums of the pieces are added left to right. The
+//! order does not depend on work-groups or tiles, so the bits are the same on every device. The
+//! algebra defines how two values are added.
 use crate::{
     Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     element::Piece,
 };
 
-/// Values of a run that are added by one work-item.
+/// Values of a run that one work-item adds.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {
@@ -37,11 +38,11 @@ pub(crate) struct SegmentedReduce<T: Element> {
     group_size: usize,
 }
 
-/// Where runs end: the last value of each; and the long ones, in pieces.
+/// The runs: the last value of each, and the pieces of long ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Runs<'a> {
     pub end: &'a Buffer<u32>,
-    /// The pieces of long ones: [`RUN_PIECE`] products each but for the last.
+    /// The pieces of long runs: [`RUN_PIECE`] products each, except the last.
     pub pieces: &'a Buffer<Piece>,
 }
 
@@ -78,7 +79,8 @@ mod tests {
         ends.iter().map(run).collect()
     }
 
-    /// One value; both sides of a work-group (64); both sides of one and of two pieces; more pieces than a work-group has items.
+    /// One value; both sides of a work-group (64); both sides of one and of two pieces; more pieces
+    /// than a work-group has items.
     const LENGTHS: [usize; 13] = [1, 2, 63, 64, 65, 1023, 1024, 1025, 2047, 2048, 2049, 64 * 1024, 64 * 1024 + 1];
 
     #[test]
@@ -134,7 +136,8 @@ mod tests {
     fn half_is_rounded_once() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // 2048 + 1 + 1 is 2050 in f32 and representable; rounded after each addition f16 would stay at 2048.
+        // 2048 + 1 + 1 is 2050, which f16 can represent. If each sum were rounded to f16, it would
+        // stay at 2048.
         let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
         let mut sums = work.buffer(1)?;
         let reduce = SegmentedReduce::<f16>::new(&device, 64, &Semiring::PLUS_TIMES)?;

@@ -1,22 +1,26 @@
-//! Segmented sort: rows ascending inside each segment, stably, payloads with them, for any mix of segment lengths. Kernels:
-//! `cl/primitives/segmented_sort.cl`, for CPUs `cl/primitives/segmented_sort_serial.cl`.
+//! Segmented sort: sorts rows inside each segment, stably, together with their payloads, for any
+//! mix of segment lengths. Kernels: `cl/primitives/segmented_sort.cl`, for CPUs
+//! `cl/primitives/segmented_sort_serial.cl`.
 //!
-//! A merge sort (Polok 2015, "Sorting Stage"). Segments are split by length, so that none straddles two work-groups of the first kernels: short ones are sorted
-//! many to a group without reaching global memory in between; long ones are cut into chunks from their own start, and sorted chunks are merged in
-//! passes of doubling width, every pass balanced by merge path. Launches: one for the short, one and a pass per doubling for the long.
+//! A merge sort (Polok 2015, "Sorting Stage"). Segments are split by length, so that none straddles
+//! two work-groups of the first kernels. Short ones are sorted many to a group, in local memory
+//! only. Long ones are cut into chunks from their own start. Sorted chunks are merged in passes of
+//! doubling width, and merge path balances every pass. Launches: one for the short segments; for
+//! the long ones one, and one per doubling.
 use crate::{
     DeviceInfo, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
     tuning::Numbers,
 };
 
-/// Numbers the sort is compiled with.
+/// Parameters that the sort is compiled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SortTuning {
     pub group_size: usize,
     /// Most elements of a segment that is sorted whole.
     pub short_max: usize,
-    /// Elements of a chunk of a longer one: twice `short_max`, which is what segments that begin within `short_max` positions may take.
+    /// Elements of a chunk of a longer segment: twice `short_max`. Segments that begin within
+    /// `short_max` positions have no more.
     pub chunk: usize,
     /// Whether a work-group is one work-item that merges runs in cached memory: for CPUs.
     pub serial: bool,
@@ -31,8 +35,8 @@ impl SortTuning {
         }
     }
 
-    /// For the products of an expansion, which are sorted by chunks before they are written. Short
-    /// segments are sorted apart, by smaller work-groups.
+    /// Tuning for the products of an expansion, which are sorted by chunks before they are written.
+    /// Short segments are sorted separately, by smaller work-groups.
     pub fn for_expansion(info: &DeviceInfo) -> Self {
         let numbers = info.numbers();
         if numbers.sorts_serially() {
@@ -55,7 +59,7 @@ impl SortTuning {
         Self { group_size, short_max: chunk / 2, chunk, serial: false }
     }
 
-    /// Merge passes a segment of `longest` elements takes.
+    /// Merge passes that a segment of `longest` elements takes.
     fn passes(&self, longest: u32) -> u32 {
         match longest as usize > self.short_max {
             true => (longest as usize).div_ceil(self.chunk).next_power_of_two().ilog2(),
@@ -64,20 +68,21 @@ impl SortTuning {
     }
 }
 
-/// Most elements of all segments: kernels add two positions in 32 bits.
+/// Most elements of all segments. Kernels add two positions in 32 bits.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// The segments to sort.
 pub(crate) struct Segments<'a> {
-    /// Where each begins; one more, the number of elements (below 2^31).
+    /// Start of each segment, and at the end the number of elements (below 2^31).
     pub ptr: &'a Buffer<u32>,
-    /// Chunks of all segments before: of those longer than `short_max`, length / `chunk` rounded up; of the others none.
+    /// Number of chunks in all segments before. A segment longer than `short_max` has length /
+    /// `chunk` chunks, rounded up; others have none.
     pub chunk_ptr: &'a Buffer<u32>,
-    /// Elements of the longest.
+    /// Elements of the longest segment.
     pub longest: u32,
-    /// Chunks of all.
+    /// Chunks of all segments.
     pub chunks: u32,
-    /// Whether any segment that is not empty has at most `short_max` elements.
+    /// Whether a segment has from 1 to `short_max` elements.
     pub has_short: bool,
 }
 
@@ -152,7 +157,7 @@ impl<P: Word> SegmentedSort<P> {
         })
     }
 
-    /// Sorts rows and payloads; the arrays given become scratch.
+    /// Sorts rows and payloads. The arrays given become scratch.
     pub fn run(
         &self,
         work: &Work,
@@ -189,8 +194,9 @@ impl<P: Word> SegmentedSort<P> {
         Ok((row_out, payload_out))
     }
 
-    /// Merges the sorted chunks of long segments, back and forth between two pairs of arrays; each begins where its number of passes makes
-    /// it end in the second pair: in the first where that number is odd.
+    /// Merges the sorted chunks of long segments, back and forth between two pairs of arrays. A
+    /// segment with an odd number of passes begins in the first pair, so that every segment ends in
+    /// the second.
     pub fn merge(
         &self,
         work: &Work,
@@ -215,7 +221,7 @@ impl<P: Word> SegmentedSort<P> {
         Ok(())
     }
 
-    /// Sorts rows and payloads as one segment; the arrays given become scratch.
+    /// Sorts rows and payloads as one segment. The arrays given become scratch.
     pub fn run_whole(&self, work: &Work, rows: Buffer<u32>, payload: Buffer<P>) -> Result<(Buffer<u32>, Buffer<P>)> {
         let n = rows.len();
         if n == 0 {

@@ -1,5 +1,5 @@
-//! The pattern of a transpose on the device, and the entry that each of its entries comes from: a stable sort of the entries by row.
-//! Kernels: `cl/primitives/transpose.cl`.
+//! The pattern of a transpose on the device, and the entry that each of its entries comes from: a
+//! stable sort of the entries by row. Kernels: `cl/primitives/transpose.cl`.
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -42,11 +42,11 @@ const GROUP_SIZE: usize = 64;
 /// A pattern's transpose.
 pub(crate) struct Transposed {
     pub pattern: Arc<PatternArrays>,
-    /// Number of each entry in the pattern it comes from.
+    /// For each entry, its number in the pattern that was transposed.
     pub source: Buffer<u32>,
 }
 
-/// The kernels.
+/// The kernels of a transposition.
 pub(crate) struct Transpose {
     start: Kernel<Start<'static>>,
     rows: Kernel<Rows<'static>>,
@@ -93,7 +93,8 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let transpose = Transpose::new(&device)?;
-        // Nothing at all; no entry; one; a size around the work-group; one that the sort takes in chunks; empty rows and columns.
+        // No lines at all; no entry; one; a size around the work-group; one that the sort takes in
+        // chunks; empty rows and columns.
         let empty = |nrows, ncols| crate::Pattern::new(nrows, ncols, vec![0; ncols + 1], vec![]);
         let mut patterns = vec![empty(0, 0)?, empty(3, 0)?, empty(0, 3)?, empty(2, 3)?];
         for (nodes, edges) in [(1, 1), (9, 63), (9, 64), (9, 65), (3000, 40_000)] {

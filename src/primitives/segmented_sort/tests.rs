@@ -1,7 +1,7 @@
 use super::*;
 use crate::{OperandPair, device::test_device};
 
-/// The sort, said in plain Rust: stable within each segment, the payload being where an element came from.
+/// The sort in plain Rust, stable within each segment. The payload is an element's former position.
 fn model(ptr: &[u32], rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut from: Vec<u32> = (0..rows.len() as u32).collect();
     ptr.windows(2).for_each(|ends| from[ends[0] as usize..ends[1] as usize].sort_by_key(|&i| rows[i as usize]));
@@ -44,7 +44,7 @@ fn check<P: Word + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// Small enough to reach every size class with small inputs; both ways to sort.
+/// Tunings small enough to reach every size class with small inputs, one for each kernel file.
 fn tunings() -> [SortTuning; 2] {
     [SortTuning::parallel(32, 7), SortTuning { group_size: 1, short_max: 100, chunk: 200, serial: true }]
 }
@@ -59,7 +59,8 @@ fn scattered(i: usize) -> u32 {
 fn agrees_with_its_model_where_classes_and_chunks_begin_and_end() -> Result<()> {
     for tuning in tunings() {
         let (short, chunk) = (tuning.short_max, tuning.chunk);
-        // Nothing; one; an item's and the insertion's share; both sides of short, of a chunk, of one to four passes.
+        // Sizes: none; one; the share of an item and of the insertion; both sides of short, of a
+        // chunk, of one to four passes.
         let sizes =
             [0, 1, 2, 8, 9, 10, 24, 25, short - 1, short, short + 1, chunk - 1, chunk, chunk + 1, 2 * chunk - 1];
         let sizes =
@@ -122,8 +123,9 @@ fn tunings_fit_the_smallest_local_memory() {
         assert!(tuning.chunk * (size_of::<u32>() + size_of::<u16>()) + 64 <= 32 << 10);
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
-    // Of an expansion that is sorted before it is written: rows and two words of payload, the position a product came from, where segments
-    // begin; for each item a segment and a word of a scan.
+    // Bytes of local memory for an expansion that is sorted before it is written. They hold rows
+    // and two words of payload, the former position of each product, and segment starts; for each
+    // item, a segment and a word of a scan.
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
     for (group_size, local_bytes) in
