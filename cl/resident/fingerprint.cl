@@ -1,9 +1,10 @@
-// fingerprint: sums over an array's words, each mixed with its place, by which patterns are told apart.
-//                                                                                        host: src/resident/pattern.rs
-//   items in a stride over the words; two sums for each work-group
+// fingerprint: two sums over an array's words, each mixed with its place, to compare patterns by.
+// Host: src/resident/pattern.rs
+//
+//   Items in a stride over the words; two sums for each work-group.
 //
 //   in      word[words]
-//   in out  sums[groups * 2]        this array's are added
+//   in out  sums[groups * 2]        the sums of this array are added
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(group_sum, ulong, PLUS)
 

@@ -1,14 +1,17 @@
-// validate: whether offsets and rows are those of a pattern.                                host: src/resident/validate.rs
+// validate: checks that offsets and rows are those of a pattern.
+// Host: src/resident/validate.rs
 //
-//   one work-group per GROUP_SIZE * ITEMS columns or entries, whichever there are more of, and at least one
+//   One work-group per GROUP_SIZE * ITEMS columns or entries, whichever are more, and at least one.
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
-//   in out  broken[2]               zeros before; zeros after where they are a pattern
+//   in out  broken[2]               zeros before; zeros after if they are a pattern
 //
-// A fall is an entry whose row is not above the row of the entry before it. Falls are right where columns start and nowhere else, so
-// they are counted over all entries, taken off again over the starts of columns, and nothing may remain (broken[1]): entries are
-// shared out singly, and no column is too long. The count is modulo 2^32, which what remains never reaches.
-// Nothing is read outside the arrays, whatever they hold; offsets and rows that are wrong by themselves set broken[0].
+// A fall is an entry whose row is not above the row of the entry before it. Falls are right only
+// where columns start. So they are counted over all entries and subtracted over the starts of
+// columns, and the difference (broken[1]) must be zero. Entries are shared out singly, so no column
+// is too long for an item. The count is modulo 2^32, which the difference never reaches. No read is
+// outside the arrays, whatever they contain. Offsets and rows that are wrong by themselves set
+// broken[0].
 #ifndef ITEMS
 #error "ITEMS: see src/resident/validate.rs"
 #endif

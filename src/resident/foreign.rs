@@ -1,4 +1,5 @@
-//! An application's own buffers as matrices: adopted and multiplied in place, a product's arrays handed out.
+//! An application's own buffers as matrices: adopts them and multiplies in place, hands a product's
+//! arrays out.
 use super::{DeviceCbc, DeviceMatrix, PatternArrays, validate::validate};
 use crate::{
     BlockShape, Error, Matrix, Result,
@@ -6,8 +7,9 @@ use crate::{
     matrix::{check_sides, check_stride},
 };
 
-/// The arrays of a matrix as OpenCL buffers: compressed block columns. For row-major matrices they are those of the transpose, and so
-/// are `nrows`, `ncols` and `shape`: `col_ptr` is then what a row-major program calls `row_ptr`, `nrows` its number of columns.
+/// The arrays of a matrix as OpenCL buffers: compressed block columns. For a row-major matrix all
+/// fields are those of the transpose: `col_ptr` is what a row-major program calls `row_ptr`, and
+/// `nrows` its number of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawMatrix {
     /// Rows of the (block) grid the arrays describe.
@@ -22,41 +24,44 @@ pub struct RawMatrix {
     pub stride: usize,
     /// `ncols + 1` offsets, `uint`.
     pub col_ptr: RawMemory,
-    /// Row of each entry, `uint`, ascending within a column. May be null where `nnz` is 0, as OpenCL has no empty buffers.
+    /// Row of each entry, `uint`, ascending within a column. May be null if `nnz` is 0, as OpenCL
+    /// has no empty buffers.
     pub row_idx: RawMemory,
-    /// `nnz * stride` elements. May be null where `nnz` is 0.
+    /// `nnz * stride` elements. May be null if `nnz` is 0.
     pub values: RawMemory,
 }
 
 impl<M: Matrix> DeviceMatrix<M> {
-    /// A matrix over an application's own buffers, which are retained and not copied. Checked on the device: one kernel and one small
-    /// read.
+    /// A matrix over an application's own buffers, which are retained and not copied. The device
+    /// checks them, with one kernel and one small read.
     ///
     /// # Errors
     /// [`Error::Pattern`] naming column and entry, [`Error::Length`] for a buffer that is too
     /// small, [`Error::TooLarge`] for a side, a number of blocks or a stride beyond 32 bits,
-    /// [`Error::Argument`] for one of another context or a block shape the matrix type does not
-    /// have.
+    /// [`Error::Argument`] for a buffer of another context or a block shape that the matrix type
+    /// does not have.
     ///
     /// # Safety
-    /// The buffers must be valid `cl_mem` handles, and nobody may change `col_ptr` or `row_idx` while the matrix lives: kernels index
-    /// memory with them. Values may change between products, but while this matrix is written in place
-    /// ([`DeviceMatrix::write_values_with`]) nobody else may use their memory, nor may another matrix that is written then have it.
+    /// The buffers must be valid `cl_mem` handles. `col_ptr` and `row_idx` must not change while
+    /// the matrix lives: kernels index memory with them. Values may change between products. While
+    /// this matrix is written in place ([`DeviceMatrix::write_values_with`]), their memory must not
+    /// be used otherwise, and must not belong to another matrix being written.
     pub unsafe fn adopt(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        // SAFETY: the caller's; what `adopt_unchecked` asks for beyond it is checked before the matrix is given away.
+        // SAFETY: as the caller promises. What `adopt_unchecked` requires beyond that is checked
+        // before the matrix is returned.
         let matrix = unsafe { Self::adopt_unchecked(device, parts)? };
         let cbc = &matrix.cbc;
         validate(&Work::new(device, None), cbc.nrows, cbc.ncols, &cbc.col_ptr, &cbc.row_idx)?;
         Ok(matrix)
     }
 
-    /// As [`DeviceMatrix::adopt`], without looking at the contents.
+    /// As [`DeviceMatrix::adopt`], without checking the contents.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::adopt`], but for [`Error::Pattern`].
+    /// As [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
     ///
     /// # Safety
-    /// As [`DeviceMatrix::adopt`]; and the arrays must be a valid pattern.
+    /// As [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
         device.require::<M::Element>()?;
         let RawMatrix { nrows, ncols, nnz, shape, stride, .. } = *parts;
@@ -84,9 +89,10 @@ impl<M: Matrix> DeviceMatrix<M> {
 
     /// The matrix's buffers, valid while the matrix lives.
     ///
-    /// Commands of another queue must wait for a [`Device::marker`] before they read them, and be done before the matrix is dropped: its
-    /// memory then serves later products, even where the handles were retained ([`DeviceMatrix::into_raw_parts`] is for that). Nobody
-    /// may write `col_ptr` or `row_idx`.
+    /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers,
+    /// and be done before the matrix is dropped. Its memory then serves later products, even if the
+    /// handles were retained ([`DeviceMatrix::into_raw_parts`] gives the memory away). `col_ptr`
+    /// and `row_idx` must not be written.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
         let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
@@ -94,10 +100,11 @@ impl<M: Matrix> DeviceMatrix<M> {
         RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
     }
 
-    /// The matrix's buffers, given away: the caller releases each once. They may be longer than the matrix needs.
+    /// Gives the matrix's buffers away: the caller releases each once. They may be longer than the
+    /// matrix needs.
     ///
-    /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows that others share, matrices of the same pattern or
-    /// plans, are copied.
+    /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows are copied if
+    /// plans or other matrices share them.
     ///
     /// # Errors
     /// [`Error::Memory`] or [`Error::OpenCl`], for such a copy.

@@ -7,14 +7,15 @@ use crate::{
 };
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
-/// A matrix of type `M` that lives on a device: uploaded once, multiplied many times; a product stays there until it is asked for.
+/// A matrix of type `M` that lives on a device. It is uploaded once and multiplied many times; a
+/// product stays on the device until it is downloaded.
 #[repr(transparent)]
 pub struct DeviceMatrix<M: Matrix> {
     pub(crate) cbc: DeviceCbc<M::Element>,
     host: PhantomData<fn() -> M>,
 }
 
-/// The arrays of compressed block columns on a device: what the pipeline multiplies. A pattern, and blocks on it.
+/// Compressed block columns on a device, the operands of the pipeline: a pattern, and blocks on it.
 pub(crate) struct DeviceCbc<T> {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
@@ -22,7 +23,7 @@ pub(crate) struct DeviceCbc<T> {
     pub values: Buffer<T>,
 }
 
-/// The pattern's arrays and sizes are the matrix's.
+/// Gives access to the arrays and sizes of the pattern.
 impl<T> Deref for DeviceCbc<T> {
     type Target = PatternArrays;
     fn deref(&self) -> &PatternArrays {
@@ -45,7 +46,7 @@ impl<T: Element> DeviceCbc<T> {
         Cbc::with_stride(self.pattern.download(work)?, self.shape, self.stride, self.values.download(work)?)
     }
 
-    /// Bytes of device memory the arrays take, size classes included.
+    /// Bytes of device memory the arrays take, in size classes.
     pub fn bytes(&self) -> u64 {
         self.pattern.bytes() + self.values.bytes()
     }
@@ -64,7 +65,8 @@ impl Device {
     /// Copies `matrix` to the device, where it may be multiplied any number of times.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
+    /// [`Error::Memory`], [`Error::TooLarge`] from 2^32 - 1 entries on, [`Error::Unsupported`] for
+    /// `f64` without `cl_khr_fp64`.
     pub fn upload<M: Matrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
         Ok(DeviceMatrix::new(DeviceCbc::upload(&Work::new(self, None), matrix.as_cbc())?))
     }
@@ -78,8 +80,9 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix of zeros on a pattern.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix,
-    /// row-major or not, or with blocks where the type has none; [`Error::Unsupported`](crate::Error::Unsupported).
+    /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) for the
+    /// pattern of another kind of matrix: row-major or not, or with blocks if the type has none;
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn zeros(pattern: &DevicePattern) -> Result<Self> {
         pattern.check_kind::<M>()?;
         let DevicePattern { arrays, array_shape: shape, .. } = pattern;
@@ -90,7 +93,8 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(Self::new(DeviceCbc { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values }))
     }
 
-    /// Replaces the values by the host's, in the order and with the stride of the matrix that was uploaded; waits until they are copied.
+    /// Replaces the values by those of the host, in the order and with the stride of the matrix
+    /// that was uploaded. Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -103,8 +107,9 @@ impl<M: Matrix> DeviceMatrix<M> {
         Work::new(self.device(), None).write(values, &mut self.cbc.values)
     }
 
-    /// Has `fill` write every value where the device has them, in the order of the matrix's arrays: entry after entry, each block by
-    /// columns, of a row-major matrix by rows, with the gaps between blocks where the matrix was uploaded with a stride. As
+    /// Makes `fill` write every value in the device's memory, in the order of the matrix's arrays:
+    /// entry after entry, each block by columns, or by rows in a row-major matrix. If the matrix
+    /// was uploaded with a stride, the gaps between blocks are included. See
     /// [`DeviceVector::write_with`](crate::DeviceVector::write_with).
     ///
     /// # Errors
@@ -117,11 +122,11 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(done)
     }
 
-    /// Copies the matrix to the host; waits for the commands that make it.
+    /// Copies the matrix to the host. Waits for the commands that compute it.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] or [`Error::Memory`] when one of those commands failed; [`Error::BlockShape`] for a product of scalar type
-    /// whose blocks are not 1x1.
+    /// [`Error::OpenCl`] or [`Error::Memory`] if one of those commands failed;
+    /// [`Error::BlockShape`] for a product of scalar type whose blocks are not 1x1.
     pub fn download(&self) -> Result<M> {
         M::from_cbc(self.cbc.download(&Work::new(&self.cbc.device, None))?)
     }
@@ -146,7 +151,7 @@ impl<M: Matrix> DeviceMatrix<M> {
         if M::ROW_MAJOR { self.cbc.shape.transpose() } else { self.cbc.shape }
     }
 
-    /// Where the entries are: for plans, and for further matrices with the same pattern.
+    /// The places of the entries: for plans, and for further matrices with the same pattern.
     pub fn pattern(&self) -> DevicePattern {
         DevicePattern { arrays: self.cbc.pattern.clone(), array_shape: self.cbc.shape, row_major: M::ROW_MAJOR }
     }
@@ -162,13 +167,14 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
-/// Row-major and column-major matrices whose arrays are each other's transpose's.
+/// Row-major and column-major matrices whose arrays are those of each other's transposes.
 macro_rules! transposes {
     ($($one:ident <-> $other:ident),*) => {$(
         impl<T: Element> DeviceMatrix<$one<T>> {
             #[doc = concat!("The transpose as a [`", stringify!($other), "`](crate::", stringify!($other), "): the same arrays, nothing is copied.")]
             pub fn as_transpose(&self) -> &DeviceMatrix<$other<T>> {
-                // SAFETY: both are nothing but the same arrays: `DeviceMatrix` is transparent, and elements of both types are T.
+                // SAFETY: `DeviceMatrix` is transparent, and elements of both types are T: both are
+                // the same arrays.
                 unsafe { &*std::ptr::from_ref(self).cast() }
             }
         }

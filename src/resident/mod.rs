@@ -1,4 +1,5 @@
-//! What lives on a device: patterns, matrices on them, vectors; uploaded, or adopted from an application.
+//! Data on a device: patterns, matrices on them, and vectors, uploaded or adopted from an
+//! application.
 mod foreign;
 mod matrix;
 #[cfg(feature = "ocl")]

@@ -1,4 +1,5 @@
-//! Matrices over buffers of the `ocl` crate (feature `ocl`): multiplied in place, products handed back.
+//! Matrices over buffers of the `ocl` crate (feature `ocl`): multiplies them in place, hands
+//! products back.
 use super::{DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Matrix, Result,
@@ -6,18 +7,18 @@ use crate::{
 };
 use ocl::{OclPrm, core};
 
-/// A matrix over buffers of the `ocl` crate: the fields of [`RawMatrix`], whose words on row-major matrices hold here. (`ocl` has no
-/// buffers of `half::f16`; those are adopted by their raw handles.)
+/// A matrix over buffers of the `ocl` crate. The fields are those of [`RawMatrix`], also for
+/// row-major matrices. `ocl` has no buffers of `half::f16`; adopt those by their raw handles.
 pub struct OclMatrix<'a, T: OclPrm> {
     /// Rows of the (block) grid the arrays describe.
     pub nrows: usize,
     /// Columns of the (block) grid the arrays describe.
     pub ncols: usize,
-    /// Stored entries (blocks); the buffers may be longer.
+    /// Stored entries (blocks). The buffers may be longer.
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
-    /// Elements from one block to the next: the block's area, where blocks are not padded.
+    /// Elements from one block to the next; the block's area if blocks are not padded.
     pub stride: usize,
     /// `ncols + 1` offsets.
     pub col_ptr: &'a ocl::Buffer<u32>,
@@ -31,13 +32,14 @@ impl<M: Matrix> DeviceMatrix<M>
 where
     M::Element: OclPrm,
 {
-    /// A matrix over `ocl` buffers, not copied and checked on the device; see [`DeviceMatrix::adopt`].
+    /// A matrix over `ocl` buffers, which are not copied and are checked on the device; see
+    /// [`DeviceMatrix::adopt`].
     ///
     /// # Errors
     /// As [`DeviceMatrix::adopt`].
     ///
     /// # Safety
-    /// Nobody may change `col_ptr` or `row_idx` while the matrix lives.
+    /// `col_ptr` and `row_idx` must not change while the matrix lives.
     pub unsafe fn from_ocl(device: &Device, parts: &OclMatrix<'_, M::Element>) -> Result<Self> {
         let raw = RawMatrix {
             nrows: parts.nrows,
@@ -49,25 +51,27 @@ where
             row_idx: parts.row_idx.as_core().as_ptr(),
             values: parts.values.as_core().as_ptr(),
         };
-        // SAFETY: handles that live `ocl` buffers hold are valid; the rest is the caller's word.
+        // SAFETY: handles that live `ocl` buffers hold are valid. The rest is as the caller
+        // promises.
         unsafe { Self::adopt(device, &raw) }
     }
 
     /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel
-    /// arguments: not copied, and theirs while the matrix lives, as [`DeviceMatrix::raw_parts`] says.
+    /// arguments. Nothing is copied, and they remain the matrix's, as [`DeviceMatrix::raw_parts`]
+    /// says.
     ///
     /// # Safety
-    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl` copies
-    /// to any memory object without `unsafe`. Commands on the values must be done before the matrix is
-    /// dropped, and before it is written in place.
+    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl`
+    /// copies to any memory object without `unsafe`. Commands on the values must be done before the
+    /// matrix is dropped, and before it is written in place.
     pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
         [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_copied_ptr(raw) })
     }
 
-    /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, given away: not copied, kept as long as they live. They
-    /// may be longer than the matrix needs.
+    /// Gives away the arrays of the matrix (offsets, rows, values) as `ocl` memory objects. Nothing
+    /// is copied; the memory lives as long as they do. They may be longer than the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`].
     ///
@@ -79,18 +83,18 @@ where
         Ok([raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_create_ptr(raw) }))
     }
 
-    /// Copies the arrays of the matrix into new `ocl` buffers (offsets, rows, values) on `queue`, behind the commands that make them. An
-    /// empty array becomes a buffer of one element.
+    /// Copies the arrays of the matrix (offsets, rows, values) into new `ocl` buffers on `queue`,
+    /// behind the commands that compute them. An empty array becomes a buffer of one element.
     ///
     /// # Errors
-    /// [`Error::OpenCl`](crate::Error::OpenCl) when `ocl` refuses.
+    /// [`Error::OpenCl`](crate::Error::OpenCl) if `ocl` refuses.
     #[allow(clippy::type_complexity)]
     pub fn copy_to_ocl(
         &self,
         queue: &ocl::Queue,
     ) -> Result<(ocl::Buffer<u32>, ocl::Buffer<u32>, ocl::Buffer<M::Element>)> {
         let done = self.device().marker()?.to_ocl()?;
-        // SAFETY: they are read only, and `copy` waits until that is done.
+        // SAFETY: they are only read, and `copy` waits until that is done.
         let [col_ptr, row_idx, values] = unsafe { self.to_ocl() };
         Ok((
             copy(queue, &col_ptr, self.cbc.col_ptr.len(), done.as_ref())?,

@@ -1,4 +1,5 @@
-//! Patterns on a device: uploaded once, shared by every matrix that has them, known by a fingerprint. Kernel: `cl/resident/fingerprint.cl`.
+//! Patterns on a device: uploaded once, shared by every matrix on them, compared by fingerprints.
+//! Kernel: `cl/resident/fingerprint.cl`.
 mod difference;
 
 use super::DeviceCbc;
@@ -9,12 +10,12 @@ use crate::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// The structure of a matrix on a device: where its entries (blocks) are, and their shape. A handle; clones and the matrices made on it
-/// share the arrays.
+/// The structure of a matrix on a device: the places of its entries (blocks), and their shape. A
+/// handle: clones and the matrices made on it share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
-    /// Shape of the blocks as the arrays have them: of the transpose for row-major matrices.
+    /// Shape of the blocks in the arrays; for row-major matrices that of the transpose.
     pub(crate) array_shape: BlockShape,
     pub(crate) row_major: bool,
 }
@@ -45,7 +46,7 @@ impl DevicePattern {
         &self.arrays.device
     }
 
-    /// Bytes of device memory held, by all that share the pattern together.
+    /// Bytes of device memory held, once for all that share the pattern.
     pub fn device_bytes(&self) -> u64 {
         self.arrays.bytes()
     }
@@ -55,7 +56,8 @@ impl DevicePattern {
         (self.nrows() * self.shape().rows(), self.ncols() * self.shape().cols())
     }
 
-    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks where the type has none.
+    /// Refuses the pattern of another kind of matrix: row-major or not, or with blocks if the type
+    /// has none.
     pub(crate) fn check_kind<M: Matrix>(&self) -> Result<()> {
         match self.row_major != M::ROW_MAJOR || (!M::BLOCKS && self.array_shape != BlockShape::SCALAR) {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
@@ -63,7 +65,7 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix, called `name`, that has another pattern: every plan asks here.
+    /// Refuses a matrix, called `name`, that has another pattern. Every plan calls this.
     pub(crate) fn check<T: Element>(&self, name: &str, matrix: &DeviceCbc<T>) -> Result<()> {
         let same_device = matrix.device.same_as(self.device());
         if same_device && matrix.shape == self.array_shape && self.arrays.same_as(&matrix.pattern)? {
@@ -80,7 +82,8 @@ impl DevicePattern {
         Err(Error::PlanPattern(Box::new(PatternMismatch { matrix: name.into(), difference })))
     }
 
-    /// What `other`, which is not the same, has otherwise; places are read back to be compared.
+    /// The first difference from `other`, which is not the same pattern. Entries are read back to
+    /// be compared.
     fn difference(&self, other: &Self) -> Result<PatternDifference> {
         let (found, expected) = (other.size(), self.size());
         if found == expected {
@@ -104,7 +107,7 @@ impl std::fmt::Debug for DevicePattern {
     }
 }
 
-/// The arrays themselves. Whoever makes one vouches that they are a pattern.
+/// The arrays of a pattern. The code that makes one guarantees that they are valid.
 pub(crate) struct PatternArrays {
     pub device: Device,
     pub nrows: usize,
@@ -114,12 +117,14 @@ pub(crate) struct PatternArrays {
     fingerprint: OnceLock<Fingerprint>,
 }
 
-/// Two sums over every offset and row with its place. Patterns that differ have different ones but for a chance of 2^-128 that no
-/// pattern met by accident takes: every summand is mixed by a bijection of 64 bits.
+/// Two sums over every offset and row, each with its place. Two patterns that differ have the same
+/// sums with a chance of 2^-128, unless they were constructed to. Every summand is mixed by a
+/// bijection of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
-/// A pattern the kernel reads: the field `a` of a `kernel!` stands for `a_col_ptr` and `a_row_idx`.
+/// A pattern that a kernel reads: a field `a` of a `kernel!` stands for the arguments `a_col_ptr`
+/// and `a_row_idx`.
 pub(crate) struct InPattern;
 
 impl Param for InPattern {
@@ -131,7 +136,7 @@ impl Param for InPattern {
         value.bytes()
     }
     unsafe fn set(kernel: &RawKernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
-        // SAFETY: the arguments are two global pointers by the caller's word.
+        // SAFETY: the arguments are two global pointers, as the caller promises.
         unsafe {
             let index = In::<u32>::set(kernel, index, &&value.col_ptr)?;
             In::<u32>::set(kernel, index, &&value.row_idx)
@@ -148,15 +153,16 @@ kernel! {
     }
 }
 
-/// Work-groups that hash, each adding up its share: enough for any device, few enough to add up on the host.
+/// Work-groups that hash, each adding up its share: enough for any device, few enough to add up on
+/// the host.
 const GROUPS: usize = 256;
 const GROUP_SIZE: usize = 64;
 
-/// The offsets of any pattern are counted in 32 bits: the fingerprint leaves none out.
+/// The offsets of any pattern are counted in 32 bits, so the fingerprint covers all of them.
 const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
 
 impl PatternArrays {
-    /// Most entries a matrix on a device may have: kernels form `entry + 1` in 32 bits.
+    /// Most entries of a matrix on a device: kernels form `entry + 1` in 32 bits.
     pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;
 
     pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
@@ -192,12 +198,12 @@ impl PatternArrays {
             .map_err(|error| Error::Contradiction(error.to_string()))
     }
 
-    /// Bytes of device memory the arrays take, size classes included.
+    /// Bytes of device memory the arrays take, in size classes.
     pub fn bytes(&self) -> u64 {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// The arrays for one owner: copied where there are others.
+    /// The arrays for one owner. They are copied if there are other owners.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;
@@ -210,7 +216,8 @@ impl PatternArrays {
         }
     }
 
-    /// Whether two patterns are the same: at once for the same arrays, else by fingerprints, each computed once (one read-back).
+    /// Whether two patterns are the same: immediately if the arrays are, otherwise by fingerprints.
+    /// Each is computed once (one read-back).
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);
@@ -219,12 +226,12 @@ impl PatternArrays {
         Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
     }
 
-    /// Asks for the kernel that compares patterns.
+    /// Requests the kernel that compares patterns.
     pub fn ask(device: &Device) -> Result<()> {
         Self::fingerprint_kernel(device).map(drop)
     }
 
-    /// The kernel and the size of its groups.
+    /// The kernel and its work-group size.
     fn fingerprint_kernel(device: &Device) -> Result<(Kernel<HashWords<'static>>, usize)> {
         let group_size = device.info().serial_or(GROUP_SIZE);
         let options = Options::group_size(group_size);

@@ -1,5 +1,5 @@
-//! Whether arrays that somebody else made are a pattern: checked on the device, by one kernel and one small read. Kernel:
-//! `cl/resident/validate.cl`.
+//! Checks on the device that adopted arrays are a pattern, by one kernel and one small read.
+//! Kernel: `cl/resident/validate.cl`.
 use crate::{
     Error, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -17,13 +17,14 @@ kernel! {
     }
 }
 
-/// Two warps or one wavefront; larger groups measured the same or slower.
+/// Two warps or one wavefront. Larger groups measured the same or slower.
 const GROUP_SIZE: usize = 64;
-/// Columns or entries of a work-item: as many times fewer atomic additions and, on a CPU, barriers.
+/// Columns or entries of a work-item. Atomic additions and, on a CPU, barriers are as many times
+/// fewer.
 const ITEMS: usize = 16;
 
-/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix, with the error that [`Pattern::new`] has for them: the first
-/// column and entry, whatever order the device looks in.
+/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is that of
+/// [`Pattern::new`]: it names the first column and entry, in whatever order the device checks them.
 pub(super) fn validate(
     work: &Work,
     nrows: usize,
@@ -43,11 +44,11 @@ pub(super) fn validate(
     if broken.download(work)? == [0, 0] {
         return Ok(());
     }
-    // What is wrong is said by the one who knows all the reasons.
+    // The host's check finds the reason.
     let col_ptr: Vec<u64> = col_ptr.download(work)?.into_iter().map(u64::from).collect();
     match Pattern::new(nrows, ncols, col_ptr, row_idx.download(work)?) {
         Err(error) => Err(error),
-        // The arrays were changed meanwhile: whoever owns them is still writing.
+        // The arrays were changed meanwhile: the application is still writing them.
         Ok(_) => Err(Error::Pattern(PatternError::Changed)),
     }
 }
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
     use crate::device::test_device;
 
-    /// The device's answer is the host's, error for error.
+    /// Whether the device's answer is the host's, error for error.
     fn agree(work: &Work, nrows: usize, col_ptr: &[u32], row_idx: &[u32]) -> bool {
         let ncols = col_ptr.len() - 1;
         let offsets = col_ptr.iter().map(|&p| p.into()).collect();
@@ -70,8 +71,9 @@ mod tests {
     #[test]
     fn small_arrays_are_judged_as_the_host_judges_them() {
         let work = Work::new(&test_device(), None);
-        // No columns, with and without entries; no entries; no rows; all in one column; one to a column; columns that start where a
-        // work-group's share does, and one entry before and after; empty columns at both ends and inside.
+        // No columns, with and without entries; no entries; no rows; all in one column; one to a
+        // column. Columns that start at a work-group's share, one entry before it and one after.
+        // Empty columns at both ends and inside.
         let share = (GROUP_SIZE * ITEMS) as u32;
         let (long, nrows) = (2 * share + 1, 2 * GROUP_SIZE * ITEMS + 1);
         let rows: Vec<u32> = (0..long).collect();
@@ -91,8 +93,8 @@ mod tests {
     #[test]
     fn small_damage_anywhere_is_found_and_named() {
         let work = Work::new(&test_device(), None);
-        // Columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each work-item of a group. Rows are odd, so that a
-        // neighbour may be hit exactly.
+        // Columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each work-item of a
+        // group. Rows are odd, so that a change by 2 meets a neighbour exactly.
         let (ncols, nrows) = (17u32, 40);
         let col_ptr: Vec<u32> = (0..=ncols).map(|j| j * j.saturating_sub(1) / 2).collect();
         let row_idx: Vec<u32> = (0..ncols).flat_map(|j| (0..j).map(|i| 2 * i + 1)).collect();

@@ -4,9 +4,10 @@ use crate::{
     device::{Buffer, Device, Work},
 };
 
-/// A vector that lives on a device: what matrices are multiplied by, right-hand sides, solutions.
+/// A vector that lives on a device: an operand of products with matrices, a right-hand side or a
+/// solution.
 ///
-/// Counted in elements: a matrix of blocks 6x3 with 10 block columns takes one of 30.
+/// Counted in elements: a matrix with 10 block columns of 6x3 blocks takes a vector of 30.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -47,12 +48,12 @@ impl Device {
 }
 
 impl<T: Element> DeviceVector<T> {
-    /// Elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there are none.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,7 +63,7 @@ impl<T: Element> DeviceVector<T> {
         &self.device
     }
 
-    /// Replaces all elements; waits until they are copied.
+    /// Replaces all elements. Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].
@@ -75,8 +76,9 @@ impl<T: Element> DeviceVector<T> {
         Work::new(&self.device, None).write(values, &mut self.values)
     }
 
-    /// Has `fill` write every element where the device has them: on a CPU into its memory, on a GPU into memory that is copied there.
-    /// Waits for the commands enqueued before; the elements are undefined where `fill` writes none.
+    /// Makes `fill` write every element: on a CPU into the device's memory, on a GPU into memory
+    /// that is copied there. Waits for the commands enqueued before. Elements that `fill` does not
+    /// write are undefined.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -88,18 +90,18 @@ impl<T: Element> DeviceVector<T> {
         Ok(done)
     }
 
-    /// Copies the vector to the host; waits for the commands that make it.
+    /// Copies the vector to the host. Waits for the commands that compute it.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] or [`Error::Memory`] when one of those commands failed.
+    /// [`Error::OpenCl`] or [`Error::Memory`] if one of those commands failed.
     pub fn download(&self) -> Result<Vec<T>> {
         self.values.download(&Work::new(&self.device, None))
     }
 
-    /// As [`DeviceVector::download`], into memory that is there already.
+    /// As [`DeviceVector::download`], into existing memory.
     ///
     /// # Errors
-    /// [`Error::Length`] when that has not as many elements; [`Error::OpenCl`] or [`Error::Memory`].
+    /// [`Error::Length`] if `values` has another length; [`Error::OpenCl`] or [`Error::Memory`].
     pub fn download_into(&self, values: &mut [T]) -> Result<()> {
         if values.len() != self.len() {
             let why = "the elements of the vector".into();
@@ -140,7 +142,7 @@ mod tests {
     fn vectors_are_written_in_place() -> crate::Result<()> {
         let device = test_device();
         let (mut x, y) = (device.upload_vector(&[1.0f64; 100])?, device.upload_vector(&[0.5; 100])?);
-        x.axpy(1.0, &y)?; // under way when it is written over
+        x.axpy(1.0, &y)?; // still computed when it is overwritten
         let sum = x.write_with(|values| {
             values.iter_mut().zip(0u8..).for_each(|(value, i)| *value = i.into());
             values.len()

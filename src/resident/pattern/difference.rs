@@ -1,5 +1,5 @@
-//! Where two patterns of one size differ: for the error of a plan, so that time is no object but
-//! memory is.
+//! The first difference of two patterns of one size, for the error of a plan. It may take time, but
+//! must not take much memory.
 use super::PatternArrays;
 use crate::{
     Result,
@@ -9,16 +9,17 @@ use crate::{
 /// Rows that are read and compared at once.
 const AT_ONCE: usize = 1 << 20;
 
-/// A place that one of two patterns has, counted as the arrays have it.
+/// A place that only one of two patterns has, counted as in the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub row: usize,
     pub col: usize,
-    /// Whether it is the first pattern that has it.
+    /// Whether the first pattern has it.
     pub in_first: bool,
 }
 
-/// The first place, column by column, that only one of two patterns of as many columns has.
+/// The first place, column by column, that only one of two patterns has. Both have the same number
+/// of columns.
 pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays) -> Result<Option<Place>> {
     let (x_ptr, y_ptr) = (x.col_ptr.download(work)?, y.col_ptr.download(work)?);
     let by_ends = x_ptr.iter().zip(&y_ptr).position(|(x, y)| x != y).map(|end| end - 1);
@@ -31,7 +32,7 @@ pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays
     let (of_x, of_y) = (column(&x_ptr, &x.row_idx)?, column(&y_ptr, &y.row_idx)?);
     let same = of_x.iter().zip(&of_y).take_while(|(x, y)| x == y).count();
     let place = |row: u32, in_first| Some(Place { row: row as usize, col, in_first });
-    // Rows ascend: the smaller of two is missing on the other side.
+    // Rows ascend, so the other side lacks the smaller of two.
     Ok(match (of_x.get(same), of_y.get(same)) {
         (Some(&x), Some(&y)) if y < x => place(y, false),
         (Some(&x), _) => place(x, true),
@@ -40,7 +41,7 @@ pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays
     })
 }
 
-/// The first entry that has another row in `y` than in `x`.
+/// The first entry whose row differs between `x` and `y`.
 fn first_unequal(work: &Work, x: &Buffer<u32>, y: &Buffer<u32>) -> Result<Option<u32>> {
     let entries = x.len().min(y.len());
     for start in (0..entries).step_by(AT_ONCE) {
