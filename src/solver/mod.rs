@@ -1,4 +1,5 @@
-//! Solvers of least-squares problems: the problems themselves, from files, the Schur complement that reduces them, and the iteration on top.
+//! Solvers of least-squares problems: the problems, read from files, the Schur complement that
+//! reduces them, and the iteration.
 #[cfg(feature = "faer")]
 pub mod least_squares;
 pub mod problem;

@@ -1,4 +1,5 @@
-//! Wall-clock time, of which waiting for kernels is kept apart: they are compiled in the first run on a machine and loaded in later ones.
+//! Wall-clock time without the waiting for kernels. They are compiled in the first run on a machine
+//! and loaded in later ones.
 use crate::Device;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ impl<'d> Clock<'d> {
         Self { device, start: Instant::now(), waited: device.counters().kernel_wait_ns }
     }
 
-    /// Milliseconds so far, but for [`Clock::kernels_ms`].
+    /// Milliseconds so far, without [`Clock::kernels_ms`].
     pub fn ms(&self) -> f64 {
         (self.start.elapsed().as_secs_f64() * 1e3 - self.kernels_ms()).max(0.0)
     }

@@ -1,5 +1,7 @@
-//! Conjugate gradients on the Schur complement, which is never formed: for many cameras (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in
-//! the Large*, 2010). Preconditioned by its diagonal blocks, inverted on the host; all else stays on the device, two numbers a step are read.
+//! Conjugate gradients on the Schur complement, which is never formed: for many cameras (S.
+//! Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in the Large*, 2010). Its
+//! diagonal blocks, inverted on the host, are the preconditioner. All else stays on the device; two
+//! numbers a step are read.
 use super::{
     linear::{Step, parts},
     normal::Normal,
@@ -14,10 +16,11 @@ use nalgebra::DMatrixView;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// When the steps of conjugate gradients end.
+/// Limits that end the steps of conjugate gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// A residual this share of the right-hand side is small enough: steps of Levenberg-Marquardt need not be exact.
+    /// Residual at which the solution is good enough, as a share of the right-hand side. Steps of
+    /// Levenberg-Marquardt need not be exact.
     pub tolerance: f64,
     /// Most steps for one system.
     pub steps: u32,
@@ -34,7 +37,8 @@ pub struct Conjugate {
     limits: Limits,
     preconditioner: DeviceMatrix<Cbc<f64>>,
     precondition: Apply<Cbc<f64>>,
-    /// The solution, the residual, the residual preconditioned, the direction, S times the direction.
+    /// The solution, the residual, the preconditioned residual, the direction, S times the
+    /// direction.
     x: DeviceVector<f64>,
     r: DeviceVector<f64>,
     z: DeviceVector<f64>,
@@ -66,7 +70,8 @@ impl Conjugate {
         })
     }
 
-    /// The step, as far as the limits let it go; none where the system is seen not to be positive definite.
+    /// The step, as exact as the limits require. It has no solution if the system proves not to be
+    /// positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
         let ([u, w, v], b) = (parts(normal), normal.b());
@@ -90,7 +95,7 @@ impl Conjugate {
         Ok(step)
     }
 
-    /// The preconditioner; `false` where a block is not positive definite.
+    /// Computes the preconditioner; `false` if a block is not positive definite.
     fn invert_diagonal(&mut self) -> Result<bool> {
         let diagonal = self.schur.diagonal()?.download()?;
         let side = diagonal.shape().rows();
@@ -108,7 +113,8 @@ impl Conjugate {
         })
     }
 
-    /// How many steps it took; `None` where a direction of no or negative curvature is met.
+    /// Iterates and returns the number of steps; `None` if a direction has no or negative
+    /// curvature.
     fn iterate(&mut self) -> Result<Option<u32>> {
         let Self { schur, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
         r.copy_from(schur.rhs()?)?;

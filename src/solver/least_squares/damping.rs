@@ -1,7 +1,8 @@
-//! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999: it follows how much of what a step promised was kept.
+//! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999.
+//! λ follows the ratio of the cost a step gained to the cost its model promised.
 use super::{Method, Options, Stop};
 
-/// λ, and how it changes.
+/// λ, and its rule of change.
 pub struct Damped {
     pub lambda: f64,
     grow: f64,
@@ -10,15 +11,18 @@ pub struct Damped {
 }
 
 impl Damped {
-    /// Beyond this no step is worth trying: it is shorter than rounding.
+    /// Largest λ. Beyond it a step is shorter than rounding.
     const MOST: f64 = 1e16;
-    /// A step with less is nearly that of Gauss and Newton, so that what it promises is nearly all there is to gain.
+    /// A step with less damping is nearly that of Gauss and Newton: its promise is nearly all there
+    /// is to gain.
     const LIGHT: f64 = 1e-3;
-    /// Below this, damping changes no step and holds no system together. Cholesky's factorization of n unknowns is certain to succeed if the
-    /// eigenvalues are above n·u once the diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989), and λ adds to each of
-    /// them: 1e-12 is enough for the 5000 unknowns that a reduced system mostly has. Larger systems find what they need by failing.
+    /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
+    /// factorization of n unknowns is certain to succeed if the eigenvalues are above n·u once the
+    /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ
+    /// adds to each of them, so 1e-12 is enough for the 5000 unknowns of most reduced systems.
+    /// Larger systems find the λ they need by failing.
     const LEAST: f64 = 1e-12;
-    /// Least damping after a system that could not be solved, as a multiple of what it had.
+    /// Least damping after a system that could not be solved, as a multiple of the damping it had.
     const ABOVE_FAILED: f64 = 10.0;
 
     pub fn new(options: &Options) -> Self {
@@ -26,7 +30,7 @@ impl Damped {
         Self { lambda, grow: 2.0, least: Self::LEAST, method: options.method }
     }
 
-    /// Whether to take a step that lowers the cost by `gain`.
+    /// Whether to take a step that lowers the cost by `gain`. Changes λ.
     pub fn take(&mut self, gain: f64, promised: f64) -> bool {
         if self.method == Method::GaussNewton {
             return gain.is_finite();
@@ -43,7 +47,7 @@ impl Damped {
         taken
     }
 
-    /// The step lowers nothing.
+    /// Raises λ after a step that lowers nothing.
     fn refuse(&mut self) {
         if self.method == Method::LevenbergMarquardt {
             self.lambda = self.lambda.max(self.least) * self.grow;
@@ -51,18 +55,18 @@ impl Damped {
         }
     }
 
-    /// The system had no solution: it is not damped as little again.
+    /// Raises λ after a system without solution; it never becomes as small again.
     pub fn unsolved(&mut self) {
         self.least = self.least.max(self.lambda * Self::ABOVE_FAILED);
         self.refuse();
     }
 
-    /// Whether a step with the present λ is short for other reasons than λ.
+    /// Whether λ is so small that it does not shorten the step.
     pub fn is_light(&self) -> bool {
         self.lambda <= Self::LIGHT
     }
 
-    /// Whether there is nothing left to try after a step that was not taken.
+    /// The reason to stop after a step that was not taken, if nothing is left to try.
     pub fn end(&self) -> Option<Stop> {
         match self.method {
             Method::GaussNewton => Some(Stop::Failed),

@@ -1,4 +1,4 @@
-//! A step from the normal equations: (H + λ·diag H)·x = b.
+//! Solves for a step of the normal equations: (H + λ·diag H)·x = b.
 use super::{
     conjugate::{Conjugate, Limits},
     normal::Normal,
@@ -19,32 +19,33 @@ use faer::{
 };
 use std::time::Instant;
 
-/// How the system is solved.
+/// Method of solving the linear system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Linear {
-    /// Sparse Cholesky factorization, of the Schur complement where points or landmarks are unknown.
+    /// Sparse Cholesky factorization: of the Schur complement if points or landmarks are unknown,
+    /// else of H.
     Cholesky,
     /// Conjugate gradients on the Schur complement, which is not formed.
     ConjugateGradients(Limits),
 }
 
-/// A step, and what it took.
+/// A step, and the time and steps it took.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// Of each group of unknowns; `None` where the system is not positive definite.
+    /// The step of each group of unknowns; `None` if the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
     /// The first of the eliminated unknowns whose own block is not positive definite.
     pub singular: Option<usize>,
-    /// On the device, copies to the host included.
+    /// Milliseconds of products on the device, copies to the host included.
     pub products_ms: f64,
-    /// Factoring and solving.
+    /// Milliseconds of factoring and solving.
     pub linear_ms: f64,
-    /// Steps of conjugate gradients.
+    /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
 }
 
 impl Step {
-    /// None, for the block of an eliminated unknown is not positive definite.
+    /// No step, because the block of an eliminated unknown is not positive definite.
     pub fn singular(block: usize, products_ms: f64) -> Self {
         Self { singular: Some(block), products_ms, ..Self::default() }
     }
@@ -54,7 +55,7 @@ impl Step {
 pub enum Solver {
     /// One group of unknowns: H itself is factored.
     Whole(Box<Whole>),
-    /// Two: the second is eliminated.
+    /// Two groups: the second is eliminated.
     Reduced(Box<Reduced>),
     Conjugate(Box<Conjugate>),
 }
@@ -81,7 +82,7 @@ impl Solver {
     }
 }
 
-/// The lower triangle of a symmetric matrix, factored again and again.
+/// The lower triangle of a symmetric matrix on one pattern, factored again and again.
 pub struct Cholesky {
     pattern: SymbolicSparseColMat<usize>,
     symbolic: SymbolicLlt<usize>,
@@ -91,11 +92,11 @@ impl Cholesky {
     pub fn new(map: &ScalarMap) -> Result<Self> {
         let pattern = map.symbolic();
         let symbolic = SymbolicLlt::try_new(pattern.as_ref(), Side::Lower)
-            .map_err(|error| Error::Argument(format!("no room for a Cholesky factorization: {error:?}")))?;
+            .map_err(|error| Error::Argument(format!("cannot prepare a Cholesky factorization: {error:?}")))?;
         Ok(Self { pattern, symbolic })
     }
 
-    /// Solves in place; `false` where the matrix is not positive definite.
+    /// Solves in place; `false` if the matrix is not positive definite.
     pub fn solve(&self, values: &[f64], x: &mut [f64]) -> bool {
         let matrix = SparseColMatRef::new(self.pattern.as_ref(), values);
         let Ok(factor) = Llt::try_new_with_symbolic(self.symbolic.clone(), matrix, Side::Lower) else { return false };
@@ -136,7 +137,7 @@ impl Whole {
     }
 }
 
-/// The second group eliminated, the Schur complement S factored.
+/// The second group of unknowns eliminated, the Schur complement S factored.
 pub struct Reduced {
     schur: Schur<f64>,
     lower: Scalars<Cbc<f64>>,
@@ -186,7 +187,7 @@ impl Reduced {
     }
 }
 
-/// [`Normal::parts`] of two groups of unknowns.
+/// [`Normal::parts`] of a problem with two groups of unknowns.
 pub(super) fn parts(normal: &Normal) -> [&DeviceMatrix<Cbc<f64>>; 3] {
     normal.parts().expect("two groups of unknowns")
 }

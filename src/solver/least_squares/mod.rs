@@ -1,5 +1,5 @@
-//! Nonlinear least squares with the products of this library: Gauss-Newton and Levenberg-Marquardt for bundle adjustments and graphs of poses and
-//! landmarks (feature `faer`).
+//! Nonlinear least squares with the products of this library: Gauss-Newton and Levenberg-Marquardt
+//! for bundle adjustments and graphs of poses and landmarks (feature `faer`).
 //!
 //! | file | does |
 //! |---|---|
@@ -8,24 +8,29 @@
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `linear.rs` | a step from them: sparse Cholesky of H, or of the Schur complement, by `faer` |
 //! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
-//! | [`start`] | information matrices and a first guess for graphs whose files have none worth solving with |
+//! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
 //!
 //! # Convergence
 //!
-//! An iteration ends *converged* when one of three things holds, none of which depends on the units of residuals or unknowns:
+//! An iteration ends *converged* if one of three conditions holds. None of them depends on the
+//! units of residuals or unknowns:
 //!
-//! * no column of J, damped by information and loss, is nearer to the residuals than a right angle by 1e-10 (the cosine |bⱼ|/√(Hⱼⱼ·2·cost)), or the cost is
-//!   nothing beside that of the start;
-//! * a step changes the cost by no more than [`Options::tolerance`] of it, and its model promised no more;
+//! * the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the residuals and a column of J
+//!   is at most 1e-10 (J weighted by information and loss), or the cost is negligible beside that
+//!   of the start;
+//! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
+//!   promised no more;
 //! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.
 //!
-//! The last two count only for steps with little damping (λ ≤ 1e-3): a step that λ has made short says nothing about where it is made.
-//! Converged means a stationary point to these tolerances, in practice a local minimum. Which one depends on the start: see [`start::cheaper`].
-//! Every other end is not convergence: the limit of iterations, or no step that lowers the cost however it is damped.
+//! The last two count only for steps with little damping (λ ≤ 1e-3). A step that is short
+//! because of λ is no sign of a minimum. Converged means a stationary point to these tolerances,
+//! in practice a local minimum. Which one depends on the start: see [`start::cheaper`]. Every other
+//! end is not convergence: the limit of iterations, or no step that lowers the cost however it is
+//! damped.
 //!
-//! Residuals of your own are a problem that implements [`LeastSquares`].
+//! To minimize residuals of your own, implement [`LeastSquares`].
 //!
 //! ```
 //! # fn main() -> blockmul::Result<()> {
@@ -34,7 +39,8 @@
 //! use blockmul::Device;
 //! let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
 //! let problem = BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?;
-//! let solution = minimize(&problem, problem.start(), &Device::auto()?, &Options::default(), |_| {})?;
+//! let (device, options) = (Device::auto()?, Options::default());
+//! let solution = minimize(&problem, problem.start(), &device, &options, |_| {})?;
 //! assert_eq!(solution.stop, Stop::Converged);
 //! assert!(solution.cost < 0.1 * solution.initial_cost);
 //! # Ok(())
@@ -60,27 +66,28 @@ use damping::Damped;
 use linear::Solver;
 use std::time::Instant;
 
-/// How to iterate.
+/// Options of an iteration.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How steps are made.
+    /// Method of making steps.
     pub method: Method,
-    /// How the linear system of a step is solved.
+    /// Method of solving the linear system of a step.
     pub linear: Linear,
     /// Most steps tried.
     pub iterations: u32,
-    /// An iteration that lowers the cost by less than this share of it is the last, unless damping made it short.
+    /// Share of the cost by which an iteration must lower it, or be the last. Iterations that
+    /// damping made short do not count.
     pub tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
     pub lambda: f64,
 }
 
-/// How steps are made.
+/// Method of making steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Every step is taken.
     GaussNewton,
-    /// H is damped by λ times its diagonal; steps that do not lower the cost are not taken.
+    /// H is damped by λ times its diagonal. Steps that do not lower the cost are not taken.
     LevenbergMarquardt,
 }
 
@@ -96,57 +103,59 @@ impl Default for Options {
     }
 }
 
-/// Why an iteration was the last.
+/// Reason why an iteration was the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// At a stationary point: see [the module](self).
     Converged,
-    /// As many as were asked for: not converged.
+    /// The limit of iterations was reached: not converged.
     Iterations,
-    /// However short, no step lowers the cost, though its model says so: not converged.
+    /// No step lowers the cost, however short, though its model says so: not converged.
     NoStep,
     /// The system is singular, however it is damped, or the cost is not finite.
     Failed,
 }
 
-/// What came of it.
+/// Result of an iteration.
 pub struct Solution<S> {
-    /// The unknowns as the last step taken left them.
+    /// The unknowns after the last step that was taken.
     pub state: S,
-    /// The cost of the start.
+    /// The cost at the start.
     pub initial_cost: f64,
     /// The cost of `state`.
     pub cost: f64,
     /// The steps tried, in order.
     pub iterations: Vec<Iteration>,
-    /// Why the last iteration was the last.
+    /// Reason why the last iteration was the last.
     pub stop: Stop,
-    /// Of a failure: the first of the eliminated unknowns, points or landmarks, whose own block of H is
-    /// not positive definite however it is damped.
+    /// If the iteration failed: the first of the eliminated unknowns (points or landmarks) whose
+    /// own block of H is not positive definite however it is damped.
     pub singular: Option<usize>,
-    /// Milliseconds for what depends on the pattern only: arrays, plans, the symbolic factorization.
+    /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
+    /// factorization.
     pub plan_ms: f64,
-    /// In all, plans included.
+    /// Milliseconds in all, plans included.
     pub total_ms: f64,
-    /// Milliseconds of waiting for kernels to be compiled or loaded, which are in no other time.
+    /// Milliseconds of waiting for kernels to be compiled or loaded. No other time includes them.
     pub kernels_ms: f64,
 }
 
-/// A gradient that is none: the largest cosine between the residuals and a column of J.
+/// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
-/// Rounding of a cost, as a share of it: a lower tolerance could not be met.
+/// Rounding of a cost, as a share of it. A lower tolerance could not be met.
 const ROUNDING: f64 = 1e-15;
-/// A step that moves the unknowns by less than this share of their norm moves them by rounding.
+/// A step that moves the unknowns by less than this share of their norm is rounding.
 const STILL: f64 = 1e-12;
-/// A cost that is nothing beside the one at the start: residuals are rounding.
+/// A cost below this share of the one at the start is negligible: its residuals are rounding.
 const NOTHING: f64 = 1e-24;
 
-/// Lowers the cost of `problem` from `start` on; `each` is called after every iteration.
+/// Lowers the cost of `problem` from `start` on. Calls `each` after every iteration.
 ///
 /// # Errors
-/// Those of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for conjugate gradients on a problem with one group of
-/// unknowns. That no step can be made is no error: see [`Solution::stop`].
+/// Those of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
+/// conjugate gradients on a problem with one group of unknowns. If no step can be made, that is no
+/// error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
     problem: &P,
     start: P::State,
@@ -180,7 +189,7 @@ pub fn minimize<P: LeastSquares>(
         }
         let clock = Clock::start(device);
         let step = solver.solve(&normal, damping.lambda)?;
-        // Products come first, and with them the kernels that both wait for.
+        // Products come first, so the waiting for their kernels is part of their time.
         let in_products = clock.kernels_ms().min(step.products_ms);
         products_ms += step.products_ms - in_products;
         singular = step.singular;
@@ -199,13 +208,14 @@ pub fn minimize<P: LeastSquares>(
             iteration.step = length(&x);
             let next = problem.moved(&state, &x)?;
             let clock = Instant::now();
-            // The normal equations are formed: J may be written over, whether this step is taken or not.
+            // The normal equations are formed: J may be overwritten, whether this step is taken or
+            // not.
             let next_cost = problem.linearize(&next, &mut linearization)?;
             residuals_ms += ms(clock);
             let (gain, promised) = (cost - next_cost, normal.promised(&x, damping.lambda));
             taken = damping.take(gain, promised);
             let least = options.tolerance.max(ROUNDING) * cost;
-            // What the step promised must be little too: else it was only too long.
+            // The promise must be little too: otherwise the step was only too long.
             let little = gain.abs() <= least && promised <= least;
             let still = !taken && iteration.step <= STILL * problem.norm(&state);
             converged = light && (little || still);

@@ -1,4 +1,5 @@
-//! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b = -Jᵀ·(W·e).
+//! The normal equations H·x = b of a linearised problem, on the device: H = JᵀWJ, b =
+//! -Jᵀ·(W·e).
 use crate::{
     BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, GramParts, Part, Plan, Planned,
     Product, Result,
@@ -7,14 +8,16 @@ use crate::{
     solver::problem::Linearization,
 };
 
-/// Plans for a J of one pattern, and what they write.
+/// Plans for a J of one pattern, and their results.
 ///
-/// With two groups of unknowns H = [U W; Wᵀ V]; of U and V what is on and above the diagonal is made, and Wᵀ. J is row-major, so that the same
-/// arrays by columns are U's lower triangle, W, and V: what [`crate::solver::Schur`] takes.
+/// With two groups of unknowns H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above
+/// the diagonal. J is row-major, so the same arrays read by columns are U's lower triangle, W, and
+/// V: the operands of [`crate::Schur`].
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
-    /// For each group of unknowns, the group of rows and J's part in them.
+    /// For each group of unknowns, its products with J: the group of rows, and the plan for J's
+    /// cell there.
     gradients: Vec<Vec<(usize, Apply<Bsr<f64>>)>>,
     b: Vec<DeviceVector<f64>>,
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
@@ -26,7 +29,8 @@ impl Normal {
     /// Prepares for linearizations of this pattern.
     ///
     /// # Errors
-    /// [`Error::Argument`] when nothing is unknown; [`Error::Memory`], [`Error::TooLarge`], [`Error::Unsupported`].
+    /// [`Error::Argument`] if the problem has no unknowns; [`Error::Memory`], [`Error::TooLarge`],
+    /// [`Error::Unsupported`].
     pub fn new(linearization: &Linearization) -> Result<Self> {
         let j = linearization.jacobian();
         let weights = linearization.weights();
@@ -41,7 +45,7 @@ impl Normal {
             let plan = |(row, cell): (usize, &DeviceMatrix<_>)| Ok((row, Apply::transposed(&cell.pattern())?));
             gradients.push(cells.map(plan).collect::<Result<Vec<_>>>()?);
             b.push(device.zero_vector(group.scalars())?);
-            let on_diagonal = h.get(col, col).ok_or_else(|| Error::Argument("nothing is unknown".into()))?;
+            let on_diagonal = h.get(col, col).ok_or_else(|| Error::Argument("the problem has no unknowns".into()))?;
             let diagonal = Diagonal::new(&on_diagonal.pattern())?;
             let scalars = diagonal.scalars().output()?;
             diagonals.push((diagonal, scalars));
@@ -50,10 +54,12 @@ impl Normal {
         Ok(Self { product, h, gradients, b, diagonals, host })
     }
 
-    /// Makes H, b and the diagonal of H at a linearization; waits, and copies the last two to the host.
+    /// Computes H, b and the diagonal of H at a linearization. Waits, and copies b and the diagonal
+    /// to the host.
     ///
     /// # Errors
-    /// [`Error::PlanPattern`] or [`Error::Argument`] for a linearization of another problem, [`Error::OpenCl`].
+    /// [`Error::PlanPattern`] or [`Error::Argument`] for a linearization of another problem,
+    /// [`Error::OpenCl`].
     pub fn form(&mut self, linearization: &Linearization) -> Result<()> {
         self.enqueue(linearization)?;
         for (((_, scalars), b), [b_host, d_host]) in self.diagonals.iter().zip(&self.b).zip(&mut self.host) {
@@ -63,7 +69,7 @@ impl Normal {
         Ok(())
     }
 
-    /// H alone, without waiting.
+    /// Computes H alone, without waiting.
     ///
     /// # Errors
     /// As [`Normal::form`].
@@ -74,7 +80,7 @@ impl Normal {
         self.product.execute(inputs, &mut self.h).map(drop)
     }
 
-    /// As [`Normal::form`], without waiting: nothing is copied to the host.
+    /// As [`Normal::form`], without waiting. Nothing is copied to the host.
     ///
     /// # Errors
     /// As [`Normal::form`].
@@ -105,7 +111,8 @@ impl Normal {
         &self.h
     }
 
-    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::solver::Schur) takes them; `None` with one group of unknowns.
+    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::Schur) takes them; `None`
+    /// with one group of unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
@@ -116,7 +123,7 @@ impl Normal {
         &self.b
     }
 
-    /// b of a group on the host, as of the last [`Normal::form`].
+    /// b of a group on the host, from the last [`Normal::form`].
     pub fn b_on_host(&self, group: usize) -> &[f64] {
         &self.host[group][0]
     }
@@ -126,14 +133,16 @@ impl Normal {
         self.host.iter().flat_map(|[b, _]| b).fold(0.0, |most, x| x.abs().max(most))
     }
 
-    /// The largest cosine of an angle between the residuals and a column of J, both weighted: |bⱼ|/√(Hⱼⱼ·2·cost). It is 0 at a minimum, and the same
-    /// in every unit. With a robust loss, whose weighted residuals are less than 2·cost, it is less than the cosine.
+    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a column of J,
+    /// both weighted. It is 0 at a minimum, and the same in every unit. With a robust
+    /// loss it is below the cosine, because the weighted residuals are less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
         let of = |(b, d): (&f64, &f64)| if *b == 0.0 { 0.0 } else { b.abs() / (d * 2.0 * cost).sqrt() };
         self.host.iter().flat_map(|[b, d]| b.iter().zip(d).map(of)).fold(0.0, f64::max)
     }
 
-    /// How much the model of the cost falls with a step x of (H + λ·diag H)·x = b: (xᵀb + λ·xᵀ·diag H·x)/2.
+    /// The decrease that the model of the cost promises for a step x of (H + λ·diag H)·x = b:
+    /// (xᵀb + λ·xᵀ·diag H·x)/2.
     pub fn promised(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
         let of = |(x, [b, d]): (&Vec<f64>, &[Vec<f64>; 2])| -> f64 {
             x.iter().zip(b).zip(d).map(|((x, b), d)| x * (b + lambda * d * x)).sum()
@@ -141,15 +150,15 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).map(of).sum::<f64>()
     }
 
-    /// The work of H, and what its plan holds.
+    /// The work of H, and the memory that its plan holds.
     pub fn cost(&self) -> Cost {
         self.product.cost()
     }
 
-    /// What of H is made: see [`Normal`].
+    /// The parts of H that are computed: see [`Normal`].
     pub const PARTS: GramParts = GramParts { diagonal: Part::Upper, between: Part::Lower };
 
-    /// The device it lives on.
+    /// The device of the plans.
     pub fn device(&self) -> &Device {
         self.h.device()
     }

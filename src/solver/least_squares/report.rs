@@ -1,16 +1,16 @@
-//! An iteration for people and for programs.
+//! An iteration as a line of a table and as JSON.
 use serde::Serialize;
 
 /// A step that was tried.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Iteration {
-    /// From 1.
+    /// Number of the iteration, from 1.
     pub iteration: u32,
-    /// Before the step.
+    /// Cost before the step.
     pub cost: f64,
-    /// After it, the same where it was not taken.
+    /// Cost after the step; the same if it was not taken.
     pub cost_after: f64,
-    /// The largest element of the gradient, before.
+    /// The largest element of the gradient before the step.
     pub gradient: f64,
     /// Length of the step.
     pub step: f64,
@@ -18,20 +18,21 @@ pub struct Iteration {
     pub lambda: f64,
     /// Whether the step was taken.
     pub taken: bool,
-    /// Residuals and Jacobians on the host.
+    /// Milliseconds of residuals and Jacobians on the host.
     pub residuals_ms: f64,
-    /// H, the gradient, the Schur complement, back-substitution on the device, with the copies to the host.
+    /// Milliseconds of H, the gradient, the Schur complement and back-substitution on the device,
+    /// copies to the host included.
     pub products_ms: f64,
-    /// Cholesky factorization and solution, or conjugate gradients.
+    /// Milliseconds of Cholesky factorization and solution, or of conjugate gradients.
     pub linear_ms: f64,
-    /// Steps of conjugate gradients, where they were.
+    /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
 }
 
-/// The heads of [`line()`]'s columns.
+/// The headings of [`line()`]'s columns.
 pub const HEAD: &str = "  it         cost     gradient       step     lambda   residuals ms  products ms  linear ms";
 
-/// An iteration as a line of a table; a step that was not taken is in brackets.
+/// An iteration as a line of a table. It says so if the step was not taken.
 pub fn line(of: &Iteration) -> String {
     let Iteration { iteration, cost_after, gradient, step, lambda, residuals_ms, products_ms, linear_ms, .. } = of;
     let note = match (of.taken, of.conjugate_steps) {

@@ -1,10 +1,14 @@
-//! A first guess for a graph of poses, where its file's is not worth starting from: *chordal relaxation* (L. Carlone, R. Tron, K. Daniilidis, F. Dellaert,
-//! *Initialization Techniques for 3D SLAM: a Survey on Rotation Estimation and its Use in Pose Graph Optimization*, 2015, section III.B; D. Martinec,
-//! T. Pajdla, *Robust Rotation and Translation Estimation in Multiview Reconstruction*, 2007).
+//! A first guess for a graph of poses whose file has none worth starting from: *chordal relaxation*
+//! (L. Carlone, R. Tron, K. Daniilidis, F. Dellaert, *Initialization Techniques for 3D SLAM: a
+//! Survey on Rotation Estimation and its Use in Pose Graph Optimization*, 2015, section III.B; D.
+//! Martinec, T. Pajdla, *Robust Rotation and Translation Estimation in Multiview Reconstruction*,
+//! 2007).
 //!
-//! Rotations first: the rows r of a pose's matrix satisfy R_ijᵀ·r_i = r_j for every step measured, which is linear if one forgets that they are a
-//! rotation's; the nearest rotations are taken of what comes out. Then translations, t_j - t_i = R_i·t_ij, linear too. Landmarks last, each at
-//! the mean of where it was seen. Both are least-squares problems of 3x3 blocks with three right-hand sides: two more uses of the products.
+//! Rotations come first. The rows r of a pose's matrix satisfy R_ijᵀ·r_i = r_j for every
+//! measured step. That is linear if the rows need not be a rotation's; the nearest rotations to the
+//! solution are taken. Then come translations, t_j - t_i = R_i·t_ij, linear too. Landmarks come
+//! last, each at the mean of the places where it was seen. Both systems are least-squares problems
+//! of 3x3 blocks with three right-hand sides, so both use the products.
 use super::linear::Cholesky;
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
@@ -13,18 +17,19 @@ use crate::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Information matrices that reward errors.
+/// Information matrices with a negative eigenvalue, which reward errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewarding {
-    /// How many there are.
+    /// Number of such matrices.
     pub count: usize,
-    /// The ends of the first edge that has one.
+    /// The ends of the first edge with such a matrix.
     pub first: (u64, u64),
-    /// Measurements that lose weight as all are made isotropic.
+    /// Number of measurements that lose weight when all are made isotropic.
     pub losing: usize,
 }
 
-/// The graph with information matrices that can be solved with: isotropic ones where some of its own reward errors.
+/// Returns the graph with information matrices that can be solved with. If some of its own reward
+/// errors, all become isotropic.
 pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewarding>) {
     match graph.indefinite() {
         None => (graph, None),
@@ -35,38 +40,41 @@ pub fn weighable<P: Manifold>(graph: PoseGraph<P>) -> (PoseGraph<P>, Option<Rewa
     }
 }
 
-/// Whether the file's guess says nothing: all poses are the same.
+/// Whether the file's guess is useless: all poses are the same.
 pub fn says_nothing<P: Manifold>(graph: &PoseGraph<P>) -> bool {
     graph.poses.len() > 1 && graph.poses.iter().all(|pose| *pose == graph.poses[0])
 }
 
-/// Where a graph starts.
+/// The kind of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// At its file's guess.
+    /// The file's guess.
     File,
-    /// By chordal relaxation.
+    /// The chordal relaxation.
     Chordal,
 }
 
-/// The start of a graph, and the costs it was chosen by.
+/// The chosen start of a graph, and the costs of both candidates.
 pub struct Chosen<P: Manifold> {
     /// The poses and landmarks to start from.
     pub state: GraphState<P>,
-    /// Which of the two starts this is.
+    /// The kind of this start.
     pub start: Start,
-    /// Of the file's guess.
+    /// The cost of the file's guess.
     pub file_cost: f64,
-    /// Of the chordal start, or why there is none.
+    /// The cost of the chordal start, or why there is none.
     pub chordal_cost: std::result::Result<f64, String>,
 }
 
-/// The file's guess or the chordal start, the cheaper of both by the problem's own cost, loss included; the chordal start of a file that says nothing.
+/// The file's guess or the chordal start, the one with the lower cost by the problem itself, loss
+/// included. If the file's guess is useless, the chordal start.
 ///
-/// A guess by dead reckoning drifts with its path; a solver that begins there can end in a wrong minimum, which looks no different from the right one. The
-/// chordal start uses every measurement at once: on six public graphs and on six traps of `tools/minima` its cost was 1.04 to 1.6 times that of the best
-/// minimum known, and led there, where that of dead reckoning was 12 to a million times as large.
+/// A guess by dead reckoning drifts with its path. A solver that begins there can end in a wrong
+/// minimum, which looks no different from the right one. The chordal start uses every measurement
+/// at once. Its cost was 1.04 to 1.6 times that of the best minimum known, and it led there (six
+/// public graphs and six traps of `tools/minima`). The cost of dead reckoning was 12 to a million
+/// times as large.
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
@@ -90,10 +98,12 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
     Ok(Chosen { state, start, file_cost, chordal_cost: Ok(cost) })
 }
 
-/// Poses by chordal relaxation. What a solver holds stays where it is, and what no step was measured of.
+/// Poses by chordal relaxation. Poses that a solver holds fixed, and those that no step was
+/// measured of, keep their place.
 ///
 /// # Errors
-/// [`Error::Argument`] when steps do not tie every pose to one that is held; [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`].
+/// [`Error::Argument`] if some pose is not tied by steps to one that is held; [`Error::Memory`],
+/// [`Error::OpenCl`], [`Error::Unsupported`].
 pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<GraphState<P>> {
     let n = graph.poses.len();
     let steps: Vec<Edge> = graph
@@ -139,7 +149,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     Ok(GraphState { poses, landmarks })
 }
 
-/// A step measured, as matrices.
+/// A measured step, as matrices.
 struct Edge {
     ends: [usize; 2],
     rotation: Matrix3<f64>,
@@ -192,7 +202,8 @@ impl<'a> System<'a> {
         Ok(Self { numbers, edges, blocks, weights, j, cholesky, values: values.download()? })
     }
 
-    /// The matrices of all poses, those without a number as they are `known`, such that J·X is nearest to `wanted` of each edge.
+    /// The matrices X of all poses for which J·X is nearest to `wanted` of each edge. Poses
+    /// without a number keep their matrix from `known`.
     fn solve(&self, known: Vec<Matrix3<f64>>, wanted: impl Fn(&Edge) -> Matrix3<f64>) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = Apply::transposed(&self.j.pattern())?;
@@ -224,7 +235,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Of singular vectors, without a mirror.
+/// The rotation nearest to a matrix, by singular vectors; never a reflection.
 fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     let svd = m.svd(true, true);
     let (Some(u), Some(vt)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
@@ -233,7 +244,7 @@ fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * vt
 }
 
-/// Landmarks at the mean of the places where they were seen, those that are fixed where they are.
+/// Landmarks at the mean of the places where they were seen. Fixed landmarks keep their place.
 fn seen_from<P: Manifold>(graph: &PoseGraph<P>, poses: &[P::Pose]) -> Vec<P::Landmark> {
     let mut seen = vec![(0.0, vec![0.0; P::LANDMARK]); graph.landmarks.len()];
     for sighting in &graph.sightings {
