@@ -9,12 +9,13 @@ use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 use nalgebra::{SMatrix, Vector2};
 use rayon::prelude::*;
 
-/// Cameras and points to be moved until every point is seen where it was observed: half the sum of squared distances in pixels, or of a
-/// robust loss of them.
+/// Cameras and points to be moved until every point is seen where it was observed. The cost is half
+/// the sum of squared distances in pixels, or of a robust loss of them.
 ///
-/// J is [J_camera | J_point], blocks 2x9 and 2x3, a row for each observation in the order of the file, multiplied by the root of the loss's
-/// weight. Cameras that see nothing and points that nobody sees are no unknowns; nothing is held fixed, so that J has the seven directions of
-/// a similarity in its null space: a step needs damping.
+/// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
+/// order of the file, multiplied by the root of the loss's weight. Cameras without observations and
+/// points without observations are no unknowns. Nothing is held fixed, so J has the seven
+/// directions of a similarity in its null space: a step needs damping.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -31,7 +32,7 @@ pub struct BundleProblem {
     points: Unknowns,
 }
 
-/// Cameras and points of a moment.
+/// Values of all cameras and points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleState {
     /// As [`BundleAdjustment::cameras`].
@@ -41,16 +42,17 @@ pub struct BundleState {
 }
 
 impl BundleProblem {
-    /// Of `problem` as it is, with a loss of distances in pixels.
+    /// The problem of adjusting `problem`, with a loss of distances in pixels.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an observation of what there is not, or a loss of no width.
+    /// [`Error::Argument`] for an observation of a camera or point that does not exist, or a loss
+    /// without a valid width.
     pub fn new(problem: BundleAdjustment, loss: Loss) -> Result<Self> {
         let (cameras, points) = (problem.cameras.len(), problem.points.len());
         let is_there = |seen: &Observation| (seen.camera as usize) < cameras && (seen.point as usize) < points;
         if let Some(Observation { camera, point, .. }) = problem.observations.iter().find(|seen| !is_there(seen)) {
             return Err(Error::Argument(format!(
-                "camera {camera} sees point {point}: there are {cameras} and {points}"
+                "camera {camera} sees point {point}: there are {cameras} cameras and {points} points"
             )));
         }
         loss.check()?;
@@ -60,18 +62,18 @@ impl BundleProblem {
         Ok(Self { problem, loss, cameras, points })
     }
 
-    /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the second
-    /// group of columns of J.
+    /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the
+    /// second group of columns of J.
     pub fn unknown_point(&self, number: usize) -> Option<usize> {
         self.points.of_number(number)
     }
 
-    /// What it was made of, as it was.
+    /// The bundle adjustment as it was given to [`BundleProblem::new`].
     pub fn problem(&self) -> &BundleAdjustment {
         &self.problem
     }
 
-    /// The same cameras, points and observations in another state.
+    /// The same observations with the cameras and points of `state`.
     pub fn with_state(&self, state: BundleState) -> BundleAdjustment {
         let BundleState { cameras, points } = state;
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }

@@ -1,9 +1,10 @@
 //! The camera of *Bundle Adjustment in the Large* and its derivatives.
 use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 
-/// A camera made ready for many points.
+/// A camera prepared to project many points.
 ///
-/// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² + k2·|p|⁴)·p: BAL's model, cameras look along -z.
+/// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² +
+/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;
@@ -14,39 +15,40 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     rotation: Matrix3<f64>,
-    /// R·Exp(J·δ) is the rotation of ω + δ, to first order in δ.
+    /// Matrix J for which R·Exp(J·δ) is the rotation of ω + δ, to first order in δ.
     right_jacobian: Matrix3<f64>,
     translation: Vector3<f64>,
     focal: f64,
     k: [f64; 2],
 }
 
-/// Where a camera sees a point, and how that changes.
+/// The place where a camera sees a point, and its derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Projection {
-    /// In pixels.
+    /// Place in pixels.
     pub place: Vector2<f64>,
-    /// By the camera's nine parameters.
+    /// Derivatives by the camera's nine parameters.
     pub by_camera: SMatrix<f64, 2, 9>,
-    /// By the point's coordinates.
+    /// Derivatives by the point's coordinates.
     pub by_point: Matrix2x3<f64>,
 }
 
 impl Camera {
-    /// Of nine parameters: rotation (angle times axis), translation, f, k1, k2.
+    /// A camera of nine parameters: rotation (angle times axis), translation, f, k1, k2.
     pub fn new(&[wx, wy, wz, tx, ty, tz, focal, k1, k2]: &[f64; 9]) -> Self {
         let turn = Vector3::new(wx, wy, wz);
         let translation = Vector3::new(tx, ty, tz);
         Self { rotation: rotation(&turn), right_jacobian: right_jacobian(&turn), translation, focal, k: [k1, k2] }
     }
 
-    /// Where the point is seen, in pixels. Not finite for a point in the camera's own plane.
+    /// The place where the point is seen, in pixels. It is not finite if the point is in the
+    /// camera's own plane.
     pub fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         let seen = self.rotation * Vector3::from(*point) + self.translation;
         place(&seen, self.focal, self.k).into()
     }
 
-    /// The same, with derivatives.
+    /// As [`Camera::project`], with derivatives.
     pub fn project_with_derivatives(&self, point: &[f64; 3]) -> Projection {
         let (point, [k1, k2]) = (Vector3::from(*point), self.k);
         let seen = self.rotation * point + self.translation;
@@ -64,50 +66,52 @@ impl Camera {
         Projection { place: p * (self.focal * distortion), by_camera, by_point }
     }
 
-    /// Where the camera is: -Rᵀt.
+    /// The place of the camera in the world: -Rᵀt.
     pub fn centre(&self) -> [f64; 3] {
         (-(self.rotation.transpose() * self.translation)).into()
     }
 
-    /// Where it looks: a unit vector.
+    /// The direction in which it looks: a unit vector.
     pub fn direction(&self) -> [f64; 3] {
         (-self.rotation.row(2).transpose()).into()
     }
 
-    /// What is up in its picture: a unit vector.
+    /// The direction that is up in its picture: a unit vector.
     pub fn up(&self) -> [f64; 3] {
         self.rotation.row(1).transpose().into()
     }
 }
 
-/// Where a point is seen that is at `seen` in the frame of the camera.
+/// The place where a point is seen; `seen` is the point in the frame of the camera.
 pub(crate) fn place(seen: &Vector3<f64>, focal: f64, k: [f64; 2]) -> Vector2<f64> {
     let (p, distortion) = distorted(seen, k);
     p * (focal * distortion)
 }
 
-/// Where it is seen with f = 1 and a perfect lens, and what the lens makes of that.
+/// The place with f = 1 and a perfect lens, and the factor by which the lens distorts it.
 fn distorted(seen: &Vector3<f64>, [k1, k2]: [f64; 2]) -> (Vector2<f64>, f64) {
     let p = -seen.xy() / seen.z;
     let r2 = p.norm_squared();
     (p, 1.0 + r2 * (k1 + r2 * k2))
 }
 
-/// [v] such that [v]·x = v × x.
+/// The matrix [v] for which [v]·x = v × x.
 pub(super) fn cross(v: &Vector3<f64>) -> Matrix3<f64> {
     v.cross_matrix()
 }
 
-/// Rodrigues' formula, of angle times axis.
+/// The rotation matrix of angle times axis, by Rodrigues' formula.
 fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
     nalgebra::Rotation3::new(*turn).into_inner()
 }
 
-/// J = I - (1 - cos θ)/θ² [ω] + (θ - sin θ)/θ³ [ω]²: R(ω + δ) = R(ω)·Exp(J·δ) to first order (J. Solà, J. Deray, D. Atchuthan, *A micro Lie theory for
+/// The right Jacobian J = I - (1 - cos θ)/θ² [ω] + (θ - sin θ)/θ³ [ω]²: R(ω + δ) =
+/// R(ω)·Exp(J·δ) to first order (J. Solà, J. Deray, D. Atchuthan, *A micro Lie theory for
 /// state estimation in robotics*, 2018, equation 143).
 fn right_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
     let (square, skew) = (turn.norm_squared(), cross(turn));
-    // Below 0.1 the differences lose digits; what the series leave out there is below 1e-14 of them.
+    // Below 0.1 the differences lose digits. The terms that the series omit there are below 1e-14
+    // of them.
     let (a, b) = if square < 0.01 {
         let series = |first: f64, next: [f64; 3]| {
             first * (1.0 - square / next[0] * (1.0 - square / next[1] * (1.0 - square / next[2])))
@@ -125,7 +129,8 @@ mod tests {
     use super::*;
     use crate::generate::Random;
 
-    /// Cameras turned by no angle, by a tiny one, at the ends of the series, by ones near π and beyond.
+    /// Cameras turned by no angle, by a tiny one, at the ends of the series, by ones near π and
+    /// beyond.
     fn cameras() -> impl Iterator<Item = [f64; 9]> {
         let mut random = Random::new(5);
         [0.0, 1e-9, 1e-3, 0.0999, 0.1001, 1.0, 3.1, 3.2, 5.0].into_iter().map(move |angle| {
@@ -149,7 +154,8 @@ mod tests {
                     Vector2::from(Camera::new(camera.try_into().unwrap()).project(point.try_into().unwrap()))
                 };
                 for i in 0..12 {
-                    // The error of the difference: h²·|p'''|/6 and the rounding of places up to 1000 over h, 1e-7 in all.
+                    // The error of the difference: h²·|p'''|/6 and the rounding of places up to
+                    // 1000 over h, 1e-7 in all.
                     let h = 1e-5;
                     let (mut more, mut less) = (numbers(), numbers());
                     (more[i], less[i]) = (more[i] + h, less[i] - h);

@@ -2,36 +2,36 @@
 use nalgebra::{AbstractRotation, Isometry, SMatrix, SVector, UnitComplex, UnitQuaternion};
 use std::{fmt::Debug, marker::PhantomData};
 
-/// Where the poses of a graph are: in the [`Plane`] or in [`Space`].
+/// The space in which the poses of a graph are: the [`Plane`] or [`Space`].
 pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// From the frame of a pose to the world's, or to that of another pose.
+    /// A pose: maps its own frame to the world's, or to that of another pose.
     type Pose: Copy + Debug + PartialEq + Send + Sync;
-    /// Where a landmark is.
+    /// The place of a landmark.
     type Landmark: Copy + Debug + PartialEq + Send + Sync;
-    /// Information of a pose measured: of translation, then rotation.
+    /// Information matrix of a measured pose: of translation, then rotation.
     type PoseInformation: Copy + Debug + PartialEq + Send + Sync;
-    /// Information of a landmark measured.
+    /// Information matrix of a measured landmark.
     type LandmarkInformation: Copy + Debug + PartialEq + Send + Sync;
-    /// Parameters of a pose.
+    /// Number of parameters of a pose.
     const POSE: usize;
-    /// Parameters of a landmark.
+    /// Number of parameters of a landmark.
     const LANDMARK: usize;
 
     /// The frame of the world.
     fn origin() -> Self::Pose;
     /// `from` · `step`.
     fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose;
-    /// The way back.
+    /// The inverse of a pose.
     fn inverse(pose: &Self::Pose) -> Self::Pose;
-    /// A landmark seen from `pose`, in the world.
+    /// The place in the world of a landmark seen from `pose`.
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark;
-    /// Whether it has numbers for coordinates.
+    /// Whether all numbers of a pose are finite.
     fn is_finite(pose: &Self::Pose) -> bool;
-    /// The same of a landmark.
+    /// Whether all numbers of a landmark are finite.
     fn landmark_is_finite(landmark: &Self::Landmark) -> bool;
 }
 
-/// Of `D` dimensions, where a rotation is an `R` and a pose has `N` parameters.
+/// A space of `D` dimensions, in which a rotation is an `R` and a pose has `N` parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct World<R, const D: usize, const N: usize>(PhantomData<R>);
 
@@ -77,17 +77,17 @@ where
     }
 }
 
-/// Poses, landmarks, and what was measured between them.
+/// Poses, landmarks, and measurements between them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PoseGraph<P: Place> {
-    /// The first guess, in the order of the file.
+    /// First guess of the poses, in the order of the file.
     pub poses: Vec<P::Pose>,
-    /// What the file calls each pose.
+    /// The name of each pose in the file.
     pub pose_names: Vec<u64>,
-    /// The first guess, in the order of the file.
+    /// First guess of the landmarks, in the order of the file.
     pub landmarks: Vec<P::Landmark>,
-    /// What the file calls each landmark.
+    /// The name of each landmark in the file.
     pub landmark_names: Vec<u64>,
     /// Poses that the file holds fixed, ascending.
     pub fixed_poses: Vec<u32>,
@@ -104,7 +104,7 @@ pub struct PoseGraph<P: Place> {
 pub struct Step<P: Place> {
     /// The pose it is measured from.
     pub from: u32,
-    /// The pose measured.
+    /// The measured pose.
     pub to: u32,
     /// `to` in the frame of `from`.
     pub measured: P::Pose,
@@ -125,7 +125,7 @@ pub struct Sighting<P: Place> {
     pub information: P::LandmarkInformation,
 }
 
-/// A graph as a file holds it.
+/// A graph of either space.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Graph {

@@ -1,52 +1,57 @@
-//! A least-squares problem linearised: the matrices a solver multiplies.
+//! A linearised least-squares problem: the matrices that a solver multiplies.
 use super::rows::{CellValues, Row, write_rows};
 use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, Group, Result, Weights};
 
-/// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points, poses and landmarks.
+/// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points,
+/// poses and landmarks.
 ///
-/// The cost is half the sum of ρ(eᵀWe) over all measurements, ρ a [`Loss`](super::Loss).
+/// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
-    /// Values of all that is unknown, and of what is fixed.
+    /// Values of all unknowns and of all that is fixed.
     type State: Clone + Send + Sync;
 
     /// The state that the problem came with.
     fn start(&self) -> Self::State;
 
-    /// The pattern of J with room for its values on `device`, and the information matrices.
+    /// The pattern of J with memory for its values on `device`, and the information matrices.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
     fn prepare(&self, device: &Device) -> Result<Linearization>;
 
-    /// Writes J and W·e of `state`, evaluated on all threads, straight into the arrays on the device; gives back the cost.
+    /// Evaluates J and W·e of `state` on all threads and writes them straight into the arrays on
+    /// the device. Returns the cost.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`], [`Error::Memory`].
+    /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`],
+    /// [`Error::Memory`].
     fn linearize(&self, state: &Self::State, to: &mut Linearization) -> Result<f64>;
 
-    /// The cost of `state`; the same bits as [`LeastSquares::linearize`] gives.
+    /// The cost of `state`, with the same bits as [`LeastSquares::linearize`] gives.
     fn cost(&self, state: &Self::State) -> f64;
 
-    /// `state` after a step: a vector of numbers for each group of unknowns, in the order of J's columns.
+    /// `state` after a step. The step has a vector of numbers for each group of unknowns, in the
+    /// order of J's columns.
     ///
     /// # Errors
-    /// [`Error::Length`] for a vector that is not of all of them.
+    /// [`Error::Length`] for a vector of another length than its group of unknowns.
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
-    /// How large a state is, for steps to be compared with: the length of all parameters of a bundle adjustment, of all positions of a graph.
+    /// The size of a state, to which the length of a step is compared. For a bundle adjustment this
+    /// is the length of all parameters, for a graph that of all positions.
     fn norm(&self, state: &Self::State) -> f64;
 }
 
 /// J and W·e at a state, on a device: H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
 ///
-/// J is row-major: a row of blocks for each measurement, groups of rows by groups of unknowns. Unknowns are numbered as
-/// [`LeastSquares::moved`] takes their steps.
+/// J is row-major: a row of blocks for each measurement, in groups of rows by groups of unknowns.
+/// Unknowns are numbered as in the steps of [`LeastSquares::moved`].
 pub struct Linearization {
     pub(super) jacobian: DeviceGroups<Bsr<f64>>,
     pub(super) weighted: Vec<DeviceVector<f64>>,
     pub(super) information: Vec<DeviceMatrix<Bsr<f64>>>,
     pub(super) robust: Vec<DeviceVector<f64>>,
-    /// Beginnings of the rows of each cell there is.
+    /// Row offsets of each cell that exists.
     pub(super) row_ptr: Vec<Vec<u64>>,
 }
 
@@ -54,8 +59,9 @@ pub struct Linearization {
 pub type RowWeights<'a> = Weights<&'a DeviceMatrix<Bsr<f64>>, &'a DeviceVector<f64>>;
 
 impl Linearization {
-    /// For a J of this pattern and, where `information` has any, a block-diagonal W of each group of rows; with room for a weight of each row
-    /// where `robust`. A problem of your own writes its values by [`Linearization::jacobian_mut`] and its like.
+    /// Prepares memory for a J of this pattern. If `information` has any, W is block-diagonal for
+    /// each group of rows. If `robust`, each row has a weight. A problem of your own writes its
+    /// values by [`Linearization::jacobian_mut`] and the other `_mut` methods.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
@@ -83,27 +89,29 @@ impl Linearization {
         &self.jacobian
     }
 
-    /// The same, to be written.
+    /// J, to be written.
     pub fn jacobian_mut(&mut self) -> &mut DeviceGroups<Bsr<f64>> {
         &mut self.jacobian
     }
 
-    /// For each group of rows what Jᵀ makes the gradient of: W·e with the weights of the loss, or √w·e where J is √w·J.
+    /// For each group of rows the vector that Jᵀ maps to the gradient: W·e with the weights of
+    /// the loss, or √w·e if J is √w·J.
     pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
         &self.weighted
     }
 
-    /// The same, to be written.
+    /// As [`Linearization::weighted_residuals`], to be written.
     pub fn weighted_residuals_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.weighted
     }
 
-    /// The weights of a robust loss, for each group of rows; to be written. None where there is no such loss, or J has them.
+    /// The weights of a robust loss for each group of rows, to be written. Empty if there is no
+    /// such loss, or if J contains them.
     pub fn robust_weights_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.robust
     }
 
-    /// Refuses one of other sizes.
+    /// Refuses a linearization of other sizes.
     pub(super) fn check(&self, rows: &[Group], cols: &[Group]) -> Result<()> {
         let have = (self.jacobian.row_groups(), self.jacobian.col_groups());
         match have == (rows, cols) {
@@ -114,7 +122,8 @@ impl Linearization {
         }
     }
 
-    /// W of each group of rows, for a a weighted [`Product::gram`](crate::Product::gram); `None` where J has been multiplied by its root, so that H = JᵀJ.
+    /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram). `None` if J
+    /// was multiplied by the root of W, so that H = JᵀJ.
     pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },
@@ -123,13 +132,13 @@ impl Linearization {
         (!self.information.is_empty()).then(|| self.information.iter().enumerate().map(of).collect())
     }
 
-    /// The device it lives on.
+    /// The device of the matrices.
     pub fn device(&self) -> &Device {
         self.jacobian.device()
     }
 }
 
-/// The cells of one group of rows, ready to be written, and the vectors that go with it.
+/// The cells of one group of rows and their vectors, ready to be written.
 pub(super) struct GroupRows<'a, const CELLS: usize> {
     pub cells: [CellValues<'a>; CELLS],
     pub weighted: &'a mut DeviceVector<f64>,

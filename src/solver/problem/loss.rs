@@ -1,16 +1,19 @@
-//! Robust losses: how much a large residual counts.
+//! Robust losses: functions that limit the cost of a large residual.
 use crate::{Error, Result};
 
-/// ρ(s) of the squared length s of a measurement's weighted residual. A cost is half the sum of ρ over all measurements.
+/// ρ(s) of the squared length s of a measurement's weighted residual. A cost is half the sum of ρ
+/// over all measurements.
 ///
-/// Residuals are reweighted: a step is that of least squares with the weight ρ'(s), whose gradient is the cost's (P. W. Holland, R. E. Welsch,
-/// *Robust Regression Using Iteratively Reweighted Least-Squares*, 1977).
+/// Residuals are reweighted: a step is that of least squares with the weight ρ'(s), and its
+/// gradient is the cost's (P. W. Holland, R. E. Welsch, *Robust Regression Using Iteratively
+/// Reweighted Least-Squares*, 1977).
 ///
 /// ```
 /// use blockmul::solver::problem::Loss;
 /// let huber = Loss::Huber(2.0);
-/// assert_eq!((huber.rho(4.0), huber.weight(4.0)), (4.0, 1.0)); // up to 2 as it is
-/// assert_eq!((huber.rho(100.0), huber.weight(100.0)), (36.0, 0.2)); // a residual of 10: beyond that linear
+/// // A residual of 2 counts as it is. One of 10 is on the linear part.
+/// assert_eq!((huber.rho(4.0), huber.weight(4.0)), (4.0, 1.0));
+/// assert_eq!((huber.rho(100.0), huber.weight(100.0)), (36.0, 0.2));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -20,12 +23,12 @@ pub enum Loss {
     Squared,
     /// Quadratic up to a length δ, linear beyond: ρ(s) = 2δ√s - δ² (P. J. Huber, 1964).
     Huber(f64),
-    /// ρ(s) = c²·ln(1 + s/c²): what is far beyond a length c hardly counts.
+    /// ρ(s) = c²·ln(1 + s/c²): residuals far beyond a length c hardly count.
     Cauchy(f64),
 }
 
 impl Loss {
-    /// What a squared length counts.
+    /// The loss of a squared length.
     pub fn rho(self, s: f64) -> f64 {
         match self {
             Self::Squared => s,
@@ -45,7 +48,7 @@ impl Loss {
         }
     }
 
-    /// Refuses a width that is no positive number, or too small or large to be squared.
+    /// Refuses a width that is not a positive number, or is too small or large to be squared.
     pub(super) fn check(self) -> Result<()> {
         match self {
             Self::Huber(width) | Self::Cauchy(width) if !is_width(width) => Err(Error::Argument(format!(
@@ -65,7 +68,7 @@ fn is_width(width: f64) -> bool {
     width > 0.0 && (width * width).is_normal()
 }
 
-/// `squared`, `huber:1.5`, `cauchy:2`: a width is positive.
+/// Parses `squared`, `huber:1.5` or `cauchy:2`. A width is positive.
 impl std::str::FromStr for Loss {
     type Err = String;
 

@@ -1,19 +1,25 @@
-//! Least-squares problems of vision and robotics, from files: what a solver linearises into the matrices that this library multiplies.
+//! Least-squares problems of vision and robotics, from files. A solver linearises them into the
+//! matrices that this library multiplies.
 //!
-//! | Problem | Read by | Unknowns | Residuals | Linearised by |
-//! |---|---|---|---|---|
-//! | [`BundleAdjustment`] | [`bal`] | cameras of 9 parameters, points of 3 | 2 for each observation | [`BundleProblem`] |
-//! | [`PoseGraph`], in the plane or in space | [`g2o`], [`isam`] | poses of 3 or 6 parameters, landmarks of 2 or 3 | one for each number measured | [`GraphProblem`] |
+//! | Problem | Read by | Unknowns | Residuals |
+//! |---|---|---|---|
+//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 for each observation |
+//! | [`PoseGraph`] | [`g2o`], [`isam`] | poses (3 or 6), landmarks (2 or 3) | 1 for each number |
 //!
-//! [`read`] tells these files apart by their contents. A [`LeastSquares`] problem is evaluated on all threads of the host, straight into the arrays of J
-//! and W·e on a device ([`Linearization`]); derivatives are analytic ([`Camera`], [`Manifold`]), losses robust where one is asked for ([`Loss`]).
-//! `solver::least_squares` (feature `faer`) makes H = JᵀWJ, Schur complements and steps of them.
+//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise them.
 //!
-//! [`bal`] and [`g2o`] are written too, and [`generate::problem`](crate::generate::problem) makes problems of any size.
+//! [`read`] recognises these files by their contents. A [`LeastSquares`] problem is evaluated on
+//! all threads of the host, straight into the arrays of J and W·e on a device ([`Linearization`]).
+//! Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be robust ([`Loss`]).
+//! `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and makes steps
+//! of them.
 //!
-//! Readers take files plain or packed (gzip, bzip2, xz, zstd: told by their first bytes, not their
-//! names), check that numbers are finite and that everything named is there, and refuse with
-//! `path:line: reason`.
+//! [`bal`] and [`g2o`] write files too. [`generate::problem`](crate::generate::problem) makes
+//! problems of any size.
+//!
+//! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
+//! their names). They check that numbers are finite and that everything named exists, and refuse
+//! with `path:line: reason`.
 mod bundle;
 mod camera;
 mod file;

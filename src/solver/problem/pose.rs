@@ -8,11 +8,14 @@ use super::{
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 use nalgebra::DMatrix;
 
-/// Poses, and landmarks where there are some, to be moved until what was measured agrees best: half of Σ ρ(eᵀΩe).
+/// Poses, and landmarks if there are any, to be moved until they agree best with the measurements.
+/// The cost is half of Σ ρ(eᵀΩe).
 ///
-/// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the file, and columns for poses, then for landmarks;
-/// moves and residuals are those of [`Manifold`]. Fixed poses and landmarks have no columns, nor have those that nothing was measured
-/// of. Where the file fixes no pose that something was measured of, nor two landmarks (in space three), the first such pose is held.
+/// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the
+/// file. It has columns for poses, then for landmarks. Moves and residuals are those of
+/// [`Manifold`]. Fixed poses and landmarks have no columns, nor have those without measurements.
+/// The first measured pose is held if the file fixes no measured pose and fewer than two landmarks
+/// (in space three).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
@@ -20,7 +23,7 @@ pub struct GraphProblem<P: Manifold> {
     landmarks: Unknowns,
 }
 
-/// Poses and landmarks of a moment.
+/// Values of all poses and landmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphState<P: Place> {
     /// As [`PoseGraph::poses`].
@@ -30,7 +33,8 @@ pub struct GraphState<P: Place> {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Edges whose information matrices have a negative eigenvalue (beyond rounding): their number, and the names of the first one's ends.
+    /// Edges whose information matrices have a negative eigenvalue (beyond rounding): their number,
+    /// and the names of the first one's ends.
     ///
     /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
@@ -44,8 +48,9 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
-    /// Measurements that [`PoseGraph::isotropic`] takes weight from: of their translation, rotation or
-    /// landmark something is known, but the mean variance is not positive.
+    /// Number of measurements from which [`PoseGraph::isotropic`] takes weight. Their information
+    /// about a translation, rotation or landmark is not zero, but the mean variance is not
+    /// positive.
     pub fn losing(&self) -> usize {
         let steps = self.steps.iter().filter(|step| {
             let information = P::step_information(&step.information);
@@ -64,21 +69,21 @@ impl<P: Manifold> PoseGraph<P> {
         steps.count() + sightings.count()
     }
 
-    /// Measurements that count for nothing, for their information is zero.
+    /// Number of measurements without weight: their information is zero.
     pub fn weightless(&self) -> usize {
         let steps = self.steps.iter().filter(|step| is_zero(P::step_information(&step.information)));
         let sightings = self.sightings.iter().filter(|one| is_zero(P::sighting_information(&one.information)));
         steps.count() + sightings.count()
     }
 
-    /// Poses that something was measured of, over and over.
+    /// Poses that have measurements, each as often as it has one.
     fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
         ends.chain(self.sightings.iter().map(|one| one.pose))
     }
 
-    /// Poses that a [`GraphProblem`] holds where they are, ascending: those that are fixed, or the first that something was measured of where nothing else
-    /// says where the graph is.
+    /// Poses that a [`GraphProblem`] holds where they are, ascending. These are the fixed ones. The
+    /// first measured pose joins them if no fixed vertices determine the place of the graph.
     pub fn held(&self) -> Vec<u32> {
         let is_fixed = |fixed: &[u32], one: u32| fixed.binary_search(&one).is_ok();
         let mut landmarks: Vec<u32> = self.sightings.iter().map(|one| one.landmark).collect();
@@ -93,13 +98,16 @@ impl<P: Manifold> PoseGraph<P> {
         held
     }
 
-    /// The same graph with every information matrix made isotropic, with the weights of D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A
-    /// Certifiably Correct Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d rows of translations, and 2κ of
-    /// rotations, κ = 3/(2·tr(Ω⁻¹)) of theirs in space and their Ω in the plane.
+    /// The same graph with every information matrix made isotropic. The weights are those of D. M.
+    /// Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct Algorithm
+    /// for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the d
+    /// rows of translations, and 2κ of rotations. In space κ = 3/(2·tr(Ω⁻¹)) of the rows of
+    /// rotations; in the plane κ is their Ω.
     ///
-    /// χ² then is their objective: exactly in space, but for the fourth power of angles in the plane.
-    /// What has no positive weight by these rules has 0: see [`PoseGraph::losing`]. To be done once:
-    /// in the plane every time doubles the weight of rotations.
+    /// χ² then is their objective: exactly in space, and except for the fourth power of angles in
+    /// the plane. Measurements that have no positive weight by these rules get 0: see
+    /// [`PoseGraph::losing`]. Apply it once: in the plane every time doubles the weight of
+    /// rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
@@ -111,7 +119,8 @@ fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
-/// Of a symmetric matrix: whether a factorization fails, and not for rounding, whatever the units of its rows.
+/// Whether a factorization of a symmetric matrix fails, in any units of its rows, for other reasons
+/// than rounding.
 fn is_indefinite(elements: &[f64]) -> bool {
     let side = elements.len().isqrt();
     let matrix = DMatrix::from_column_slice(side, side, elements);
@@ -125,12 +134,12 @@ fn is_indefinite(elements: &[f64]) -> bool {
 }
 
 impl<P: Manifold> GraphProblem<P> {
-    /// Of `graph` as it is, with a loss of Mahalanobis distances.
+    /// The problem of `graph`, with a loss of Mahalanobis distances.
     ///
     /// # Errors
-    /// [`Error::Argument`] when an information matrix has a negative eigenvalue, with how many do: see
-    /// [`PoseGraph::isotropic`]; when all of them are zero; for measurements of unknown poses or
-    /// landmarks, or a loss of no width.
+    /// [`Error::Argument`] if information matrices have a negative eigenvalue, with their number:
+    /// see [`PoseGraph::isotropic`]; if all of them are zero; for measurements of poses or
+    /// landmarks that do not exist; for a loss without a valid width.
     pub fn new(graph: PoseGraph<P>, loss: Loss) -> Result<Self> {
         loss.check()?;
         let (all_poses, all_landmarks) = (graph.poses.len(), graph.landmarks.len());
@@ -139,7 +148,7 @@ impl<P: Manifold> GraphProblem<P> {
         let fits = |one: &Sighting<P>| is_pose(one.pose) && (one.landmark as usize) < all_landmarks;
         if !steps_fit || !graph.sightings.iter().all(fits) {
             return Err(Error::Argument(format!(
-                "something is measured of a pose or a landmark that is none of {all_poses} and {all_landmarks}"
+                "a measurement names a pose or a landmark that does not exist: there are {all_poses} poses and {all_landmarks} landmarks"
             )));
         }
         if let Some((count, (from, to))) = graph.indefinite() {
@@ -162,24 +171,25 @@ impl<P: Manifold> GraphProblem<P> {
         Ok(Self { graph, loss, poses, landmarks })
     }
 
-    /// What it was made of, as it was.
+    /// The graph as it was given to [`GraphProblem::new`].
     pub fn graph(&self) -> &PoseGraph<P> {
         &self.graph
     }
 
-    /// The landmark, as [`PoseGraph::landmarks`] counts, whose place is the unknown `number` of the
-    /// second group of columns of J.
+    /// The landmark, as [`PoseGraph::landmarks`] counts, that is the unknown `number` of the second
+    /// group of columns of J.
     pub fn unknown_landmark(&self, number: usize) -> Option<usize> {
         self.landmarks.of_number(number)
     }
 
-    /// The same measurements in another state.
+    /// The same measurements with the poses and landmarks of `state`.
     pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
         let GraphState { poses, landmarks } = state;
         PoseGraph { poses, landmarks, ..self.graph.clone() }
     }
 
-    /// Of rows and of columns of J: steps are left out where there are none but sightings, landmarks where none is unknown.
+    /// Groups of rows and of columns of J. There are no rows of steps if all measurements are
+    /// sightings, and no columns of landmarks if none is unknown.
     fn groups(&self) -> (Vec<Group>, Vec<Group>) {
         let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
         let mut rows = Vec::new();
@@ -190,7 +200,7 @@ impl<P: Manifold> GraphProblem<P> {
         (rows, cols)
     }
 
-    /// A cell of J: for each row the unknowns it has blocks of, ascending.
+    /// A cell of J. `rows` has for each row the unknowns of its blocks, ascending.
     fn cell(shape: BlockShape, unknowns: &Unknowns, rows: impl Iterator<Item = [Option<u32>; 2]>) -> Result<Bsr<f64>> {
         let (mut row_ptr, mut col_idx) = (vec![0], Vec::new());
         for mut of_row in rows {
@@ -239,13 +249,13 @@ impl<P: Manifold> GraphProblem<P> {
         let (residual, by_pose, by_landmark) = P::sighting_with_derivatives(one, two, measured);
         let weighted = P::weighted_sighting(information, &residual);
         let [in_pose, in_landmark] = to.blocks;
-        // Nothing where it is held fixed.
+        // Empty if the pose or landmark is held fixed.
         in_pose.copy_from_slice(&by_pose.as_ref()[..in_pose.len()]);
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
         self.count(residual.as_ref(), weighted.as_ref(), to.weighted, to.weight)
     }
 
-    /// ρ(eᵀΩe), and the weight it gives the row.
+    /// Returns ρ(eᵀΩe), and stores the weight it gives the row.
     fn count(&self, residual: &[f64], weighted: &[f64], to: &mut [f64], weight_to: Option<&mut f64>) -> f64 {
         let squared = dot(residual, weighted);
         let weight = self.loss.weight(squared);
@@ -302,7 +312,7 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
         to.check(&rows, &cols)?;
         let Linearization { jacobian, weighted, robust, row_ptr, .. } = to;
         let mut vectors = weighted.iter_mut().zip(robust.iter_mut().map(Some).chain(std::iter::repeat_with(|| None)));
-        // Of landmarks that are all held fixed there is no cell.
+        // If all landmarks are held fixed, they have no cell.
         let no_blocks = vec![0; sightings + 1];
         let mut sum = 0.0;
         jacobian.write_values_with(|cells| -> Result<()> {

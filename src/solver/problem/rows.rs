@@ -1,28 +1,29 @@
 //! Rows of a Jacobian written in parallel, straight into the arrays of its cells.
 use rayon::prelude::*;
 
-/// Rows that a thread writes at a time: enough to be worth a task, few enough to be shared out evenly.
+/// Rows that a thread writes at a time: enough to be worth a task, few enough to be shared out
+/// evenly.
 const CHUNK: usize = 256;
 
-/// The values of a cell of J, row-major blocks on rows that begin at `row_ptr`.
+/// The values of a cell of J: row-major blocks in rows that begin at `row_ptr`.
 pub(super) struct CellValues<'a> {
     pub values: &'a mut [f64],
     pub row_ptr: &'a [u64],
     pub area: usize,
 }
 
-/// What is written of one row of blocks.
+/// The slices to write for one row of blocks.
 pub(super) struct Row<'a, const CELLS: usize> {
     /// The blocks of each cell, one after another.
     pub blocks: [&'a mut [f64]; CELLS],
     /// W·e: as many numbers as the row has.
     pub weighted: &'a mut [f64],
-    /// The weight of a robust loss, where it is wanted.
+    /// The weight of a robust loss, if it is wanted.
     pub weight: Option<&'a mut f64>,
 }
 
-/// Has `write` write every row and adds up what it gives back: in chunks that do not depend on how many threads there are, so that the sum
-/// has the same bits everywhere.
+/// Makes `write` write every row and adds up its results. The chunks of the sum do not depend on
+/// the number of threads, so that it has the same bits everywhere.
 pub(super) fn write_rows<const CELLS: usize>(
     cells: [CellValues<'_>; CELLS],
     weighted: &mut [f64],
@@ -73,7 +74,7 @@ pub(super) fn sum_rows(rows: usize, of: impl Fn(usize) -> f64 + Sync) -> f64 {
     total(&sums)
 }
 
-/// 0 of nothing, not -0 as `sum` has it.
+/// The sum; 0 for an empty list, for which `sum` gives -0.
 fn total(sums: &[f64]) -> f64 {
     sums.iter().fold(0.0, |total, sum| total + sum)
 }
@@ -89,7 +90,7 @@ fn split<'v, T>(values: &mut &'v mut [T], count: usize) -> &'v mut [T] {
 mod tests {
     use super::*;
 
-    /// No row; one; around a chunk; several.
+    /// Numbers of rows: none; one; around a chunk; several chunks.
     #[test]
     fn every_row_is_written_once_and_where_it_belongs() {
         for rows in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {

@@ -1,7 +1,7 @@
-//! What is unknown among cameras, points, poses or landmarks, and its number in the columns of J.
+//! The unknowns among cameras, points, poses or landmarks, and their numbers in the columns of J.
 use crate::{Error, Group, Result};
 
-/// Which of some things are unknown, and their numbers among those.
+/// The unknowns among the members of one kind, and their numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Unknowns {
     numbers: Vec<Option<u32>>,
@@ -9,7 +9,7 @@ pub(super) struct Unknowns {
 }
 
 impl Unknowns {
-    /// Those of `all` that are `used`.
+    /// The unknowns of `all` members: those that are `used` and free.
     pub fn new(all: usize, used: impl Iterator<Item = u32>, is_free: impl Fn(u32) -> bool) -> Self {
         let mut numbers = vec![None; all];
         for used in used.filter(|&one| is_free(one)) {
@@ -23,30 +23,30 @@ impl Unknowns {
         Self { numbers, count: count as usize }
     }
 
-    /// How many there are.
+    /// Number of unknowns.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// They as columns of J.
+    /// The unknowns as columns of J.
     pub fn group(&self, side: usize) -> Group {
         Group { blocks: self.count, side }
     }
 
-    /// The number of one, if it is unknown.
+    /// The number of a member, if it is unknown.
     pub fn number(&self, one: u32) -> Option<u32> {
         self.numbers[one as usize]
     }
 
-    /// The one of a number.
+    /// The member that has a number.
     pub fn of_number(&self, number: usize) -> Option<usize> {
         self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
     }
 
-    /// Each thing with its share of a move, `side` numbers, if it has one.
+    /// Each member with its share of a move, `side` numbers, if it has one.
     ///
     /// # Errors
-    /// [`Error::Length`] for a move that is not of all of them.
+    /// [`Error::Length`] for a move of another length than all unknowns.
     pub fn with_moves<'s>(&self, by: &'s [f64], side: usize) -> Result<impl Iterator<Item = Option<&'s [f64]>>> {
         let (found, expected) = (by.len(), self.count * side);
         if found != expected {

@@ -1,5 +1,5 @@
-//! Bundle adjustments as *Bundle Adjustment in the Large* has them (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, 2010): text, plain or
-//! packed.
+//! Bundle adjustments in the text format of *Bundle Adjustment in the Large* (S. Agarwal, N.
+//! Snavely, S. M. Seitz, R. Szeliski, 2010), plain or packed.
 //!
 //! ```text
 //! cameras points observations
@@ -26,36 +26,39 @@ use std::{
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct BundleAdjustment {
-    /// Of each: rotation as angle times axis (world to camera), translation, focal length in pixels, and the two coefficients of radial
-    /// distortion k1, k2.
+    /// For each camera: rotation as angle times axis (world to camera), translation, focal length
+    /// in pixels, and the two coefficients of radial distortion k1, k2.
     pub cameras: Vec<[f64; 9]>,
-    /// Where each is, in the world.
+    /// The place of each point in the world.
     pub points: Vec<[f64; 3]>,
-    /// In the order of the file; a camera sees a point once.
+    /// Observations in the order of the file. A camera sees a point once.
     pub observations: Vec<Observation>,
 }
 
-/// Where a camera sees a point.
+/// The place where a camera sees a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// Which camera.
+    /// Number of the camera.
     pub camera: u32,
-    /// Which point.
+    /// Number of the point.
     pub point: u32,
-    /// Where in the picture, in pixels from its centre, y up.
+    /// Place in the picture, in pixels from its centre, y up.
     pub place: [f64; 2],
 }
 
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the system refuses the file; [`Error::Parse`](crate::Error::Parse) with the line for anything the format does not allow, an observation
-/// of what there is not or a second one of the same point by the same camera; [`Error::Memory`](crate::Error::Memory).
+/// [`Error::Io`](crate::Error::Io) if the system refuses the file;
+/// [`Error::Parse`](crate::Error::Parse) with the line for anything that the format does not allow,
+/// such as an observation of a camera or point that does not exist, or a second one of a point by a
+/// camera; [`Error::Memory`](crate::Error::Memory).
 pub fn read(path: impl AsRef<Path>) -> Result<BundleAdjustment> {
     parse(Numbers::open(path.as_ref())?)
 }
 
-/// Reads a file's bytes from anywhere, to the end; `name` stands in messages where [`read`] has the path.
+/// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
+/// path.
 ///
 /// # Errors
 /// As [`read`].
@@ -73,7 +76,7 @@ pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
     }
     let [cameras, points, observations] = sizes;
     let mut problem = BundleAdjustment::default();
-    // Which observation of a camera and a point came first, for the message alone.
+    // The first observation of each camera and point, for the message alone.
     let mut seen = HashMap::new();
     for number in 1..=observations {
         let camera = text.count_anywhere("the camera of an observation")?;
@@ -103,7 +106,8 @@ pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
     Ok(problem)
 }
 
-/// Writes `problem` so that [`read`] gives the same numbers; nothing is left half-written.
+/// Writes `problem` so that [`read`] gives the same numbers. The file is written whole or not at
+/// all.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io).
@@ -111,7 +115,7 @@ pub fn write(path: impl AsRef<Path>, problem: &BundleAdjustment) -> Result<()> {
     write_whole(path.as_ref(), |file| write_to(file, problem))
 }
 
-/// Writes `problem` anywhere.
+/// Writes `problem` to any writer.
 ///
 /// # Errors
 /// Those of the writer.
@@ -166,7 +170,7 @@ mod tests {
             assert_eq!(refused(&text), what);
         }
         assert_eq!(refused(""), "x.txt:1: the file ends where the number of cameras should stand");
-        // A size is no reason to take memory.
+        // A size alone takes no memory.
         assert!(refused("4000000000 4000000000 0\n1 2").starts_with("x.txt:2: the file ends where"));
     }
 }

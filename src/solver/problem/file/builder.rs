@@ -1,4 +1,4 @@
-//! A graph collected line by line, and the numbers of a line as poses and matrices.
+//! Collects a graph line by line, and reads poses and matrices from the numbers of a line.
 use super::numbers::{Numbers, push};
 use crate::{
     Result,
@@ -8,20 +8,21 @@ use crate::{
 use nalgebra::{Isometry2, Isometry3, Quaternion, SMatrix, Translation2, Translation3, UnitComplex, UnitQuaternion};
 use std::collections::{HashMap, VecDeque};
 
-/// x, y and the angle.
+/// The pose of x, y and the angle.
 pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
     Isometry2::from_parts(Translation2::new(x, y), turned(angle))
 }
 
-/// The same on every platform.
+/// The rotation by an angle, with the same bits on every platform.
 pub(super) fn turned(angle: f64) -> UnitComplex<f64> {
     let (sine, cosine) = libm::sincos(angle);
     UnitComplex::from_cos_sin_unchecked(cosine, sine)
 }
 
-/// x, y, z and the quaternion x, y, z, w, of any length but none.
+/// Reads a pose x, y, z and the quaternion x, y, z, w, of any length except 0.
 ///
-/// One whose length is 1 but for rounding is taken as it is: so it is the same after it is written and read again.
+/// A quaternion whose length is 1 to rounding is taken as it is: it stays the same when it is
+/// written and read again.
 pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     let [x, y, z] = text.reals("a translation")?;
     let [i, j, k, w] = text.reals("a quaternion")?;
@@ -30,16 +31,16 @@ pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     if largest == 0.0 {
         return text.refuse("a quaternion of length 0 is no rotation");
     }
-    // Six roundings are the most that dividing by the length leaves.
+    // Dividing by the length leaves six roundings at most.
     let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
         true => UnitQuaternion::new_unchecked(quaternion),
-        // Divided by the largest first: squares may be beyond all numbers.
+        // Divided by the largest first: squares may overflow.
         false => UnitQuaternion::new_normalize(quaternion / largest),
     };
     Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
-/// A symmetric matrix, its upper triangle row by row.
+/// Reads a symmetric matrix from its upper triangle, row by row.
 pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f64, N, N>> {
     let mut matrix = SMatrix::zeros();
     for row in 0..N {
@@ -52,26 +53,26 @@ pub(super) fn upper<const N: usize>(text: &mut Numbers<'_>) -> Result<SMatrix<f6
     Ok(matrix)
 }
 
-/// Numbers made of a line's, refused where they are none.
+/// Returns the matrix if all its elements are finite, otherwise an error that names the line.
 pub(super) fn finite<const R: usize, const C: usize>(
     text: &Numbers<'_>,
     matrix: SMatrix<f64, R, C>,
 ) -> Result<SMatrix<f64, R, C>> {
     match matrix.iter().all(|number| number.is_finite()) {
         true => Ok(matrix),
-        false => text.refuse("what follows from these numbers is beyond all numbers"),
+        false => text.refuse("these numbers lead to a value that is not finite"),
     }
 }
 
-/// A pose or a landmark of the file, by its number of that kind.
+/// A pose or a landmark of the file, by its number among those of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vertex {
     Pose(u32),
     Landmark(u32),
 }
 
-/// A measurement whose ends are names yet.
-struct Named<M, I> {
+/// A measurement whose ends are still names.
+struct NamedMeasurement<M, I> {
     line: u64,
     from: u64,
     to: u64,
@@ -79,19 +80,21 @@ struct Named<M, I> {
     information: I,
 }
 
-/// Collects a graph line by line; what names what is looked up at the end, for vertices may come after their edges.
+/// Collects a graph line by line. Names are resolved at the end, because vertices may come after
+/// their edges.
 pub(super) struct Builder<P: Place> {
     graph: PoseGraph<P>,
-    /// By name, and whether it is among the names of landmarks.
+    /// The vertices by name, and by whether the name is one of the separate names of landmarks.
     vertices: HashMap<(bool, u64), Vertex>,
     landmarks_named_apart: bool,
-    steps: Vec<Named<P::Pose, P::PoseInformation>>,
-    sightings: Vec<Named<P::Landmark, P::LandmarkInformation>>,
+    steps: Vec<NamedMeasurement<P::Pose, P::PoseInformation>>,
+    sightings: Vec<NamedMeasurement<P::Landmark, P::LandmarkInformation>>,
     fixed: Vec<(u64, u64)>,
 }
 
 impl<P: Place> Builder<P> {
-    /// Names are of poses and landmarks alike, unless those of landmarks are apart.
+    /// A builder for a format. Poses and landmarks share one set of names, unless landmarks are
+    /// named apart.
     pub fn new(landmarks_named_apart: bool) -> Self {
         let graph = PoseGraph {
             poses: vec![],
@@ -140,7 +143,7 @@ impl<P: Place> Builder<P> {
         if from == to {
             return text.refuse(format!("an edge from vertex {from} to itself"));
         }
-        push(&mut self.steps, Named { line: text.line(), from, to, measured, information }, "edges")
+        push(&mut self.steps, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
     pub fn sighting(
@@ -150,11 +153,12 @@ impl<P: Place> Builder<P> {
         measured: P::Landmark,
         information: P::LandmarkInformation,
     ) -> Result<()> {
-        push(&mut self.sightings, Named { line: text.line(), from, to, measured, information }, "edges")
+        push(&mut self.sightings, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// The graph. Where `placing`, poses and landmarks of which the file does not say where they are are placed by what was measured: from
-    /// the poses that have a place, or the first, over as few edges as lead there, the earlier of the file first.
+    /// Returns the graph. If `placing`, poses and landmarks without a place in the file are placed
+    /// by the measurements. This starts from the poses that have a place, or from the first pose.
+    /// It takes as few edges as possible, earlier ones in the file first.
     pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
         if placing {
             self.place_others(text)?;
@@ -172,11 +176,11 @@ impl<P: Place> Builder<P> {
         };
         let graph = &mut self.graph;
         grow(&mut graph.steps, self.steps.len(), "edges")?;
-        for &Named { line, from, to, measured, information } in &self.steps {
+        for &NamedMeasurement { line, from, to, measured, information } in &self.steps {
             graph.steps.push(Step { from: pose(line, from)?, to: pose(line, to)?, measured, information });
         }
         grow(&mut graph.sightings, self.sightings.len(), "edges")?;
-        for &Named { line, from, to, measured, information } in &self.sightings {
+        for &NamedMeasurement { line, from, to, measured, information } in &self.sightings {
             let (pose, landmark) = (pose(line, from)?, landmark(line, to)?);
             graph.sightings.push(Sighting { pose, landmark, measured, information });
         }
@@ -195,7 +199,7 @@ impl<P: Place> Builder<P> {
     }
 
     fn place_others(&mut self, text: &Numbers<'_>) -> Result<()> {
-        // Of each pose the steps that begin or, `true`, end there.
+        // For each pose the steps that begin there, or, with `true`, end there.
         let mut steps: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
         let mut names = Vec::new();
         for (number, step) in self.steps.iter().enumerate() {
@@ -234,17 +238,17 @@ impl<P: Place> Builder<P> {
             match placed.get(&name) {
                 Some(_) if self.vertices.contains_key(&(false, name)) => {}
                 Some(&pose) if P::is_finite(&pose) => self.pose(text, name, pose)?,
-                Some(_) => return text.refuse_on(line, format!("pose {name} is measured to be beyond all numbers")),
+                Some(_) => return text.refuse_on(line, format!("the measured place of pose {name} is not finite")),
                 None => return nowhere(line, name),
             }
         }
         for number in 0..self.sightings.len() {
-            let Named { line, from, to, measured, .. } = self.sightings[number];
+            let NamedMeasurement { line, from, to, measured, .. } = self.sightings[number];
             let Some(pose) = placed.get(&from) else { return nowhere(line, from) };
             if !self.vertices.contains_key(&(self.landmarks_named_apart, to)) {
                 let place = P::place(pose, &measured);
                 if !P::landmark_is_finite(&place) {
-                    return text.refuse_on(line, format!("landmark {to} is measured to be beyond all numbers"));
+                    return text.refuse_on(line, format!("the measured place of landmark {to} is not finite"));
                 }
                 self.landmark(text, to, place)?;
             }

@@ -1,4 +1,4 @@
-//! Files of problems: their formats, and [`read`] for files of which only the contents tell what they are.
+//! Files of problems: their formats, and [`read`], which recognises the format by the contents.
 pub mod bal;
 mod builder;
 pub mod g2o;
@@ -11,22 +11,22 @@ use bal::BundleAdjustment;
 use numbers::Numbers;
 use std::{path::Path, time::Instant};
 
-/// What a file holds.
+/// The problem in a file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
     /// Cameras and points.
     BundleAdjustment(BundleAdjustment),
-    /// Poses, and landmarks perhaps.
+    /// Poses, and landmarks if there are any.
     Graph(Graph),
 }
 
-/// How the keywords of g2o begin.
+/// Beginnings of g2o's keywords.
 const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 
-/// Reads the file at `path`, plain or packed: one of BAL if its first word is a number, of iSAM if
-/// it is one of iSAM's keywords, of g2o if it is one of g2o's. An archive of tar with one file is
-/// taken for that file.
+/// Reads the file at `path`, plain or packed. The format is BAL's if the first word is a number,
+/// iSAM's or g2o's if it is one of their keywords. A tar archive with one file stands for that
+/// file.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Problem};
@@ -40,8 +40,8 @@ const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 /// ```
 ///
 /// # Errors
-/// As [`bal::read`], [`isam::read`] and [`g2o::read`]; [`Error::Parse`](crate::Error::Parse) for a
-/// first word of none of them.
+/// As [`bal::read`], [`isam::read`] and [`g2o::read`]; [`Error::Parse`](crate::Error::Parse) if the
+/// first word belongs to none of these formats.
 pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
     let (start, path) = (Instant::now(), path.as_ref());
     let mut text = Numbers::open(path)?;

@@ -1,4 +1,4 @@
-//! The numbers of a text, one after another, each with its line.
+//! Reads the numbers of a text one after another, each with its line.
 use crate::{
     Result,
     io::grow,
@@ -7,13 +7,13 @@ use crate::{
 };
 use std::{io::Read, ops::Range, path::Path};
 
-/// Goes through a text word by word.
+/// Reads a text word by word.
 pub(super) struct Numbers<'r> {
     source: Source<'r>,
     line: Vec<u8>,
-    /// How much of the line is taken.
+    /// Bytes of the current line that were read.
     at: usize,
-    /// Whether the line at hand has been looked at only, and is the next one yet.
+    /// Whether the current line was only looked at, so that it comes again as the next one.
     held: bool,
 }
 
@@ -32,22 +32,23 @@ impl<'r> Numbers<'r> {
         Self { source, line: Vec::new(), at: 0, held: false }
     }
 
-    /// Number of the line at hand.
+    /// Number of the current line.
     pub fn line(&self) -> u64 {
         self.source.lines()
     }
 
-    /// An error on the line at hand.
+    /// An error on the current line.
     pub fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
         self.refuse_on(self.line(), reason)
     }
 
-    /// An error on a line that was at hand.
+    /// An error on an earlier line.
     pub fn refuse_on<T>(&self, line: u64, reason: impl Into<String>) -> Result<T> {
         Err(self.source.refuse(line, reason))
     }
 
-    /// The first word of the text that begins no comment (`#`), none where there is none. Nothing is taken but comments before it.
+    /// The first word of the text outside of comments (`#`); empty if there is none. Only the
+    /// comments before it are taken from the text.
     pub fn first_word(&mut self) -> Result<Vec<u8>> {
         while self.next_line()? {
             let word = self.word_here().map_or(&[][..], |word| &self.line[word]).to_owned();
@@ -79,7 +80,7 @@ impl<'r> Numbers<'r> {
         Ok(false)
     }
 
-    /// The next word of the line at hand.
+    /// The next word of the current line.
     fn word_here(&mut self) -> Option<Range<usize>> {
         self.held = false;
         let start = self.at + self.line[self.at..].iter().position(|&byte| !is_blank(byte))?;
@@ -88,7 +89,7 @@ impl<'r> Numbers<'r> {
         Some(start..self.at)
     }
 
-    /// The next word of the line at hand, `what` being what it should be.
+    /// The next word of the current line. `what` describes it in an error.
     pub fn word(&mut self, what: &str) -> Result<&[u8]> {
         match self.word_here() {
             Some(word) => Ok(&self.line[word]),
@@ -96,7 +97,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// The same of the lines to come.
+    /// The next word, on this line or a later one.
     fn word_anywhere(&mut self, what: &str) -> Result<Range<usize>> {
         loop {
             if let Some(word) = self.word_here() {
@@ -108,12 +109,12 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// Whether the line at hand has another word.
+    /// Whether the current line has another word.
     pub fn more(&self) -> bool {
         self.line[self.at..].iter().any(|&byte| !is_blank(byte))
     }
 
-    /// Refuses further words on the line at hand.
+    /// Refuses further words on the current line.
     pub fn end_of_line(&mut self) -> Result<()> {
         match self.word_here() {
             None => Ok(()),
@@ -162,7 +163,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// As many finite numbers, on this line.
+    /// `N` finite numbers, on this line.
     pub fn reals<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
         let mut values = [0.0; N];
         for value in &mut values {
@@ -177,7 +178,7 @@ impl<'r> Numbers<'r> {
         self.as_count(word, what)
     }
 
-    /// As many finite numbers, on this line or later ones.
+    /// `N` finite numbers, on this line or later ones.
     pub fn reals_anywhere<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
         let mut values = [0.0; N];
         for value in &mut values {
@@ -188,7 +189,7 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// Memory is taken as the file proves it.
+/// Adds to a list whose memory grows with the file, not with a size the file claims.
 pub(super) fn push<T>(list: &mut Vec<T>, one: T, what: &str) -> Result<()> {
     if list.len() == list.capacity() {
         grow(list, list.len().max(64), what)?;

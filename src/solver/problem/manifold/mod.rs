@@ -1,4 +1,4 @@
-//! Residuals of poses and landmarks, and their derivatives by small moves of what they are between.
+//! Residuals of poses and landmarks, and their derivatives by small moves of both.
 mod plane;
 mod space;
 #[cfg(test)]
@@ -7,11 +7,15 @@ mod tests;
 use super::Place;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
-/// How poses move and what is measured of them: poses are not vectors, steps are taken in their own frames.
+/// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each in its own
+/// frame.
 ///
-/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition. The residual of a step measured as z is
-/// the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector: its translation, and its angle in (-π, π] (plane) or twice the vector part of its quaternion with w ≥ 0 (space), which is
-/// its rotation vector to first order, as in Ceres' and SE-Sync's graphs. (g2o's own residual has that vector part once: a quarter of χ² for the same rotation.) That of a landmark is Rᵀ(l - t) - z.
+/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by
+/// addition. The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector.
+/// It consists of its translation and its rotation: in the plane the angle in (-π, π], in space
+/// twice the vector part of its quaternion with w ≥ 0. The latter is its rotation vector to first
+/// order, as in Ceres' and SE-Sync's graphs. (g2o's own residual has that vector part once: a
+/// quarter of χ² for the same rotation.) The residual of a sighting is Rᵀ(l - t) - z.
 pub trait Manifold: Place {
     /// A residual of a step, and a move of a pose: 3 or 6 numbers.
     type PoseVector: AsRef<[f64]> + Copy;
@@ -30,7 +34,7 @@ pub trait Manifold: Place {
     fn landmark_moved(landmark: &Self::Landmark, by: &[f64]) -> Self::Landmark;
     /// The residual of a step.
     fn step(from: &Self::Pose, to: &Self::Pose, measured: &Self::Pose) -> Self::PoseVector;
-    /// The same with its derivatives by moves of `from` and of `to`, each row by row.
+    /// As [`Manifold::step`], with its derivatives by moves of `from` and of `to`, each row by row.
     fn step_with_derivatives(
         from: &Self::Pose,
         to: &Self::Pose,
@@ -38,7 +42,8 @@ pub trait Manifold: Place {
     ) -> (Self::PoseVector, [Self::StepDerivative; 2]);
     /// The residual of a sighting.
     fn sighting(pose: &Self::Pose, landmark: &Self::Landmark, measured: &Self::Landmark) -> Self::LandmarkVector;
-    /// The same with its derivatives by moves of the pose and of the landmark, each row by row.
+    /// As [`Manifold::sighting`], with its derivatives by moves of the pose and of the landmark,
+    /// each row by row.
     fn sighting_with_derivatives(
         pose: &Self::Pose,
         landmark: &Self::Landmark,
@@ -55,28 +60,30 @@ pub trait Manifold: Place {
     fn step_information(information: &Self::PoseInformation) -> &[f64];
     /// The elements of an information matrix of a sighting.
     fn sighting_information(information: &Self::LandmarkInformation) -> &[f64];
-    /// Isotropic information in its place: see [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
+    /// The isotropic information that replaces that of a step: see
+    /// [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
     fn isotropic_step(information: &Self::PoseInformation) -> Self::PoseInformation;
-    /// The same of a sighting.
+    /// The isotropic information that replaces that of a sighting.
     fn isotropic_sighting(information: &Self::LandmarkInformation) -> Self::LandmarkInformation;
     /// The weights of translation and rotation in [`Manifold::isotropic_step`].
     fn isotropic_weights(information: &Self::PoseInformation) -> [f64; 2];
-    /// Rotation and translation, about z and with z 0 in the plane.
+    /// Rotation and translation of a pose. In the plane the rotation is about z, and z is 0.
     fn matrix(pose: &Self::Pose) -> (Matrix3<f64>, Vector3<f64>);
-    /// The pose of a rotation and a translation; in the plane what is left of them there.
+    /// The pose of a rotation and a translation, projected to the plane if poses are in the plane.
     fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Self::Pose;
-    /// Where a pose is, z 0 in the plane.
+    /// The position of a pose; z is 0 in the plane.
     fn position(pose: &Self::Pose) -> [f64; 3];
-    /// Where a landmark is, z 0 in the plane.
+    /// The position of a landmark; z is 0 in the plane.
     fn landmark_position(landmark: &Self::Landmark) -> [f64; 3];
 }
 
-/// Row by row: nalgebra's matrices are by columns.
+/// The elements row by row: nalgebra's matrices are by columns.
 fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C>) -> [f64; N] {
     std::array::from_fn(|i| m[(i / C, i % C)])
 }
 
-/// One over the mean of the variances on the diagonal of the covariance; 0 where there is none.
+/// One over the mean of the variances on the diagonal of the covariance; 0 if that is no positive
+/// number.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
     let weight = information.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace());
     if weight > 0.0 && weight.is_finite() { weight } else { 0.0 }

@@ -1,4 +1,5 @@
-//! Space: residuals of translation and twice the vector part of the quaternion, derivatives by moves (ρ, φ).
+//! Poses in space: residuals of translation and twice the vector part of the quaternion,
+//! derivatives by moves (ρ, φ).
 use super::{Manifold, by_rows, mean_information};
 use crate::solver::problem::{Space, camera::cross};
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Matrix6, Rotation3, Translation3, UnitQuaternion, Vector3, Vector6};
@@ -42,7 +43,8 @@ impl Manifold for Space {
         let error = measured.inv_mul(&relative);
         let (t, (r, w)) = (error.translation, twice_vector(&error.rotation));
         let back: Matrix3<f64> = measured.rotation.inverse().to_rotation_matrix().into_inner();
-        // 2·vec(q·(1, φ/2)) = r + (w + [v])·φ; a turn φ of `from` is one of -back·φ from the left, with the cross product reversed.
+        // 2·vec(q·(1, φ/2)) = r + (w + [v])·φ. A turn φ of `from` is one of -back·φ from
+        // the left, with the cross product reversed.
         let (scaled, half) = (Matrix3::identity() * w, cross(&(r * 0.5)));
         let (mut by_from, mut by_to) = (Matrix6::zeros(), Matrix6::zeros());
         by_from.fixed_view_mut::<3, 3>(0, 0).copy_from(&-back);

@@ -1,4 +1,5 @@
-//! Writing: the vertices, those fixed, the edges; numbers in the fewest digits that read back to the same bits.
+//! Writes a graph: the vertices, the fixed ones, the edges. Numbers have the fewest digits that
+//! read back to the same bits.
 use crate::{
     Result,
     io::{matrix_market::append_value, write_whole},
@@ -11,53 +12,56 @@ use std::{
     path::Path,
 };
 
-/// Writes `graph` so that [`read`](super::read) gives it again; nothing is left half-written.
+/// Writes `graph` so that [`read`](super::read) gives it again. The file is written whole or not at
+/// all.
 ///
-/// All that was read from a g2o file comes back to the bit, but for angles outside -π to π: of them, and of rotations that are products of many,
-/// the last digits may change, once. Zeros may lose their sign. Where a landmark is named like a pose, as iSAM's files have them, landmarks are
-/// named anew, from one above the largest name of a pose. A graph of nothing makes an empty file, which is no graph.
+/// Graphs read from a g2o file come back to the bit, with these exceptions. Angles outside -π to
+/// π, and rotations that are products of many, may change in their last digits, once. Zeros may
+/// lose their sign. If a landmark has the name of a pose, as in iSAM's files, all landmarks get new
+/// names, above those of all poses. An empty graph makes an empty file, which [`read`](super::read)
+/// refuses.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the system refuses the file, or for a graph whose parts do not fit each other: a vertex without a name, an edge
-/// of a vertex that is not there.
+/// [`Error::Io`](crate::Error::Io) if the system refuses the file, or for a graph whose parts do
+/// not fit each other: a vertex without a name, an edge of a vertex that does not exist.
 pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
     write_whole(path.as_ref(), |file| write_to(file, graph))
 }
 
-/// Writes `graph` anywhere, in pieces of a line.
+/// Writes `graph` to any writer, in pieces of a line.
 ///
 /// # Errors
 /// Those of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
 pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
     match graph {
         Graph::Plane(graph) => {
-            let form = Form {
+            let keywords = Keywords {
                 pose: "VERTEX_SE2",
                 landmark: "VERTEX_XY",
                 step: "EDGE_SE2",
                 sighting: "EDGE_SE2_XY",
                 offset: "",
             };
-            form.write(&mut writer, graph, planar)
+            keywords.write(&mut writer, graph, planar)
         }
         Graph::Space(graph) => {
             if !graph.sightings.is_empty() {
                 writeln!(writer, "PARAMS_SE3OFFSET 0 0 0 0 0 0 0 1")?;
             }
-            let form = Form {
+            let keywords = Keywords {
                 pose: "VERTEX_SE3:QUAT",
                 landmark: "VERTEX_TRACKXYZ",
                 step: "EDGE_SE3:QUAT",
                 sighting: "EDGE_SE3_TRACKXYZ",
                 offset: " 0",
             };
-            form.write(&mut writer, graph, spatial)
+            keywords.write(&mut writer, graph, spatial)
         }
     }
 }
 
-/// The keywords of a graph, and what stands between the ends of a sighting and its numbers.
-struct Form {
+/// The keywords of a graph, and the text between the ends of a sighting and its numbers.
+struct Keywords {
     pose: &'static str,
     landmark: &'static str,
     step: &'static str,
@@ -65,7 +69,7 @@ struct Form {
     offset: &'static str,
 }
 
-impl Form {
+impl Keywords {
     fn write<R, const D: usize, const N: usize, const K: usize>(
         &self,
         writer: &mut impl Write,
@@ -104,7 +108,7 @@ impl Form {
     }
 }
 
-/// What the poses or the landmarks of a graph are called.
+/// The names of the poses or of the landmarks of a graph.
 struct Names {
     what: &'static str,
     names: Vec<u64>,
@@ -131,7 +135,7 @@ fn invalid(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
-/// Their own, or numbers above those of the poses where a pose has one of them.
+/// The names of the landmarks. If a pose has one of them, numbers above the names of the poses.
 fn landmark_names<R, const D: usize, const N: usize>(graph: &PoseGraph<World<R, D, N>>) -> io::Result<Vec<u64>>
 where
     R: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static,
@@ -162,7 +166,7 @@ fn line(
     writer.write_all(&text)
 }
 
-/// The upper triangle, row by row.
+/// The upper triangle of a matrix, row by row.
 fn upper<const N: usize>(matrix: &SMatrix<f64, N, N>) -> impl Iterator<Item = f64> {
     (0..N).flat_map(move |row| (row..N).map(move |col| matrix[(row, col)]))
 }
@@ -171,7 +175,8 @@ fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
     [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
 }
 
-/// An angle that has this very cosine and sine, where there is one: the arc tangent is off by a few roundings at most.
+/// An angle that has this very cosine and sine, if there is one. The arc tangent is off by a few
+/// roundings at most.
 fn angle(rotation: &UnitComplex<f64>) -> f64 {
     let nearest = libm::atan2(rotation.im, rotation.re);
     let (mut below, mut above) = (nearest, nearest);

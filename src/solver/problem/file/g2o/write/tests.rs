@@ -1,4 +1,4 @@
-//! What is written comes back.
+//! Tests that a written graph reads back the same.
 use super::*;
 use crate::{
     generate::Random,
@@ -44,7 +44,7 @@ fn files_are_packed_as_their_names_say() {
     }
 }
 
-/// Numbers of every size, angles within a turn, quaternions of any length.
+/// A graph with numbers of every size, angles within a turn, quaternions of any length.
 fn any_graph(random: &mut Random, space: bool) -> String {
     let mut text = String::new();
     let mut real = |scale: f64| (random.unit() * 2.0 - 1.0) * scale;
