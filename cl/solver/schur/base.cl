@@ -1,11 +1,13 @@
-// base: U and its damping, added to S, which holds the products.                                    host: src/solver/schur/base.rs
+// base: adds U and its damping to S, which holds the products.
+// Host: src/solver/schur/base.rs
 //
 //   add_base       one work-item per element of a slot
 //
-//   in      u[u_nnz * stride]  place[slots]  source[slots]  kind[slots]      see structure.cl; blocks C x C, column-major
-//   in out  s[blocks * C * C]    where a slot has no product, what is there is not read
+//   in      u[u_nnz * stride]                               blocks C x C, column-major
+//   in      place[slots]  source[slots]  kind[slots]        see structure.cl
+//   in out  s[blocks * C * C]                               not read if a slot has no product
 //
-// Of plus-times alone: the damping is of real numbers.
+// It serves plus-times alone: the damping is of real numbers.
 #if !defined(C)
 #error "C: see src/solver/schur/base.rs"
 #endif

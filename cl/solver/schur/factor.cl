@@ -1,21 +1,27 @@
-// factor: Cholesky factors of the damped diagonal blocks of V, and the points' right-hand side through them.
-//                                                                                            host: src/solver/schur/factor.rs
+// factor: Cholesky factors of the damped diagonal blocks of V, and their inverses times the points'
+// right-hand side.
+// Host: src/solver/schur/factor.rs
+//
 //   factor_each    small blocks: one work-group per TOGETHER blocks, an item for each block or one
-//                  item for all; the blocks are loaded and stored side by side through local memory
+//                  item for all; blocks are loaded and stored side by side through local memory
 //   factor_group   one work-group per block, an item for each row
 //
-//   in      v[blocks * stride]      blocks P x P, column-major; only what is on and below their diagonals counts
+//   in      v[blocks * stride]      blocks P x P, column-major, read on and below their diagonals
 //   in      b[blocks * P]
-//   out     factor[blocks * PACKED] L of V + damping = L * transpose(L): columns from the diagonal down, one after another; on the
-//                                   diagonal the reciprocals, so that solving multiplies
+//   out     factor[blocks * PACKED] L of V + damping = L * transpose(L): columns from the diagonal
+//                                   down, one after another; the diagonal holds reciprocals, so
+//                                   that solving multiplies
 //   out     y[blocks * P]           inverse(L) * b
-//   in out  status[1]               0, or blocks - the smallest number of a block that is not positive definite
+//   in out  status[1]               0, or blocks - the smallest number of a block that is not
+//                                   positive definite
 //
-// With v'(j, j) = v(j, j) + (scale * v(j, j) + shift): r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2),
-// l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j), y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j);
-// every sum is subtracted term by term in ascending k, every multiplication rounded before.
+// With v'(j, j) = v(j, j) + (scale * v(j, j) + shift):
+//   r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2)
+//   l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j)
+//   y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j)
+// Every sum is subtracted term by term in ascending k. Every product is rounded before that.
 //
-// Of plus-times alone: it subtracts, divides and takes roots.
+// It serves plus-times alone: it subtracts, divides and takes roots.
 #if !defined(P) || !defined(TOGETHER) || !defined(LEAST_PIVOT)
 #error "P, TOGETHER, LEAST_PIVOT: see src/solver/schur/factor.rs"
 #endif
@@ -28,11 +34,11 @@ ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift)
     return value + (scale * value + shift);
 }
 
-// From the smallest normal number on: a pivot below it has lost its digits, and one over it may
-// be infinite.
+// Whether a pivot is at least the smallest normal number. Below it digits are lost, and the
+// reciprocal may be infinite.
 bool is_positive(ARITHMETIC value)
 {
-    return value >= LEAST_PIVOT && value < INFINITY; // and no NaN
+    return value >= LEAST_PIVOT && value < INFINITY; // false for NaN
 }
 
 #if EACH
@@ -110,7 +116,7 @@ KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* rest
             solved[j] *= a[j * P + j];
         if (item > j && item < P)
             a[j * P + item] = value * a[j * P + j];
-        GROUP_BARRIER; // column j, before the next ones are made of it
+        GROUP_BARRIER; // column j, before the next ones use it
         if (item > j && item < P)
             solved[item] -= a[j * P + item] * solved[j];
     }

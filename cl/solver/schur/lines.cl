@@ -1,25 +1,31 @@
-// lines: sums over the rows or columns of Z: the reduced right-hand side, and the points behind the cameras.
-//                                                                                            host: src/solver/schur/lines.rs
+// lines: sums over the rows or columns of Z, for the reduced right-hand side and back-substitution.
+// Host: src/solver/schur/lines.rs
+//
 //   count_pieces     one work-item per line, and one more
 //   make_pieces      one work-item per piece
-//   sum_pieces       one work-group per piece of a long line: DEPTH blocks at once are multiplied in local memory, then added in order
+//   sum_pieces       one work-group per piece of a long line: DEPTH blocks at a time are multiplied
+//                    in local memory, then added in order
 //   reduce_rows      one work-item per element of the cameras
 //   back_substitute  one work-group per POINTS points
 //
 //   in   line_ptr[lines + 1]       lines are rows (BY_ROWS) or columns of Z
-//   in   other[nnz]  source[nnz]   the other index and the entry of each term, the entry of columns being its number
-//   out  piece_ptr[lines + 1]      pieces of each line longer than LONG; scanned, of the lines before
+//   in   other[nnz]  source[nnz]   the other index and the entry of each term; in columns the entry
+//                                  is the number of the term
+//   out  piece_ptr[lines + 1]      number of pieces of each line longer than LONG; after a scan,
+//                                  those of the lines before
 //   out  piece[pieces]             line, first term, end, number
-//   in   z[nnz * C * P]  x[...]    blocks C x P, column-major, and what they are multiplied by
+//   in   z[nnz * C * P]  x[...]    blocks C x P, column-major, and the vector they multiply
 //   out  parts[pieces * OUT]       sums of the pieces
-//   in   b[cameras * C]            out  r[cameras * C] = b - Z * x
-//   in   y[points * P]  factor[points * PACKED]      out  x_p[points * P] = inverse(transpose(L)) * (y - transpose(Z) * x)
+//   in   b[cameras * C]
+//   out  r[cameras * C]            b - Z * x
+//   in   y[points * P]  factor[points * PACKED]
+//   out  x_p[points * P]           inverse(transpose(L)) * (y - transpose(Z) * x)
 //
-// A line's terms are added in ascending order, within a block over its other index, each
-// multiplication rounded before it is added, from IDENTITY on. Every PIECE terms, counted from the
-// line's start, a new sum begins, and the sums are added left to right.
+// A line's terms are added in ascending order, inside a block over its other index. The sum starts
+// at IDENTITY, and each product is rounded before it is added. After every PIECE terms from the
+// line's start a new sum begins. The sums are added left to right.
 //
-// Of plus-times alone: the solver subtracts.
+// It serves plus-times alone: the solver subtracts.
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
@@ -28,7 +34,8 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* piece_ptr, uint li
     const uint line = get_global_id(0);
     if (line > lines)
         return;
-    const uint terms = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0; // the last becomes the number of all
+    // The scan puts the number of all last.
+    const uint terms = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0;
     piece_ptr[line] = terms > LONG ? (terms - 1) / PIECE + 1 : 0;
 }
 
@@ -80,13 +87,13 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
                     sum += tile[i * AREA + ELEMENT_AT(item, k)];
             }
         }
-        GROUP_BARRIER; // everything is read, before the next round writes
+        GROUP_BARRIER; // every read, before the next round writes
     }
     if (item < OUT)
         parts[(ulong)at.w * OUT + item] = sum;
 }
 
-// Element out of the sum of a line.
+// Element `out` of the sum of a line.
 ARITHMETIC line_sum(global const uint* line_ptr, global const uint* other, global const uint* source, global const uint* piece_ptr,
                     global const ELEMENT* parts, global const ELEMENT* z, global const ELEMENT* x, uint line, uint out)
 {

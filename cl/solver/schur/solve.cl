@@ -1,13 +1,17 @@
-// solve: Z = W * inverse(transpose(L)), each block of W by the factor of its column.               host: src/solver/schur/solve.rs
+// solve: Z = W * inverse(transpose(L)), each block of W by the factor of its column.
+// Host: src/solver/schur/solve.rs
 //
 //   solve_rows     one work-item per row of a block
 //
-//   in   w[nnz * stride]  factor[columns * PACKED]  column[nnz]       blocks C x P, column-major; factors as factor.cl has them
+//   in   w[nnz * stride]           blocks C x P, column-major
+//   in   factor[columns * PACKED]  factors in the format of factor.cl
+//   in   column[nnz]
 //   out  z[nnz * C * P]
 //
-// z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j), subtracted term by term in ascending k.
+// z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j), subtracted term by term in
+// ascending k.
 //
-// Of plus-times alone: it subtracts.
+// It serves plus-times alone: it subtracts.
 #if !defined(C) || !defined(P)
 #error "C, P: see src/solver/schur/solve.rs"
 #endif

@@ -1,20 +1,26 @@
-// structure: where the blocks of S are: those of the product, those of U on and below the diagonal, and all of the diagonal.
-//                                                                                            host: src/solver/schur/structure.rs
+// structure: the places of the blocks of S: those of the product, those of U on and below the
+// diagonal, and all of the diagonal.
+// Host: src/solver/schur/structure.rs
+//
 //   make_slots       one work-item per slot, and one more
 //   place_slots      one work-item per slot
 //   place_entries    one work-item per entry of the product
 //   s_columns        one work-item per column, and one more
 //   scatter_columns  one work-item per entry of W
 //
-// A column of U has a slot for each of its entries and one more: for the diagonal block where U has none, else unused, as are those
-// above the diagonal. Slots of a column ascend by row.
+// A column of U has a slot for each of its entries and one more. That one is for the diagonal block
+// if U has none, and unused otherwise. Slots above the diagonal are unused too. Slots of a column
+// ascend by row.
 //
-//   in      u_col_ptr[n + 1]  u_row_idx[u_nnz]  p_col_ptr[n + 1]  p_row_idx[p_nnz]       the product's: no row above the diagonal
+//   in      u_col_ptr[n + 1]  u_row_idx[u_nnz]
+//   in      p_col_ptr[n + 1]  p_row_idx[p_nnz]     the product's: no row above the diagonal
 //   out     slot_row[slots]      NONE for the unused one at a column's end
-//   out     source[slots]        entry of U, NONE where there is none
-//   in out  place[slots]         NONE where unused; else entry of the product before which it belongs, then entry of S
+//   out     source[slots]        entry of U, NONE if U has none
+//   in out  place[slots]         NONE if unused; else the entry of the product before which it
+//                                belongs, then the entry of S
 //   out     kind[slots]          HAS_PRODUCT, ON_DIAGONAL
-//   in out  extra[slots + 1]     1 where the product has no such entry; scanned, how many there are before
+//   in out  extra[slots + 1]     1 if the product has no such entry; after a scan, the number of
+//                                those before
 //   out     p_place[p_nnz]       entry of S
 //   out     s_col_ptr[n + 1]  s_row_idx[p_nnz + extras]
 //   in      t_row_idx[w_nnz]  t_source[w_nnz]      the transpose of W, and the entry behind each
@@ -29,7 +35,7 @@ KERNEL make_slots(global const uint* u_col_ptr, global const uint* u_row_idx, gl
 {
     const uint slot = get_global_id(0);
     if (slot == slots)
-        extra[slot] = 0; // becomes their number
+        extra[slot] = 0; // the scan puts their number here
     if (slot >= slots)
         return;
     uint col = 0, last = n; // the last column whose slots begin at or before this one

@@ -1,6 +1,6 @@
-//! U and its damping, added to S over the products. Kernel: `cl/solver/schur/base.cl`.
+//! Adds U and its damping to S, over the products. Kernel: `cl/solver/schur/base.cl`.
 //!
-//! S is so written once, by the products; what U has is a small part of it.
+//! So the products write all of S once; the entries of U are a small part of it.
 use super::system::Damped;
 use crate::{
     Element, Result,
@@ -25,18 +25,19 @@ kernel! {
 /// One item per element: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
 
-/// Where blocks of U and of the diagonal go: as `cl/solver/schur/structure.cl` has them.
+/// Places of the blocks of U and of the diagonal, as `cl/solver/schur/structure.cl` computes them.
 pub(super) struct Slots {
-    /// Entry of S; `u32::MAX` where the slot is unused.
+    /// Entry of S; `u32::MAX` if the slot is unused.
     pub place: Buffer<u32>,
-    /// Entry of U; `u32::MAX` where U has none.
+    /// Entry of U; `u32::MAX` if U has none.
     pub source: Buffer<u32>,
-    /// Whether there are products too, and whether it is on the diagonal: bits 0 and 1.
+    /// Bit 0: the entry of S has products too. Bit 1: it is on the diagonal.
     pub kind: Buffer<u32>,
 }
 
 impl Slots {
-    /// For a matrix of U's entries `source`, one after another, and no products: on its diagonal or not.
+    /// Slots for a matrix of U's entries `source`, one after another, without products, on its
+    /// diagonal or not.
     pub fn copying(work: &Work, source: &[u32], on_diagonal: bool) -> Result<Self> {
         let place: Vec<u32> = (0..source.len() as u32).collect();
         let kind = work.upload(&vec![u32::from(on_diagonal) << 1; source.len()])?;
@@ -50,12 +51,12 @@ pub(super) struct Base<T: Element> {
 }
 
 impl<T: Element> Base<T> {
-    /// For blocks of `side` x `side`.
+    /// Prepares for blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, slots: Slots) -> Result<Self> {
         Ok(Self { kernel: Self::kernel(work.device(), side)?, slots })
     }
 
-    /// Asks for its kernel.
+    /// Requests its kernel.
     pub fn ask(device: &Device, side: usize) -> Result<()> {
         Self::kernel(device, side).map(drop)
     }

@@ -1,4 +1,5 @@
-//! U' as an operator: its diagonal blocks, damped, and those below them, which stand for both triangles.
+//! U' as an operator: its damped diagonal blocks, and those below them, which stand for both
+//! triangles.
 use super::{
     base::{Base, Slots},
     system::{Damped, identity},
@@ -12,11 +13,12 @@ use crate::{
 
 pub(super) struct Cameras<T: Real> {
     diagonal: Blocks<T>,
-    /// With the product of the transpose; nothing where U has diagonal blocks alone, as is usual.
+    /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
+    /// blocks alone, as is usual.
     below: Option<(Blocks<T>, Apply<Cbc<T>>)>,
 }
 
-/// Some blocks of U, copied.
+/// A copy of some blocks of U.
 struct Blocks<T: Real> {
     base: Base<T>,
     matrix: DeviceMatrix<Cbc<T>>,
@@ -24,7 +26,8 @@ struct Blocks<T: Real> {
 }
 
 impl<T: Real> Blocks<T> {
-    /// The blocks of `pattern`, those of U's entries `source`; `u32::MAX` for one that U has not.
+    /// Prepares the blocks of `pattern`, copied from U's entries `source`; `u32::MAX` for a block
+    /// that U lacks.
     fn new(work: &Work, u: &DevicePattern, pattern: &Pattern, source: &[u32], on_diagonal: bool) -> Result<Self> {
         let arrays = PatternArrays::upload(work, pattern)?;
         let pattern = DevicePattern { arrays, array_shape: u.array_shape, row_major: false };

@@ -1,5 +1,6 @@
-//! Points eliminated: Z = W·L⁻ᵀ and y = L⁻¹·b_p, of which S = U' - Z·Zᵀ and r = b_c - Z·y come, and the way back to the points. What S is to
-//! its owner, formed or not, is made in between.
+//! Elimination of the points: Z = W·L⁻ᵀ and y = L⁻¹·b_p, from which S = U' - Z·Zᵀ and r
+//! = b_c - Z·y are computed; and back-substitution for the points. The owner computes S, formed or
+//! as an operator, in between.
 use super::{
     dimensions,
     factor::Factor,
@@ -24,10 +25,10 @@ pub(super) struct Elimination<T: Element> {
     pub z: DeviceMatrix<Cbc<T>>,
     rows: Rows<T>,
     rhs: DeviceVector<T>,
-    /// Holds scratch that a substitution writes, so that two threads take turns to enqueue.
+    /// Scratch that a substitution writes. Two threads take turns to enqueue.
     columns: Mutex<Columns<T>>,
     executed: bool,
-    /// The first block of V' that was not positive definite, once somebody has asked.
+    /// The first block of V' that was not positive definite, once the device was asked.
     failed: OnceLock<Option<usize>>,
 }
 
@@ -42,7 +43,7 @@ pub(super) fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]
     check_sizes(patterns.map(dimensions))
 }
 
-/// Refuses a V, of patterns that [`check_patterns`] has looked at, that is not block-diagonal.
+/// Refuses a V that is not block-diagonal. [`check_patterns`] must have passed.
 pub(super) fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
     if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
@@ -51,7 +52,8 @@ pub(super) fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
 }
 
 impl<T: Real> Elimination<T> {
-    /// Asks for the kernels that [`Elimination::new`] and an execution launch, so that they are made together.
+    /// Requests the kernels that [`Elimination::new`] and an execution launch, so that they are
+    /// made together.
     pub fn ask(device: &Device, shape: BlockShape) -> Result<()> {
         Transpose::new(device)?;
         structure::scatter(device)?;
@@ -60,7 +62,7 @@ impl<T: Real> Elimination<T> {
         lines::ask::<T>(device, shape)
     }
 
-    /// For patterns that [`check_patterns`] has looked at.
+    /// Prepares for patterns that have passed [`check_patterns`].
     pub fn new(work: &Work, [u, w, v]: [&DevicePattern; 3]) -> Result<Self> {
         let (device, shape) = (work.device(), w.shape());
         let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
@@ -80,7 +82,8 @@ impl<T: Real> Elimination<T> {
         })
     }
 
-    /// Z, y and r of new values; `reduce` gets Z and the damping, and enqueues what else is wanted of them.
+    /// Computes Z, y and r of new values. `reduce` gets Z and the damping, and enqueues further
+    /// work on them.
     pub fn execute(
         &mut self,
         work: &Work,
@@ -105,7 +108,8 @@ impl<T: Real> Elimination<T> {
         Ok(())
     }
 
-    /// Whether the last execution found every block of V' positive definite; waits for it and reads one word, once.
+    /// Whether the last execution found every block of V' positive definite. Waits for it and reads
+    /// one word, once.
     pub fn check(&self) -> Result<()> {
         if !self.executed {
             return Err(Error::Argument("the Schur complement has not been executed".into()));
@@ -138,7 +142,7 @@ impl<T: Real> Elimination<T> {
         columns.run(&work, &self.z.cbc.values, &x_c.values, &self.factor, &mut x_p.values)
     }
 
-    /// Refuses a vector that is not as long as the rows of U (cameras) or V (points).
+    /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
     pub fn check_vector(&self, array: &'static str, vector: &DeviceVector<T>, of: &DevicePattern) -> Result<()> {
         same_device(&self.device, &vector.device)?;
         match vector.len() == of.scalar_sides().0 {
@@ -149,7 +153,7 @@ impl<T: Real> Elimination<T> {
 }
 
 impl<T: Element> Elimination<T> {
-    /// Bytes of device memory held beside the patterns of U, W and V.
+    /// Bytes of device memory held, without the patterns of U, W and V.
     pub fn bytes(&self) -> u64 {
         let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).bytes();
         let of_points = self.factor.bytes() + self.solve.bytes() + self.z.cbc.values.bytes();

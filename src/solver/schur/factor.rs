@@ -1,4 +1,5 @@
-//! The damped diagonal blocks of V factored, V + damping = L·Lᵀ, and y = L⁻¹·b_p. Kernels: `cl/solver/schur/factor.cl`.
+//! Factors the damped diagonal blocks of V, V + damping = L·Lᵀ, and computes y = L⁻¹·b_p.
+//! Kernels: `cl/solver/schur/factor.cl`.
 use super::system::{Damped, least_pivot, packed};
 use crate::{
     Element, Result,
@@ -34,17 +35,19 @@ kernel! {
     }
 }
 
-/// The largest blocks that one work-item has in registers: 21 numbers.
+/// Side of the largest blocks that one work-item holds in registers: 21 numbers.
 const EACH_MAX: usize = 6;
 
 pub(super) struct Factor<T: Element> {
     kernel: BySide<T>,
     groups: Groups,
     blocks: usize,
-    /// L of each block: its columns from the diagonal down, one after another, the diagonal's reciprocals on the diagonal.
+    /// L of each block: its columns from the diagonal down, one after another. The diagonal holds
+    /// reciprocals.
     pub factor: Buffer<T>,
     pub y: Buffer<T>,
-    /// 0, or `blocks` less the number of the first block that is not positive definite: largest for the first.
+    /// 0, or `blocks` less the number of a block that is not positive definite. The first such
+    /// block has the largest value.
     status: Buffer<u32>,
 }
 
@@ -54,7 +57,7 @@ enum BySide<T: Element> {
     Group(Kernel<FactorGroup<'static, T>>),
 }
 
-/// How blocks are shared out.
+/// How blocks are shared out to work-groups.
 #[derive(Clone, Copy)]
 struct Groups {
     /// Work-items of a group.
@@ -64,7 +67,7 @@ struct Groups {
 }
 
 impl<T: Element> Factor<T> {
-    /// For `blocks` blocks of `side` x `side`.
+    /// Prepares for `blocks` blocks of `side` x `side`.
     pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
         let (kernel, groups) = Self::kernel(work.device(), side)?;
         Ok(Self {
@@ -77,7 +80,7 @@ impl<T: Element> Factor<T> {
         })
     }
 
-    /// Asks for its kernel.
+    /// Requests its kernel.
     pub fn ask(device: &Device, side: usize) -> Result<()> {
         Self::kernel(device, side).map(drop)
     }
@@ -125,7 +128,7 @@ impl<T: Element> Factor<T> {
         }
     }
 
-    /// The first block that was not positive definite; one small read.
+    /// The first block that was not positive definite. Reads one word.
     pub fn failed(&self, device: &Device) -> Result<Option<usize>> {
         let status = self.status.download(&Work::new(device, None))?[0] as usize;
         Ok((status > 0).then(|| self.blocks - status))

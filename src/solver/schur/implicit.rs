@@ -1,4 +1,4 @@
-//! The Schur complement as an operator: multiplied by, never formed.
+//! The Schur complement as an operator: it multiplies vectors and is never formed.
 use super::{Damping, cameras::Cameras, elimination, elimination::Elimination, side};
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, Real, Result,
@@ -8,19 +8,23 @@ use crate::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// The Schur complement S of [`Schur`](crate::solver::Schur) as an operator that is never formed: for preconditioned conjugate gradients where S has
-/// too many blocks (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
+/// The Schur complement S of [`Schur`](crate::Schur) as an operator that is never formed. It serves
+/// preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely, S. M.
+/// Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
 /// ```text
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
 /// ```
 ///
-/// U, W, V, the damping and what is read of them are as in [`Schur`](crate::solver::Schur); so are r and the points behind the cameras, to the bit.
-/// Memory and the time of a product follow the blocks of W and U. The formed S has a block for each pair of cameras that see a point in
-/// common, and is the better choice where those are few, where S is factored, or where its products are many.
+/// U, W, V and the damping are as in [`Schur`](crate::Schur), and the same parts of them are read.
+/// So are r and the points of back-substitution, to the bit. Memory and the time of a product grow
+/// with the blocks of W and U. The formed S has a block for each pair of cameras that see a point
+/// in common. It is the better choice if those are few, if S is factored, or if its products are
+/// many.
 ///
-/// The diagonal blocks of S are formed by each execution: they are what a block-Jacobi preconditioner inverts (Ceres Solver's
-/// `SCHUR_JACOBI`). The sums of a product are those of [`Apply`]: the same bits on every device.
+/// Each execution forms the diagonal blocks of S, which a block-Jacobi preconditioner inverts
+/// (Ceres Solver's `SCHUR_JACOBI`). The sums of a product are those of [`Apply`]: the same bits on
+/// every device.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -42,18 +46,21 @@ use std::sync::{Mutex, PoisonError};
 /// let v = matrix(1, 1, &[(0, 0, 2.0)])?;
 /// let (b_c, b_p) = (device.upload_vector(&[6.0, 9.0])?, device.upload_vector(&[5.0])?);
 ///
-/// let mut schur = ImplicitSchur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
-/// schur.execute(&u, &w, &v, &b_c, &b_p, Damping::None)?; // values, many times
+/// // The structure, once, then values, many times.
+/// let mut schur = ImplicitSchur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+/// schur.execute(&u, &w, &v, &b_c, &b_p, Damping::None)?;
 ///
 /// // The preconditioner M: the diagonal blocks of S = | 2.5 -1; -1 2 |, inverted.
 /// let m = schur.diagonal()?.download()?;
-/// let inverses = m.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block).try_inverse().unwrap()));
+/// let inverses = m
+///     .blocks()
+///     .map(|(i, j, block)| (i, j, DMatrix::from(block).try_inverse().unwrap()));
 /// let m = device.upload(&Cbc::from_triplets(2, 2, m.shape(), inverses)?)?;
 /// let precondition = Apply::new(&m.pattern())?;
 ///
 /// // Conjugate gradients: exact after two steps, there being two unknowns.
-/// let (mut x, mut r, mut z, mut s_p) =
-///     (device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?, device.zero_vector(2)?);
+/// let zeros = || device.zero_vector(2);
+/// let (mut x, mut r, mut z, mut s_p) = (zeros()?, zeros()?, zeros()?, zeros()?);
 /// r.copy_from(schur.rhs()?)?;
 /// precondition.execute((&m, &r), &mut z)?;
 /// let (mut p, mut rz) = (device.upload_vector(&z.download()?)?, r.dot(&z)?);
@@ -69,19 +76,20 @@ use std::sync::{Mutex, PoisonError};
 /// let mut x_p = device.zero_vector(1)?;
 /// schur.back_substitute(&x, &mut x_p)?;
 /// let (x, x_p) = (x.download()?, x_p.download()?);
-/// assert!((x[0] - 2.75).abs() < 1e-14 && (x[1] - 3.375).abs() < 1e-14 && (x_p[0] + 2.25).abs() < 1e-14);
+/// assert!((x[0] - 2.75).abs() < 1e-14 && (x[1] - 3.375).abs() < 1e-14);
+/// assert!((x_p[0] + 2.25).abs() < 1e-14);
 /// # Ok(())
 /// # }
 /// ```
 pub struct ImplicitSchur<T: Real> {
     elimination: Elimination<T>,
     cameras: Cameras<T>,
-    /// Z·Zᵀ on the diagonal.
+    /// The diagonal of Z·Zᵀ.
     product: PlannedProduct<T>,
     diagonal: DeviceMatrix<Cbc<T>>,
     z: Apply<Cbc<T>>,
     z_transposed: Apply<Cbc<T>>,
-    /// Zᵀ·x. One at a time, so that two threads take turns to enqueue.
+    /// Zᵀ·x. Two threads take turns to enqueue.
     at_points: Mutex<DeviceVector<T>>,
 }
 
@@ -89,7 +97,8 @@ impl<T: Real> ImplicitSchur<T> {
     /// Prepares for matrices of these patterns.
     ///
     /// # Errors
-    /// As [`Schur::new`](crate::solver::Schur::new); [`Error::Memory`](crate::Error::Memory) when Z or what finds its rows does not fit the device.
+    /// As [`Schur::new`](crate::Schur::new); [`Error::Memory`](crate::Error::Memory) if Z or the
+    /// arrays that find its rows do not fit the device.
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let work = &Work::new(u.device(), None);
         elimination::check_patterns::<T>(work, [u, w, v])?;
@@ -109,7 +118,8 @@ impl<T: Real> ImplicitSchur<T> {
         })
     }
 
-    /// Z, U', the diagonal of S, r and what [`ImplicitSchur::back_substitute`] needs, of new values.
+    /// Computes Z, U', the diagonal of S, r and what [`ImplicitSchur::back_substitute`] needs, of
+    /// new values.
     ///
     /// Enqueued, checked and reported as by [`Schur::execute`](crate::solver::Schur::execute).
     ///
@@ -137,10 +147,11 @@ impl<T: Real> ImplicitSchur<T> {
 
     /// y = S·x, with the S of the last execution.
     ///
-    /// Returns when it is enqueued; allocates nothing. The first use of an execution asks as [`ImplicitSchur::check`] does.
+    /// Returns when it is enqueued; allocates nothing. The first use of an execution checks it as
+    /// [`ImplicitSchur::check`] does.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) for a vector that is not as long as b_c,
+    /// [`Error::Length`](crate::Error::Length) for a vector of another length than b_c,
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); as [`ImplicitSchur::check`].
     pub fn multiply(&self, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
         let Elimination { u, z, .. } = &self.elimination;
@@ -153,8 +164,8 @@ impl<T: Real> ImplicitSchur<T> {
         self.z.execute((z, &*at_points), Accum::into(y).alpha(-1.0).beta(1.0)).map(drop)
     }
 
-    /// The diagonal blocks of S of the last execution, whole: with the bits that [`Schur::s`](crate::solver::Schur::s) has there, and symmetric where
-    /// those of U are.
+    /// The diagonal blocks of S of the last execution, whole. Their bits are those of
+    /// [`Schur::s`](crate::Schur::s), and they are symmetric if those of U are.
     ///
     /// # Errors
     /// As [`ImplicitSchur::check`].
@@ -172,7 +183,8 @@ impl<T: Real> ImplicitSchur<T> {
 
     /// Whether the last execution found every block of V' positive definite.
     ///
-    /// Waits for it and reads one word, once an execution: the other methods ask too, and the first of them waits.
+    /// Waits for it and reads one word, once an execution. The other methods check too; the first
+    /// of them waits.
     ///
     /// # Errors
     /// As [`Schur::check`](crate::solver::Schur::check).
@@ -180,7 +192,8 @@ impl<T: Real> ImplicitSchur<T> {
         self.elimination.check()
     }
 
-    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution: `x_c` is a solution of S·x_c = r, or near one.
+    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution. `x_c` is a
+    /// solution of S·x_c = r, or close to one.
     ///
     /// Returns when it is enqueued; allocates nothing.
     ///
@@ -190,7 +203,8 @@ impl<T: Real> ImplicitSchur<T> {
         self.elimination.back_substitute(x_c, x_p)
     }
 
-    /// Bytes of device memory held: Z, the factors, U', the diagonal of S, indices; the patterns of U, W and V are the matrices'.
+    /// Bytes of device memory held: Z, the factors, U', the diagonal of S, indices. The patterns of
+    /// U, W and V belong to the matrices.
     pub fn device_bytes(&self) -> u64 {
         let at_points = self.at_points.lock().unwrap_or_else(PoisonError::into_inner).values.bytes();
         let of_z = self.z.cost().device_bytes + self.z_transposed.cost().device_bytes + at_points;

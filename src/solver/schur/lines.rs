@@ -1,6 +1,8 @@
-//! Products of Z with vectors: r = b_c - Z·y by its rows, x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its columns. Kernels: `cl/solver/schur/lines.cl`.
+//! Products of Z with vectors: r = b_c - Z·y by its rows, x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
+//! columns. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long lines are cut into pieces of [`RUN_PIECE`] terms, each a work-group's; short ones are added by a work-item per element.
+//! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short ones are added
+//! by a work-item per element.
 use super::{factor::Factor, structure::scan};
 use crate::{
     BlockShape, DeviceKind, Element, Result,
@@ -72,14 +74,15 @@ kernel! {
 
 /// Work-items of a group: at least the longest side of a block.
 const GROUP_SIZE: usize = 64;
-/// Terms from which on a line has work-groups to itself: on a GPU an item adds a block in about a microsecond, most of it waiting for memory.
+/// Most terms of a short line. Longer ones have work-groups to themselves: on a GPU an item adds a
+/// block in about a microsecond, most of it waiting for memory.
 const LONG: usize = 32;
 /// Local memory for the products of a group, in bytes.
 const LOCAL_BYTES: usize = 16 << 10;
 
 /// The lines of Z in one direction.
 struct Lines<T: Element> {
-    /// Columns of Z, or of its transpose.
+    /// Lines are the columns of Z, or of its transpose.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,
@@ -92,7 +95,7 @@ fn points(side: usize) -> usize {
     GROUP_SIZE / side
 }
 
-/// Options of `count_pieces` and `make_pieces`, which are the same for all shapes.
+/// Options of `count_pieces` and `make_pieces`, the same for all shapes.
 fn sharing(device: &Device, group_size: usize) -> Options {
     Options::group_size(group_size)
         .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
@@ -114,7 +117,7 @@ fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
     Kernel::new(device, &sharing(device, GROUP_SIZE))
 }
 
-/// Asks for the kernels of [`Rows`] and of [`Columns`].
+/// Requests the kernels of [`Rows`] and of [`Columns`].
 pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> {
     scan(device)?;
     count_pieces(device)?;
@@ -141,7 +144,7 @@ impl<T: Element> Lines<T> {
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
-    /// The sums of the pieces of long lines; `source` is the entry of Z behind each term.
+    /// The sums of the pieces of long lines. `source` is the entry of Z of each term.
     fn sum_pieces(&mut self, work: &Work, source: Option<&Buffer<u32>>, z: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
         let other = &self.pattern.row_idx;
         let (piece, source, parts) = (&self.pieces, source.unwrap_or(other), &mut self.parts);
@@ -163,7 +166,8 @@ pub(super) struct Rows<T: Element> {
 }
 
 impl<T: Element> Rows<T> {
-    /// For Z in blocks of `shape`, on a pattern whose transpose is this, its entries those of `source`.
+    /// Prepares for Z in blocks of `shape`. `transpose` is the transpose of its pattern, and
+    /// `source` the entry of Z behind each entry of that.
     pub fn new(work: &Work, shape: BlockShape, transpose: Arc<PatternArrays>, source: Buffer<u32>) -> Result<Self> {
         let lines = Lines::new(work, shape, transpose, true)?;
         let kernel = Self::kernel(work.device(), shape)?;
@@ -207,7 +211,7 @@ pub(super) struct Columns<T: Element> {
 }
 
 impl<T: Element> Columns<T> {
-    /// For Z in blocks of `shape` on `pattern`.
+    /// Prepares for Z in blocks of `shape` on `pattern`.
     pub fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
         let lines = Lines::new(work, shape, pattern, false)?;
         let kernel = Self::kernel(work.device(), shape)?;

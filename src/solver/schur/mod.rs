@@ -1,5 +1,6 @@
-//! The Schur complement of bundle adjustment: points eliminated, cameras left (Triggs, McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment -
-//! A Modern Synthesis*, 2000, section 6.1), for solvers that repeat it with the same patterns and new values.
+//! The Schur complement of bundle adjustment: points are eliminated, cameras remain (Triggs,
+//! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
+//! It is for solvers that repeat it with the same patterns and new values.
 mod base;
 mod cameras;
 mod elimination;
@@ -25,24 +26,28 @@ use std::time::Instant;
 use structure::Structure;
 pub use system::Damping;
 
-/// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that stay the same.
+/// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that
+/// stay the same.
 ///
 /// ```text
-/// | U  W | |x_c|   |b_c|      S·x_c = r,      S = U' - W·V'⁻¹·Wᵀ,   r = b_c - W·V'⁻¹·b_p
-/// | Wᵀ V | |x_p| = |b_p|      x_p = V'⁻¹·(b_p - Wᵀ·x_c)
+/// | U  W | |x_c|   |b_c|    S·x_c = r,    S = U' - W·V'⁻¹·Wᵀ,  r = b_c - W·V'⁻¹·b_p
+/// | Wᵀ V | |x_p| = |b_p|    x_p = V'⁻¹·(b_p - Wᵀ·x_c)
 /// ```
 ///
-/// U (cameras by cameras, blocks c x c) is read on and below the block diagonal: store it whole or its lower triangle. V (points by points,
-/// blocks p x p) has exactly the diagonal blocks, of which what is on and below the diagonal is read. W is cameras by points, blocks c x p; c and
-/// p are any from 1 to 32. U' and V' are damped on the way: the matrices stay as they are. Elements are `f64` or `f32`.
+/// U (cameras by cameras, blocks c x c) is read on and below the block diagonal: store it whole or
+/// its lower triangle. V (points by points, blocks p x p) has exactly the diagonal blocks; they are
+/// read on and below their diagonals. W is cameras by points, blocks c x p; c and p are any from 1
+/// to 32. U' and V' are damped in the computation: the matrices stay as they are. Elements are
+/// `f64` or `f32`.
 ///
-/// On the device each V' = L·Lᵀ is factored, Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved for, and S = U' - Z·Zᵀ and r = b_c - Z·y come of them:
-/// no inverse is formed, and what is subtracted from U' is symmetric to the bit. S holds the blocks on and below its diagonal, those of U and
-/// of W·Wᵀ and every diagonal one; diagonal blocks are whole. Where S has too many, [`ImplicitSchur`] multiplies by it
-/// without forming it.
+/// On the device each V' = L·Lᵀ is factored, and Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved
+/// for. Then S = U' - Z·Zᵀ and r = b_c - Z·y. No inverse is formed, and the matrix subtracted
+/// from U' is symmetric to the bit. S holds the blocks on and below its diagonal: those of U and of
+/// W·Wᵀ, and every diagonal one. Diagonal blocks are whole. If S has too many blocks,
+/// [`ImplicitSchur`] multiplies by it without forming it.
 ///
-/// An execution allocates nothing, reads nothing back and returns when it is enqueued. Its bits are those of
-/// [`reference::schur`](crate::reference::schur), which says the order of every sum.
+/// An execution allocates nothing, reads nothing back and returns when it is enqueued. Its bits are
+/// those of [`reference::schur`](crate::reference::schur), which gives the order of every sum.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -55,7 +60,8 @@ pub use system::Damping;
 /// //   | 1 4 | 2 | x=| 9 |
 /// //   | 1 2 | 2 |   | 5 |
 /// let block = |rows, cols, values: &[f64]| {
-///     Cbc::from_triplets(1, 1, BlockShape::new(rows, cols)?, [(0, 0, DMatrix::from_column_slice(rows, cols, values))])
+///     let values = DMatrix::from_column_slice(rows, cols, values);
+///     Cbc::from_triplets(1, 1, BlockShape::new(rows, cols)?, [(0, 0, values)])
 /// };
 /// let u = device.upload(&block(2, 2, &[3.0, 1.0, 1.0, 4.0])?)?;
 /// let w = device.upload(&block(2, 1, &[1.0, 2.0])?)?;
@@ -87,10 +93,10 @@ impl<T: Real> Schur<T> {
     /// Prepares for matrices of these patterns.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) when sizes do not meet, V's pattern is not the
+    /// [`Error::Argument`](crate::Error::Argument) if sizes do not match, V's pattern is not the
     /// diagonal or a pattern is row-major; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
     /// [`Error::Unsupported`](crate::Error::Unsupported); [`Error::Memory`](crate::Error::Memory)
-    /// when Z, S or the pairs of blocks to multiply do not fit the device;
+    /// if Z, S or the pairs of blocks to multiply do not fit the device;
     /// [`Error::TooLarge`](crate::Error::TooLarge).
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let (start, work) = (Instant::now(), &Work::new(u.device(), None));
@@ -119,11 +125,12 @@ impl<T: Real> Schur<T> {
         })
     }
 
-    /// S, r and what [`Schur::back_substitute`] needs, of new values.
+    /// Computes S, r and what [`Schur::back_substitute`] needs, of new values.
     ///
-    /// Returns when it is enqueued; allocates nothing and reads nothing back. Matrices that were not made on the very patterns given to
-    /// [`Schur::new`] are told by a fingerprint, which is computed once (one small read-back). Whether every block of V' was positive
-    /// definite, [`Schur::check`] tells; after an error S, r and the rest are undefined.
+    /// Returns when it is enqueued; allocates nothing and reads nothing back. If a matrix was not
+    /// made on the very pattern given to [`Schur::new`], its fingerprint is compared. It is
+    /// computed once (one small read-back). [`Schur::check`] reports whether every block of V' was
+    /// positive definite. After an error S, r and the rest are undefined.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
@@ -143,7 +150,7 @@ impl<T: Real> Schur<T> {
         self.enqueue(&Work::new(&self.elimination.device, None), [u, w, v], [b_c, b_p], damping)
     }
 
-    /// As [`Schur::execute`], waits, and tells what each stage took.
+    /// As [`Schur::execute`]. Waits, and returns the time of each stage.
     ///
     /// # Errors
     /// As [`Schur::execute`].
@@ -176,12 +183,12 @@ impl<T: Real> Schur<T> {
 
     /// Whether the last execution found every block of V' positive definite.
     ///
-    /// Waits for it and reads one word, once an execution: [`Schur::s`], [`Schur::rhs`] and [`Schur::back_substitute`] ask too, and the first
-    /// of them waits.
+    /// Waits for it and reads one word, once an execution. [`Schur::s`], [`Schur::rhs`] and
+    /// [`Schur::back_substitute`] check too; the first of them waits.
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) with the smallest number
-    /// of such a block of V, [`Error::Argument`](crate::Error::Argument) when nothing was executed,
+    /// of such a block of V, [`Error::Argument`](crate::Error::Argument) if nothing was executed,
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn check(&self) -> Result<()> {
         self.elimination.check()
@@ -203,7 +210,8 @@ impl<T: Real> Schur<T> {
         self.elimination.rhs()
     }
 
-    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution: `x_c` is a solution of S·x_c = r, or near one.
+    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution. `x_c` is a
+    /// solution of S·x_c = r, or close to one.
     ///
     /// Returns when it is enqueued; allocates nothing.
     ///
@@ -221,13 +229,14 @@ impl<T: Element> Schur<T> {
         &self.pattern
     }
 
-    /// Products of blocks in an execution: pairs of cameras that see a point, each pair once, and of each camera with itself.
+    /// Products of blocks in an execution: one for each point and each pair of cameras that see it,
+    /// and for each camera with itself.
     pub fn products(&self) -> u64 {
         self.product.products
     }
 
-    /// Bytes of device memory held: Z, the factors, S, the operand pairs of its products, indices; the patterns of U, W and V are the
-    /// matrices'.
+    /// Bytes of device memory held: Z, the factors, S, the operand pairs of its products, indices.
+    /// The patterns of U, W and V belong to the matrices.
     pub fn device_bytes(&self) -> u64 {
         self.s.cbc.values.bytes() + self.product.bytes() + self.base.bytes() + self.elimination.bytes()
     }
@@ -248,7 +257,7 @@ fn dimensions(pattern: &DevicePattern) -> Dimensions {
     Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
 }
 
-/// A factor of Z·Zᵀ, Z having the pattern of W.
+/// A factor of Z·Zᵀ; Z has the pattern of W.
 fn side(w: &DevicePattern, transposed: bool) -> Side {
     Side { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
 }

@@ -1,4 +1,5 @@
-//! Z = W·L⁻ᵀ, by forward substitution with the factor of each column. Kernel: `cl/solver/schur/solve.cl`.
+//! Computes Z = W·L⁻ᵀ by forward substitution with the factor of each column. Kernel:
+//! `cl/solver/schur/solve.cl`.
 use super::factor::Factor;
 use crate::{
     BlockShape, Element, Result,
@@ -27,12 +28,12 @@ pub(super) struct Solve<T: Element> {
 }
 
 impl<T: Element> Solve<T> {
-    /// For blocks of `shape` in the columns `column`.
+    /// Prepares for blocks of `shape` in the columns `column`.
     pub fn new(work: &Work, shape: BlockShape, column: Buffer<u32>) -> Result<Self> {
         Ok(Self { kernel: Self::kernel(work.device(), shape)?, column })
     }
 
-    /// Asks for its kernel.
+    /// Requests its kernel.
     pub fn ask(device: &Device, shape: BlockShape) -> Result<()> {
         Self::kernel(device, shape).map(drop)
     }

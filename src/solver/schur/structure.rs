@@ -1,5 +1,5 @@
-//! Where the blocks of S are, prepared once: those of Z·Zᵀ and of U on and below the diagonal, and the whole diagonal. Kernels:
-//! `cl/solver/schur/structure.cl`.
+//! The places of the blocks of S, prepared once: those of Z·Zᵀ and of U on and below the
+//! diagonal, and the whole diagonal. Kernels: `cl/solver/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
     Error, Result,
@@ -74,7 +74,7 @@ kernel! {
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
 
-/// The pattern of S, and the way there from the product's and from U's.
+/// The pattern of S, and the entries of S for those of the product and of U.
 pub(super) struct Structure {
     pub pattern: Arc<PatternArrays>,
     /// Entry of S for each entry of the product.
@@ -103,7 +103,8 @@ impl Kernels {
 }
 
 impl Structure {
-    /// U is square, the product's pattern as large and without entries above the diagonal.
+    /// Finds the structure. U must be square; the product's pattern has its size and no entries
+    /// above the diagonal.
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
         let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
@@ -169,7 +170,7 @@ pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterColumns<'static>>
     Kernel::new(device, &Options::group_size(GROUP_SIZE))
 }
 
-/// Column of each entry, told by the transpose.
+/// Column of each entry, from the transpose.
 pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32>> {
     let (nnz, kernel) = (transposed.pattern.nnz(), scatter(work.device())?);
     let mut column = work.buffer(nnz)?;
@@ -179,7 +180,7 @@ pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32
     Ok(column)
 }
 
-/// Exclusive sums.
+/// A scan for exclusive sums.
 pub(super) fn scan(device: &Device) -> Result<Scan<u32>> {
     Scan::new(device, ScanTuning::new(device.info()))
 }

@@ -1,16 +1,17 @@
-//! The normal equations as the device and the reference take them: damping, sizes, packed factors.
+//! Shared terms of the normal equations, for the device and the reference: damping, sizes, packed
+//! factors.
 use crate::{Element, Error, Pattern, Real, Result, error::Dimensions};
 
-/// What is added to the diagonal of the Hessian, so that a step is defined and not too long.
+/// A term added to the diagonal of the Hessian, so that a step is defined and not too long.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Damping {
-    /// Nothing.
+    /// No damping.
     #[default]
     None,
     /// λ times the diagonal: steps that do not depend on units (Marquardt, 1963).
     Marquardt(f64),
-    /// λ (Levenberg, 1944).
+    /// λ itself (Levenberg, 1944).
     Levenberg(f64),
 }
 
@@ -39,13 +40,13 @@ impl Damping {
     }
 }
 
-/// Numbers in the factor of a block.
+/// Number of elements in the factor of a block.
 pub(crate) fn packed(side: usize) -> usize {
     side * (side + 1) / 2
 }
 
-/// The least pivot of a block that is positive definite, the smallest normal number: below it digits
-/// are lost and one over it may be infinite; some devices take it for 0.
+/// The least pivot of a block that is positive definite: the smallest normal number. Below it
+/// digits are lost, and its reciprocal may be infinite. Some devices take smaller numbers for 0.
 pub(crate) fn least_pivot<T: Element>() -> f64 {
     if size_of::<T::Arithmetic>() == 8 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
@@ -61,11 +62,11 @@ pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
     if u == square(w.nrows, w.block_rows) && v == square(w.ncols, w.block_cols) {
         return Ok(());
     }
-    let told = |d: Dimensions| format!("{}x{} blocks of {}x{}", d.nrows, d.ncols, d.block_rows, d.block_cols);
-    Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", told(u), told(w), told(v))))
+    let size = |d: Dimensions| format!("{}x{} blocks of {}x{}", d.nrows, d.ncols, d.block_rows, d.block_cols);
+    Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", size(u), size(w), size(v))))
 }
 
-/// A vector of another length than the rows of a matrix.
+/// The error of a vector whose length is not that of the rows of a matrix.
 pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
     let why = format!("{} blocks of {}", of.nrows, of.block_rows);
     Error::Length { array, found, expected: of.nrows * of.block_rows, why }
