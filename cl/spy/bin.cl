@@ -1,20 +1,24 @@
-// bin: how many entries fall on each cell of a raster laid over a matrix, and the largest magnitude.     host: src/spy/bin.rs
+// bin: number of entries in each cell of a raster laid over a matrix, and their largest magnitude.
+// Host: src/spy/bin.rs
 //
-//   one work-item per ITEMS consecutive elements: load is shared by elements, whatever the columns hold
+//   One work-item per ITEMS consecutive elements. Work is divided by elements, so that the lengths
+//   of columns do not matter.
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]  values[nnz * stride]
-//   in out  counts[cells]       entries on each cell; zero before
+//   in out  counts[cells]       entries in each cell; zero before
 //   in out  largest[cells]      bits of the largest magnitude, see magnitude(); zero before
 //
-// Counts are sums of integers and magnitudes are compared as integers, so the order of the atomics does not show.
+// Counts are sums of integers and magnitudes are compared as integers, so the result does not
+// depend on the order of the atomics.
 #if !defined(ITEMS) || !defined(BLOCK_ROWS) || !defined(BLOCK_COLS) || !defined(ELEMENT_IS_DOUBLE)
 #error "ITEMS, BLOCK_ROWS, BLOCK_COLS, ELEMENT_IS_DOUBLE: see src/spy/bin.rs"
 #endif
 
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
-// 32 bits that are ordered as magnitudes are and 0 for zero alone: the bits of a float without its sign, the upper half of a double's.
-// A float could not hold what a double does: 1e-50 would show as a zero. Any NaN is the one above infinity.
+// 32 bits with the order of magnitudes, 0 for zero alone: the bits of a float without its sign, or
+// the upper half of a double's. The range of a float would not do: 1e-50 would show as a zero. Any
+// NaN becomes the one above infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE
@@ -28,7 +32,8 @@ uint magnitude(ARITHMETIC value)
 #endif
 }
 
-// Division of 64 bits takes several times as long as that of 32, in which nearly all matrices fit.
+// Division of 64 bits takes several times as long as that of 32, which suffices for nearly all
+// matrices.
 ulong cell_of(ulong line, ulong per_cell)
 {
     return (line | per_cell) >> 32 == 0 ? (uint)line / (uint)per_cell : line / per_cell;
@@ -42,15 +47,16 @@ void add(global uint* counts, global uint* largest, ulong cell, uint count, uint
         atomic_max(&largest[cell], most);
 }
 
-// A cell is rows_per_cell x cols_per_cell scalars; the next below is row_step cells on, the next to the right col_step. Elements are
-// counted one by one, or, with whole_blocks, the first of each block.
+// A cell is rows_per_cell x cols_per_cell scalars. The next cell below is row_step cells on, the
+// next to the right col_step. With whole_blocks the first element of each block counts, otherwise
+// each one.
 KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const ELEMENT* values, global uint* counts,
            global uint* largest, uint ncols, uint nnz, uint stride, ulong rows_per_cell, ulong cols_per_cell, ulong row_step,
            ulong col_step, uint whole_blocks)
 {
     const ulong elements = (ulong)nnz * AREA;
     const ulong begin = min((ulong)get_global_id(0) * ITEMS, elements), end = min(begin + ITEMS, elements);
-    // Neighbours mostly fall on one cell: one pair of atomics serves them all.
+    // Neighbours mostly fall on one cell. One pair of atomics serves them all.
     ulong cell = 0;
     uint count = 0, most = 0;
     uint col = 0, col_end = 0;

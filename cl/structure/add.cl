@@ -1,8 +1,11 @@
-// add: C = alpha * A + beta * B.                                                                    host: src/structure/add.rs
+// add: C = alpha * A + beta * B.
+// Host: src/structure/add.rs
 //
-//   one work-item per element of a block of C; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere
+//   One work-item per element of a block of C. On a CPU one per BLOCKS blocks; BLOCKS is 0
+//   elsewhere.
 //
-//   in   pair[nnz]                      entries of A and of B that each entry of C is the sum of, NONE where there is none
+//   in   pair[nnz]                      entries of A and of B that are added to each entry of C,
+//                                       NONE if there is none
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
 //
@@ -13,7 +16,8 @@
 #define AREA (ROWS * COLS)
 #define NONE 0xffffffffu
 
-// One element of a sum; an entry of one matrix only is its product, so that a zero keeps its sign.
+// One element of a sum. If only one matrix has the entry, it is its product alone, so that a zero
+// keeps its sign.
 ARITHMETIC term_sum(uint2 of, uint element, global const ELEMENT* a_values, global const ELEMENT* b_values, uint a_stride,
                     uint b_stride, ARITHMETIC alpha, ARITHMETIC beta)
 {

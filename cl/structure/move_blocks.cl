@@ -1,24 +1,27 @@
-// move_blocks: blocks to other places, transposed on the way or not: their bits, whatever they mean.   host: src/structure/move_blocks.rs
+// move_blocks: copies blocks to other places bit by bit, some of them transposed.
+// Host: src/structure/move_blocks.rs
 //
-//   one work-item per element of a moved block; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere
+//   One work-item per element of a moved block. On a CPU one per BLOCKS blocks; BLOCKS is 0
+//   elsewhere.
 //
 //   in   source[nnz]               the block that each is moved from
-//   in   turned[nnz]               TURN 2 only: whether it is transposed on the way; TURN 0 moves all as they are, TURN 1 transposes all
+//   in   turned[nnz]               TURN 2 only: whether it is transposed on the way; TURN 0 moves
+//                                  all as they are, TURN 1 transposes all
 //   in   from[from_nnz * from_stride]      blocks of ROWS x COLS, column-major
-//   out  to[nnz * to_stride]               as they are once moved; what is between two blocks is left
+//   out  to[nnz * to_stride]               the moved blocks; gaps between them are not written
 #if !defined(ROWS) || !defined(COLS) || !defined(TURN) || !defined(BLOCKS)
 #error "ROWS, COLS, TURN, BLOCKS: see src/structure/move_blocks.rs"
 #endif
 #define AREA (ROWS * COLS)
 
-// An element's bits; few devices load a half as it is.
+// The type of an element's bits. Few devices load a half as it is.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
 #define BITS ELEMENT
 #endif
 
-// Where an element of the transpose, COLS x ROWS, stands in the block.
+// The place in the block of an element of the transpose, COLS x ROWS.
 #define MIRRORED(element) ((element) % COLS * ROWS + (element) / COLS)
 
 #if TURN == 2

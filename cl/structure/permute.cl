@@ -1,19 +1,21 @@
-// permute: where the entries of a matrix go when its rows and columns are permuted.                host: src/structure/permute.rs
+// permute: places of a matrix's entries after its rows and columns are permuted.
+// Host: src/structure/permute.rs
 //
 //   permute_entries   one work-item per entry: its place once permuted
-//   permute_columns   one work-item per entry, by row: its column, to be sorted by
+//   permute_columns   one work-item per entry, by row: its column, the key of the next sort
 //   permute_pattern   one work-item per entry of the result
 //   permute_col_ptr   one work-item per column of the result, and one more
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
-//   in      row_to[nrows]  col_to[ncols]       where rows and columns go
-//   in out  wrong[1]                entries outside the triangle that TRIANGLE says is stored: 0 all are, 1 the lower, 2 the upper one
-//   out     row[nnz]  col[nnz]      of each entry once permuted; in the stored triangle, mirrored where it left that
+//   in      row_to[nrows]  col_to[ncols]       new places of rows and columns
+//   in out  wrong[1]                number of entries outside of the stored triangle. TRIANGLE says
+//                                   which is stored: 0 all, 1 the lower, 2 the upper one
+//   out     row[nnz]  col[nnz]      of each entry once permuted, mirrored if it left the triangle
 //   out     turned[nnz]             whether it was mirrored
 //   out     key[nnz]  entry[nnz]    row and number of each entry, then sorted by row
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
-//   out     key[nnz]                of permute_columns: column of each entry by_row; then sorted, so
-//                                   that they are the ascending columns of the result's entries
+//   out     key[nnz]                of permute_columns: column of each entry by_row; then sorted,
+//                                   so that they are the ascending columns of the result's entries
 //   out     c_col_ptr[ncols + 1]  c_row_idx[nnz]  c_turned[nnz]     of the result
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"

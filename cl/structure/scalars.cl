@@ -1,10 +1,13 @@
-// scalars: the elements of a symmetric matrix's blocks, to their places in compressed columns of scalars. host: src/structure/scalars.rs
+// scalars: copies the elements of a symmetric matrix's blocks to compressed columns of scalars.
+// Host: src/structure/scalars.rs
 //
-//   one work-item per element of a block that is handed over; on a CPU one per BLOCKS blocks, BLOCKS being 0 elsewhere. Neighbours read
-//   neighbours; what they write are pieces of ROWS elements, each continued by the next block of the column
+//   One work-item per element of a copied block. On a CPU one per BLOCKS blocks; BLOCKS is 0
+//   elsewhere. Neighbours read neighbours. They write pieces of ROWS elements, and the next block
+//   of the column continues each piece.
 //
 //   in   source[nnz]                the block that each is read from
-//   in   first[nnz]                 where its element (0, 0) goes, and in the upper bits TURNED, FALLING, DIAGONAL: see src/structure/scalar_map.rs
+//   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,
+//                                   FALLING, DIAGONAL: see src/structure/scalar_map.rs
 //   in   height[nnz]                scalars in the first column of its block column
 //   in   from[from_nnz * stride]    blocks, column-major
 //   out  to[...]                    columns of scalars, rows ascending
@@ -14,7 +17,7 @@
 #define AREA (ROWS * COLS)
 #define FIRST (((ulong)1 << DIAGONAL) - 1)
 
-// An element's bits; few devices load a half as it is.
+// The type of an element's bits. Few devices load a half as it is.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
@@ -28,7 +31,8 @@ void hand_over(uint row, uint col, ulong place, uint height, global const BITS* 
     if (above && falling)
         return; // the lower triangle only
     const uint from = turned != above ? row * ROWS + col : col * ROWS + row;
-    const uint missing = falling ? col * (col + 1) / 2 : 0; // of the columns up to this one, above the diagonal
+    // Scalars above the diagonal in the columns up to this one.
+    const uint missing = falling ? col * (col + 1) / 2 : 0;
     out[(place & FIRST) + (ulong)col * height - missing + row] = block[from];
 }
 

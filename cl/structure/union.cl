@@ -1,17 +1,22 @@
-// union: the entries that one of two patterns has, or both.                                         host: src/structure/union.rs
+// union: the entries that one of two patterns has, or both.
+// Host: src/structure/union.rs
 //
-//   union_b          one work-item per entry of B, and one more: where it would stand among the entries of A, and whether A has it too
+//   union_b          one work-item per entry of B, and one more: its place among the entries of A,
+//                    and whether A has it too
 //   union_of_a       one work-item per entry of A: its entry of C
-//   union_of_b       one work-item per entry of B: its entry of C, where A has none
+//   union_of_b       one work-item per entry of B: its entry of C, if A lacks it
 //   union_col_ptr    one work-item per column, and one more
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
 //   out  before[b_nnz]                  entries of A before each of B, by column, then row
-//   out  both[b_nnz + 1]                1 where A has the entry too, 0 at the end; then scanned: how many before are in both
+//   out  both[b_nnz + 1]                1 if A has the entry too, 0 at the end; after a scan, the
+//                                       number of entries before that are in both
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]
-//   out  pair[nnz]                      entries of A and of B that each entry of C is, NONE where there is none
+//   out  pair[nnz]                      entries of A and of B that make each entry of C, NONE if
+//                                       there is none
 //
-// Before an entry of C are the entries of A before it, and those of B before it that are not in both: everyone knows its place alone.
+// Before an entry of C are the entries of A before it, and those of B before it that are not in
+// both. So each work-item finds its place alone.
 #define NONE 0xffffffffu
 
 KERNEL union_b(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
