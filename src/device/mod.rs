@@ -92,7 +92,7 @@ pub struct Counters {
     pub buffers_taken: u64,
     /// Commands enqueued: kernels, copies, fills.
     pub commands: u64,
-    /// Kernels among them.
+    /// Kernels launched.
     pub launches: u64,
     /// Blocking reads from the device.
     pub read_backs: u64,

@@ -62,7 +62,7 @@ pub struct StageTime {
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
-    /// Kernels among them.
+    /// Kernels launched.
     pub launches: u32,
     /// Least bytes that such a stage has to move between memory and the device, scattered ones in
     /// sectors of 32; `None` if not declared.

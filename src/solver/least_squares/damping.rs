@@ -3,14 +3,14 @@
 use super::{Method, Options, Stop};
 
 /// λ, and its rule of change.
-pub struct Damped {
+pub struct DampingRule {
     pub lambda: f64,
     grow: f64,
     least: f64,
     method: Method,
 }
 
-impl Damped {
+impl DampingRule {
     /// Largest λ. Beyond it a step is shorter than rounding.
     const MOST: f64 = 1e16;
     /// A step with less damping is nearly that of Gauss and Newton: its promise is nearly all there

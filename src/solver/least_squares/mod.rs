@@ -62,7 +62,7 @@ pub use report::Iteration;
 
 use super::problem::LeastSquares;
 use crate::{Device, Result, events::ms};
-use damping::Damped;
+use damping::DampingRule;
 use linear::Solver;
 use std::time::Instant;
 
@@ -153,7 +153,7 @@ const NOTHING: f64 = 1e-24;
 /// Lowers the cost of `problem` from `start` on. Calls `each` after every iteration.
 ///
 /// # Errors
-/// Those of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
+/// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`](crate::Error::Argument) for
 /// conjugate gradients on a problem with one group of unknowns. If no step can be made, that is no
 /// error: see [`Solution::stop`].
 pub fn minimize<P: LeastSquares>(
@@ -172,7 +172,7 @@ pub fn minimize<P: LeastSquares>(
     let clock = Instant::now();
     let mut cost = problem.linearize(&start, &mut linearization)?;
     let mut residuals_ms = ms(clock);
-    let (initial_cost, mut state, mut damping) = (cost, start, Damped::new(options));
+    let (initial_cost, mut state, mut damping) = (cost, start, DampingRule::new(options));
     let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
     if !cost.is_finite() {
         stop = Stop::Failed;

@@ -129,8 +129,8 @@ pub struct Sighting<P: Place> {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Graph {
-    /// In the plane.
+    /// A graph in the plane.
     Plane(PoseGraph<Plane>),
-    /// In space.
+    /// A graph in space.
     Space(PoseGraph<Space>),
 }

@@ -4,7 +4,7 @@
 use super::{
     dimensions,
     factor::Factor,
-    lines::{self, Columns, Rows},
+    lines::{self, BackSubstitution, ReducedRightSide},
     solve::Solve,
     structure,
     system::{Damped, Damping, check_sizes, identity, length},
@@ -23,10 +23,10 @@ pub(super) struct Elimination<T: Element> {
     factor: Factor<T>,
     solve: Solve<T>,
     pub z: DeviceMatrix<Cbc<T>>,
-    rows: Rows<T>,
+    right_side: ReducedRightSide<T>,
     rhs: DeviceVector<T>,
     /// Scratch that a substitution writes. Two threads take turns to enqueue.
-    columns: Mutex<Columns<T>>,
+    back_substitution: Mutex<BackSubstitution<T>>,
     executed: bool,
     /// The first block of V' that was not positive definite, once the device was asked.
     failed: OnceLock<Option<usize>>,
@@ -74,9 +74,9 @@ impl<T: Real> Elimination<T> {
             factor: Factor::new(work, shape.cols(), v.ncols())?,
             solve: Solve::new(work, shape, structure::columns(work, &transposed)?)?,
             z: DeviceMatrix::zeros(w)?,
-            rows: Rows::new(work, shape, transposed.pattern, transposed.source)?,
+            right_side: ReducedRightSide::new(work, shape, transposed.pattern, transposed.source)?,
             rhs: device.zero_vector(u.ncols() * shape.rows())?,
-            columns: Mutex::new(Columns::new(work, shape, w.arrays.clone())?),
+            back_substitution: Mutex::new(BackSubstitution::new(work, shape, w.arrays.clone())?),
             executed: false,
             failed: OnceLock::new(),
         })
@@ -99,11 +99,11 @@ impl<T: Real> Elimination<T> {
         self.check_vector("b_p", b_p, &self.v)?;
         let damped = damping.of::<T>()?;
         (self.executed, self.failed) = (false, OnceLock::new());
-        let Self { factor, solve, z, rows, rhs, .. } = self;
+        let Self { factor, solve, z, right_side, rhs, .. } = self;
         factor.run(work, &v.cbc, &b_p.values, damped)?;
         solve.run(work, &w.cbc, factor, &mut z.cbc)?;
         reduce(z, damped)?;
-        rows.run(work, &z.cbc.values, &factor.y, &b_c.values, &mut rhs.values)?;
+        right_side.run(work, &z.cbc.values, &factor.y, &b_c.values, &mut rhs.values)?;
         self.executed = true;
         Ok(())
     }
@@ -138,8 +138,8 @@ impl<T: Real> Elimination<T> {
         self.check_vector("x_p", x_p, &self.v)?;
         self.check()?;
         let work = Work::new(&self.device, None);
-        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
-        columns.run(&work, &self.z.cbc.values, &x_c.values, &self.factor, &mut x_p.values)
+        let mut back = self.back_substitution.lock().unwrap_or_else(PoisonError::into_inner);
+        back.run(&work, &self.z.cbc.values, &x_c.values, &self.factor, &mut x_p.values)
     }
 
     /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
@@ -155,8 +155,8 @@ impl<T: Real> Elimination<T> {
 impl<T: Element> Elimination<T> {
     /// Bytes of device memory held, without the patterns of U, W and V.
     pub fn bytes(&self) -> u64 {
-        let columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        let back = self.back_substitution.lock().unwrap_or_else(PoisonError::into_inner).bytes();
         let of_points = self.factor.bytes() + self.solve.bytes() + self.z.cbc.values.bytes();
-        of_points + self.rows.bytes() + self.rhs.values.bytes() + columns
+        of_points + self.right_side.bytes() + self.rhs.values.bytes() + back
     }
 }

@@ -117,12 +117,12 @@ fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
     Kernel::new(device, &sharing(device, GROUP_SIZE))
 }
 
-/// Requests the kernels of [`Rows`] and of [`Columns`].
+/// Requests the kernels of [`ReducedRightSide`] and of [`BackSubstitution`].
 pub(super) fn ask<T: Element>(device: &Device, shape: BlockShape) -> Result<()> {
     scan(device)?;
     count_pieces(device)?;
-    Rows::<T>::kernel(device, shape)?;
-    Columns::<T>::kernel(device, shape).map(drop)
+    ReducedRightSide::<T>::kernel(device, shape)?;
+    BackSubstitution::<T>::kernel(device, shape).map(drop)
 }
 
 impl<T: Element> Lines<T> {
@@ -158,14 +158,14 @@ impl<T: Element> Lines<T> {
 }
 
 /// r = b_c - Z·y.
-pub(super) struct Rows<T: Element> {
+pub(super) struct ReducedRightSide<T: Element> {
     lines: Lines<T>,
     source: Buffer<u32>,
     kernel: Kernel<ReduceRows<'static, T>>,
     side: usize,
 }
 
-impl<T: Element> Rows<T> {
+impl<T: Element> ReducedRightSide<T> {
     /// Prepares for Z in blocks of `shape`. `transpose` is the transpose of its pattern, and
     /// `source` the entry of Z behind each entry of that.
     pub fn new(work: &Work, shape: BlockShape, transpose: Arc<PatternArrays>, source: Buffer<u32>) -> Result<Self> {
@@ -204,13 +204,13 @@ impl<T: Element> Rows<T> {
 }
 
 /// x_p = L⁻ᵀ·(y - Zᵀ·x_c).
-pub(super) struct Columns<T: Element> {
+pub(super) struct BackSubstitution<T: Element> {
     lines: Lines<T>,
     kernel: Kernel<BackSubstitute<'static, T>>,
     side: usize,
 }
 
-impl<T: Element> Columns<T> {
+impl<T: Element> BackSubstitution<T> {
     /// Prepares for Z in blocks of `shape` on `pattern`.
     pub fn new(work: &Work, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
         let lines = Lines::new(work, shape, pattern, false)?;

@@ -118,7 +118,7 @@ pub fn write(path: impl AsRef<Path>, problem: &BundleAdjustment) -> Result<()> {
 /// Writes `problem` to any writer.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_to(mut writer: impl Write, problem: &BundleAdjustment) -> io::Result<()> {
     let BundleAdjustment { cameras, points, observations } = problem;
     writeln!(writer, "{} {} {}", cameras.len(), points.len(), observations.len())?;

@@ -31,7 +31,7 @@ pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
 /// Writes `graph` to any writer, in pieces of a line.
 ///
 /// # Errors
-/// Those of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
+/// Errors of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
 pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
     match graph {
         Graph::Plane(graph) => {
