@@ -16,7 +16,7 @@
 //                                 those before it
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 //
-// Of plus-times alone: magnitudes are of real numbers.
+// It serves plus-times alone: magnitudes are of real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif

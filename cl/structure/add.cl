@@ -9,7 +9,7 @@
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
 //
-// Of plus-times alone, as alpha and beta are.
+// It serves plus-times alone, as alpha and beta do.
 #if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS)
 #error "ROWS, COLS, BLOCKS: see src/structure/mod.rs"
 #endif

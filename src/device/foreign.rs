@@ -37,12 +37,12 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// The last command of `device` so far, or none.
+    /// A marker of the last command of `device`, if there is one.
     pub(super) fn of(device: &Device, event: Option<SharedEvent>) -> Self {
         Self { event, device: Some(device.clone()) }
     }
 
-    /// An application's event, retained.
+    /// A marker of an application's event, which is retained.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -50,7 +50,7 @@ impl Marker {
     /// # Safety
     /// The event must be a valid handle.
     pub unsafe fn from_raw(event: RawEvent) -> Result<Self> {
-        // SAFETY: valid by the caller's word; the retain is undone when the wrapper is dropped.
+        // SAFETY: valid, as the caller promises. The retain is undone when the wrapper is dropped.
         let event = unsafe {
             check("clRetainEvent", cle::retain_event(event))?;
             Event::from_raw(event)
@@ -58,8 +58,8 @@ impl Marker {
         Ok(Self { event: Some(Arc::new(event)), device: None })
     }
 
-    /// The event for others to wait for, valid while the marker lives; retain it to keep it longer. `None` if nothing was enqueued: then
-    /// there is nothing to wait for.
+    /// The event that other queues can wait for, valid while the marker lives; retain it to keep it
+    /// longer. `None` if nothing was enqueued.
     ///
     /// # Errors
     /// [`Error::OpenCl`]: the queue is flushed first.

@@ -48,7 +48,8 @@ impl Device {
 }
 
 impl Marker {
-    /// The marker's event, for the wait lists of `ocl` commands; `None` as of [`Marker::raw`].
+    /// The marker's event, for the wait lists of `ocl` commands; `None` if [`Marker::raw`] gives
+    /// none.
     ///
     /// # Errors
     /// [`Error::OpenCl`].

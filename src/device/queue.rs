@@ -2,9 +2,9 @@
 //! order and remembers each command until its status is checked.
 //!
 //! A driver may take a command and fail it later. A read behind it then succeeds, but returns wrong
-//! data. So before the result of a read is used, [`Queue::check_statuses`] checks the status of every command
-//! since the last check. After a failure all queues of the device are unusable: every call reports
-//! it, until [`Queue::finish`] has.
+//! data. So before the result of a read is used, [`Queue::check_statuses`] checks the status of
+//! every command since the last check. After a failure all queues of the device are unusable: every
+//! call reports it, until [`Queue::finish`] has.
 //!
 //! Commands of one queue run in order. Commands of two queues run in any order, unless the later
 //! one waits for the event of the earlier one: [`Queue::follow`].

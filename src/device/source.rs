@@ -77,7 +77,8 @@ impl Options {
         self.element_in::<T>(&Semiring::PLUS_TIMES)
     }
 
-    /// The same with the sums of an algebra: ADD, MULTIPLY, IDENTITY and EMPTY of `cl/common.cl`.
+    /// As [`Options::element`], with the sums of an algebra: ADD, MULTIPLY, IDENTITY and EMPTY of
+    /// `cl/common.cl`.
     pub fn element_in<T: Element>(self, algebra: &Semiring<T::Arithmetic>) -> Self {
         self.word::<T>("ELEMENT")
             .word::<T::Arithmetic>("ARITHMETIC")

@@ -386,7 +386,8 @@ impl Work {
         Ok(names.iter().map(time).collect())
     }
 
-    /// Waits for the last command and returns the time of every stage, in the order in which they began.
+    /// Waits for the last command and returns the time of every stage, in the order in which they
+    /// began.
     pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
         let mut names = Vec::new();
         for (stage, _) in &self.record.borrow().events {

@@ -67,8 +67,8 @@ kernel! {
     }
 }
 
-/// Magnitudes are of real numbers: what offers a threshold asks for a [`Field`]. A product, whose
-/// threshold is an option, is the exception.
+/// The kernels that remove small entries. Magnitudes are of real numbers: functions that take a
+/// threshold require a [`Field`]. A product is the exception, because its threshold is an option.
 pub(crate) struct DropEntries<T: Element> {
     sizes: Kernel<EntrySizes<'static, T>>,
     norms: Kernel<ColumnNorms<'static, T>>,

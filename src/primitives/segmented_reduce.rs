@@ -118,7 +118,8 @@ mod tests {
     fn runs_are_summed_in_any_algebra() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // A run of one value, a short one, and one in three pieces, the last of which has the least value.
+        // A run of one value, a short one, and one in three pieces, of which the last has the least
+        // value.
         let (ends, cuts) = ([0, 7, 7 + 2 * RUN_PIECE as u32 + 3], [8, 1032, 2056, 2059]);
         let values: Vec<f64> = (0..=ends[2]).map(|i| f64::from(5000 - i)).collect();
         let piece = |cut: &[u32]| Piece { run: 2, begin: cut[0], end: cut[1], part: 0 };

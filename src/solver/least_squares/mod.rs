@@ -34,9 +34,10 @@
 //!
 //! ```
 //! # fn main() -> blockmul::Result<()> {
-//! use blockmul::generate::problem::{Scene, bundle_adjustment};
-//! use blockmul::solver::{least_squares::{Options, Stop, minimize}, problem::{BundleProblem, LeastSquares, Loss}};
 //! use blockmul::Device;
+//! use blockmul::generate::problem::{Scene, bundle_adjustment};
+//! use blockmul::solver::least_squares::{Options, Stop, minimize};
+//! use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss};
 //! let scene = Scene { cameras: 5, points: 60, views: 4, ..Default::default() };
 //! let problem = BundleProblem::new(bundle_adjustment(&scene)?, Loss::Squared)?;
 //! let (device, options) = (Device::auto()?, Options::default());

@@ -12,7 +12,7 @@ use crate::{
 ///
 /// With two groups of unknowns H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above
 /// the diagonal. J is row-major, so the same arrays read by columns are U's lower triangle, W, and
-/// V: the operands of [`crate::Schur`].
+/// V: the operands of [`crate::solver::Schur`].
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
@@ -111,8 +111,8 @@ impl Normal {
         &self.h
     }
 
-    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::Schur) takes them; `None`
-    /// with one group of unknowns.
+    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::solver::Schur) takes them;
+    /// `None` with one group of unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
@@ -133,8 +133,8 @@ impl Normal {
         self.host.iter().flat_map(|[b, _]| b).fold(0.0, |most, x| x.abs().max(most))
     }
 
-    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a column of J,
-    /// both weighted. It is 0 at a minimum, and the same in every unit. With a robust
+    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a
+    /// column of J, both weighted. It is 0 at a minimum, and the same in every unit. With a robust
     /// loss it is below the cosine, because the weighted residuals are less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
         let of = |(b, d): (&f64, &f64)| if *b == 0.0 { 0.0 } else { b.abs() / (d * 2.0 * cost).sqrt() };

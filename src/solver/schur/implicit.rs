@@ -8,19 +8,19 @@ use crate::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// The Schur complement S of [`Schur`](crate::Schur) as an operator that is never formed. It serves
-/// preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely, S. M.
-/// Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
+/// The Schur complement S of [`Schur`](crate::solver::Schur) as an operator that is never formed.
+/// It serves preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely,
+/// S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
 /// ```text
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
 /// ```
 ///
-/// U, W, V and the damping are as in [`Schur`](crate::Schur), and the same parts of them are read.
-/// So are r and the points of back-substitution, to the bit. Memory and the time of a product grow
-/// with the blocks of W and U. The formed S has a block for each pair of cameras that see a point
-/// in common. It is the better choice if those are few, if S is factored, or if its products are
-/// many.
+/// U, W, V and the damping are as in [`Schur`](crate::solver::Schur), and the same parts of them
+/// are read. So are r and the points of back-substitution, to the bit. Memory and the time of a
+/// product grow with the blocks of W and U. The formed S has a block for each pair of cameras that
+/// see a point in common. It is the better choice if those are few, if S is factored, or if its
+/// products are many.
 ///
 /// Each execution forms the diagonal blocks of S, which a block-Jacobi preconditioner inverts
 /// (Ceres Solver's `SCHUR_JACOBI`). The sums of a product are those of [`Apply`]: the same bits on
@@ -97,8 +97,8 @@ impl<T: Real> ImplicitSchur<T> {
     /// Prepares for matrices of these patterns.
     ///
     /// # Errors
-    /// As [`Schur::new`](crate::Schur::new); [`Error::Memory`](crate::Error::Memory) if Z or the
-    /// arrays that find its rows do not fit the device.
+    /// As [`Schur::new`](crate::solver::Schur::new); [`Error::Memory`](crate::Error::Memory) if Z
+    /// or the arrays that find its rows do not fit the device.
     pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         let work = &Work::new(u.device(), None);
         elimination::check_patterns::<T>(work, [u, w, v])?;
@@ -165,7 +165,7 @@ impl<T: Real> ImplicitSchur<T> {
     }
 
     /// The diagonal blocks of S of the last execution, whole. Their bits are those of
-    /// [`Schur::s`](crate::Schur::s), and they are symmetric if those of U are.
+    /// [`Schur::s`](crate::solver::Schur::s), and they are symmetric if those of U are.
     ///
     /// # Errors
     /// As [`ImplicitSchur::check`].
