@@ -17,9 +17,9 @@
 //! An iteration ends *converged* if one of three conditions holds. None of them depends on the
 //! units of residuals or unknowns:
 //!
-//! * the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the residuals and a column of J
-//!   is at most 1e-10 (J weighted by information and loss), or the cost is negligible beside that
-//!   of the start;
+//! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
+//!   residuals and a column of J, weighted by information and loss, is at most 1e-10. A cost that
+//!   is negligible beside that of the start counts as flat too;
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
 //! * a step lowers nothing and moves the unknowns by no more than 1e-12 of their norm.

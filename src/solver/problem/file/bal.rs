@@ -50,9 +50,9 @@ pub struct Observation {
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;
-/// [`Error::Parse`](crate::Error::Parse) with the line for anything that the format does not allow,
-/// such as an observation of a camera or point that does not exist, or a second one of a point by a
-/// camera; [`Error::Memory`](crate::Error::Memory).
+/// [`Error::Memory`](crate::Error::Memory); [`Error::Parse`](crate::Error::Parse) with the line for
+/// anything that the format does not allow. Each observation must name a camera and a point that
+/// exist, each pair once.
 pub fn read(path: impl AsRef<Path>) -> Result<BundleAdjustment> {
     parse(Numbers::open(path.as_ref())?)
 }
