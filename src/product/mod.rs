@@ -263,8 +263,7 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Is told the columns (of blocks) of C that are complete: after each band of A·B, else at the
-    /// end.
+    /// Reports the columns (of blocks) of C that are complete: after each band of A·B, else at the end.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.options.progress = Some(progress);
         self
