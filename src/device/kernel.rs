@@ -12,6 +12,7 @@ use crate::{
 };
 use opencl3::command_queue as clq;
 use std::{
+    any::TypeId,
     marker::PhantomData,
     ptr,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -100,7 +101,11 @@ impl<S: Arguments> Kernel<S> {
         work.count_kernel_wait(waited);
         let compiled = compiled?;
         if self.checked.get().is_none() {
-            arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &S::parameters())?;
+            let declared = TypeId::of::<S>();
+            if compiled.agreed.get() != Some(&declared) {
+                arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &S::parameters())?;
+                compiled.agreed.get_or_init(|| declared);
+            }
             self.checked.get_or_init(|| ());
         }
         Ok(compiled)

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{Error, Result};
 use std::{
+    any::TypeId,
     collections::HashMap,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
@@ -29,11 +30,13 @@ pub(super) struct Compiled {
     program: Arc<ClProgram>,
     pub(super) arguments: KernelArguments,
     pub(super) handles: Handles,
+    /// The declaration whose arguments were found to be the kernel's.
+    pub(super) agreed: OnceLock<TypeId>,
 }
 
 impl Compiled {
     pub(super) fn new(program: Arc<ClProgram>, arguments: KernelArguments) -> Self {
-        Self { program, arguments, handles: Handles::default() }
+        Self { program, arguments, handles: Handles::default(), agreed: OnceLock::new() }
     }
 
     /// A new handle.

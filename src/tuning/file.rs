@@ -46,10 +46,10 @@ impl Overrides {
     /// The numbers of a device.
     fn numbers(&self, kind: DeviceKind, name: &str) -> Numbers {
         let of_kind = if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu };
-        let name = name.to_lowercase();
-        let named = self.devices.iter().filter(|(part, _)| name.contains(&part.to_lowercase()));
+        let named = self.devices.iter().filter(|(part, _)| name.to_lowercase().contains(&part.to_lowercase()));
         let mut numbers = Numbers::of(kind);
-        for given in std::iter::once(of_kind).chain(named.map(|(_, given)| given)) {
+        // Every product asks: a file that says nothing of the device must cost nothing.
+        for given in std::iter::once(of_kind).chain(named.map(|(_, given)| given)).filter(|given| !given.is_empty()) {
             // Numbers that fit one table may not fit another.
             numbers = with(numbers, given).unwrap_or(numbers);
         }
