@@ -104,7 +104,7 @@ pub mod groups;
 pub mod host;
 pub mod io;
 pub mod matrix;
-pub mod plan;
+mod planned;
 mod primitives;
 pub mod product;
 pub mod reference;
@@ -114,6 +114,15 @@ pub mod spy;
 mod structure;
 pub mod tuning;
 mod vector;
+
+/// Operations that are prepared for patterns once and executed with values many times: [`Planned`].
+pub mod plan {
+    pub use crate::apply::Apply;
+    pub use crate::planned::*;
+    pub use crate::product::Plan;
+    pub use crate::structure::{Add, Permute, ScalarMap, Scalars, Transpose};
+    pub use crate::vector::{Diagonal, DiagonalScalars, Norms};
+}
 
 /// An application's own OpenCL handles: what crosses the border of the library.
 pub mod foreign {
@@ -126,11 +135,11 @@ pub mod foreign {
 pub use device::Device;
 pub use element::Element;
 pub use error::{Error, Result};
-pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix};
-pub use plan::Planned;
+pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Part};
+pub use planned::Planned;
 #[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
 pub use primitives::bench as primitives_bench;
-pub use product::{Method, Part, Plan, Product, multiply};
+pub use product::{Method, Plan, Product, multiply};
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
 
 pub(crate) use device::{DeviceInfo, DeviceKind, Marker, StageTime};

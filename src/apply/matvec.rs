@@ -1,9 +1,9 @@
 //! Products of matrices with vectors.
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result,
+    element::Scaling,
     element::Semiring,
-    plan::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::Scaling,
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::{
         check_vector,
         line_sums::{LineSums, Terms},

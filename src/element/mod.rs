@@ -1,8 +1,10 @@
 //! Pairs of Rust and OpenCL types: what crosses to a device ([`Word`]), what a matrix may hold
 //! ([`Element`]) and what it is computed in ([`Arithmetic`]); which elements are real numbers
 //! ([`Field`], [`Real`]); and the algebra of sums ([`Semiring`]).
+mod scaling;
 mod semiring;
 
+pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 
 use half::f16;

@@ -1,5 +1,4 @@
 //! Differences between a matrix and the pattern for which a plan was made.
-use crate::BlockShape;
 use std::fmt;
 
 /// The error that a matrix differs from the pattern for which a plan was made.
@@ -52,19 +51,27 @@ pub struct PatternSize {
     pub nrows: usize,
     /// Columns, counted in entries (blocks).
     pub ncols: usize,
-    /// Shape of the blocks.
-    pub shape: BlockShape,
+    /// Rows of each block.
+    pub block_rows: usize,
+    /// Columns of each block.
+    pub block_cols: usize,
     /// Entries (blocks).
     pub nnz: usize,
 }
 
 impl fmt::Display for PatternSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nrows, ncols, shape, nnz } = self;
-        match *shape {
-            BlockShape::SCALAR => write!(f, "{nrows}x{ncols} with {nnz} entries"),
-            _ => write!(f, "{nrows}x{ncols} blocks of {shape} with {nnz} of them stored"),
+        let Self { nrows, ncols, block_rows, block_cols, nnz } = self;
+        match self.is_scalar() {
+            true => write!(f, "{nrows}x{ncols} with {nnz} entries"),
+            false => write!(f, "{nrows}x{ncols} blocks of {block_rows}x{block_cols} with {nnz} of them stored"),
         }
+    }
+}
+
+impl PatternSize {
+    fn is_scalar(&self) -> bool {
+        (self.block_rows, self.block_cols) == (1, 1)
     }
 }
 
@@ -79,7 +86,7 @@ impl fmt::Display for PatternMismatch {
             PatternDifference::Device { found, expected } => write!(f, "it lives on {found}, the plan on {expected}"),
             PatternDifference::Size { found, expected } => write!(f, "it is {found}, the plan's is {expected}"),
             PatternDifference::Entry { size, row, col, found } => {
-                let what = if size.shape == BlockShape::SCALAR { "an entry" } else { "a block" };
+                let what = if size.is_scalar() { "an entry" } else { "a block" };
                 let whose = if *found { "it" } else { "the plan's" };
                 write!(f, "both are {size}; only {whose} has {what} at row {row}, column {col} (from 0)")
             }
@@ -93,17 +100,17 @@ mod tests {
 
     #[test]
     fn messages_say_what_differs() {
-        let size = |nnz, shape| PatternSize { nrows: 40, ncols: 30, shape, nnz };
-        let blocks = BlockShape::new(2, 3).unwrap();
+        let size = |nnz, (block_rows, block_cols)| PatternSize { nrows: 40, ncols: 30, block_rows, block_cols, nnz };
+        let (scalars, blocks) = ((1, 1), (2, 3));
         let says = |difference| PatternMismatch { matrix: "A".into(), difference }.to_string();
         let sizes = |found, expected| PatternDifference::Size { found, expected };
         for (difference, want) in [
             (
-                sizes(size(200, BlockShape::SCALAR), size(198, BlockShape::SCALAR)),
+                sizes(size(200, scalars), size(198, scalars)),
                 "it is 40x30 with 200 entries, the plan's is 40x30 with 198 entries",
             ),
             (
-                sizes(size(20, blocks), size(20, BlockShape::SCALAR)),
+                sizes(size(20, blocks), size(20, scalars)),
                 "it is 40x30 blocks of 2x3 with 20 of them stored, the plan's is 40x30 with 20 entries",
             ),
             (PatternDifference::Device { found: "x".into(), expected: "y".into() }, "it lives on x, the plan on y"),
@@ -112,7 +119,7 @@ mod tests {
                 "it lives on another handle of x than the plan, opened apart",
             ),
             (
-                PatternDifference::Entry { size: size(9, BlockShape::SCALAR), row: 4, col: 7, found: true },
+                PatternDifference::Entry { size: size(9, scalars), row: 4, col: 7, found: true },
                 "both are 40x30 with 9 entries; only it has an entry at row 4, column 7 (from 0)",
             ),
             (

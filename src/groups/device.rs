@@ -4,7 +4,7 @@ use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::{Mapped, Work},
     error::Dimensions,
-    plan::prepared::same_device,
+    planned::prepared::same_device,
 };
 
 /// A matrix of groups of blocks that lives on a device; its host form is [`BlockGroups`].

@@ -29,6 +29,8 @@ mod runs;
 mod serial;
 mod tuning;
 
+pub(crate) use crate::element::Scaling;
+pub use crate::matrix::Part;
 pub use estimate::Estimate;
 pub(crate) use floors::Extent;
 pub(crate) use join::join_patterns;
@@ -36,8 +38,8 @@ pub use method::Method;
 pub use operand::{Factor, Operand};
 pub use plan::{GramParts, Inputs, Kind, Plan, Weights};
 pub(crate) use planned::PlannedProduct;
-pub use problem::{Bin, Part};
-pub(crate) use problem::{Done, Operands, Room, STAGES, Scaling, Side};
+pub use problem::Bin;
+pub(crate) use problem::{Done, Operands, Room, STAGES, Side};
 pub use report::Report;
 
 use crate::{

@@ -8,7 +8,7 @@ use crate::{
     device::{Clock, StageTime, Work},
     host::Progress,
     matrix::{Threshold, aligned_stride},
-    plan::prepared::same_device,
+    planned::prepared::same_device,
     resident::DeviceCbc,
 };
 use std::time::{Duration, Instant};

@@ -1,7 +1,9 @@
 //! The words of a product: what is multiplied, which part of C is made, how large it is.
 use super::{method::Method, tuning::PayloadKind};
+pub(crate) use crate::element::Scaling;
+pub use crate::matrix::Part;
 use crate::{
-    Arithmetic, BlockShape, Element, OperandPair, Result, Word,
+    BlockShape, Element, OperandPair, Result, Word,
     device::{Buffer, Options, Work},
     error::Dimensions,
     primitives::{
@@ -12,19 +14,6 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
-
-/// Which entries of C are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Part {
-    /// All of them.
-    #[default]
-    Full,
-    /// Entries on and below the diagonal.
-    Lower,
-    /// Entries on and above the diagonal.
-    Upper,
-}
 
 /// An operand to plan for.
 #[derive(Clone)]
@@ -243,26 +232,6 @@ impl Sizes {
         self.chunks += if products > short_max { products.div_ceil(chunk) } else { 0 };
         self.shorts += u64::from(products > 0 && products <= short_max);
         self.in_chunks += if products > chunk { products } else { 0 };
-    }
-}
-
-/// C becomes alpha·A·B + beta·C; if beta is 0, C is not read. Both belong to plus-times; see
-/// [`Semiring`](crate::Semiring) for other algebras.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scaling<V> {
-    pub alpha: V,
-    pub beta: V,
-}
-
-impl<V: Arithmetic> Scaling<V> {
-    /// Numbers of the caller's, rounded to the arithmetic type.
-    pub fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha: V::nearest(alpha), beta: V::nearest(beta) }
-    }
-
-    /// C becomes A·B.
-    pub fn plain() -> Self {
-        Self::new(1.0, 0.0)
     }
 }
 

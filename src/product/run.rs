@@ -5,7 +5,7 @@ use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::Work,
     groups::{BlockGroups, DeviceGroups},
-    plan::{Accum, On, Planned},
+    planned::{Accum, On, Planned},
 };
 
 impl<M: Matrix> Product<'_, DeviceMatrix<M>> {

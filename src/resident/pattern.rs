@@ -97,7 +97,14 @@ impl DevicePattern {
     }
 
     fn size(&self) -> PatternSize {
-        PatternSize { nrows: self.nrows(), ncols: self.ncols(), shape: self.shape(), nnz: self.nnz() }
+        let shape = self.shape();
+        PatternSize {
+            nrows: self.nrows(),
+            ncols: self.ncols(),
+            block_rows: shape.rows(),
+            block_cols: shape.cols(),
+            nnz: self.nnz(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use super::{Elementwise, union::Union};
 use crate::{
     Arithmetic, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
     device::{Buffer, Grid, In, Kernel, Out, Scalar, Work, kernel},
-    plan::{
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
-    plan::{
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },

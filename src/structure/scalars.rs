@@ -3,7 +3,7 @@ use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
-    plan::{
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
-    plan::{
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },

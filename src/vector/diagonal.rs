@@ -3,7 +3,7 @@ use super::check_vector;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
-    plan::{
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },

@@ -9,7 +9,7 @@ use crate::{
     BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
     element::Piece,
-    product::Scaling,
+    element::Scaling,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -5,11 +5,11 @@ use super::{
 };
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
-    plan::{
+    element::Scaling,
+    planned::{
         Accum, Cost, On, Planned,
         prepared::{check_patterns, check_unscaled},
     },
-    product::Scaling,
 };
 use std::marker::PhantomData;
 

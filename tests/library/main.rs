@@ -5,6 +5,7 @@ mod formats;
 mod fuzz_corpus;
 mod gram;
 mod handover;
+mod house;
 #[cfg(feature = "faer")]
 mod least_squares;
 mod masked;

@@ -27,7 +27,7 @@ use crate::{
     device::Work,
     groups::Cells,
     matrix::aligned_stride,
-    plan::{Accum, Cost, On, Planned, prepared::check_patterns},
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     product::{Done, Method, Scaling},
     resident::DeviceCbc,
 };

@@ -4,7 +4,7 @@ use crate::{
     device::{Device, Work},
     element::Element,
     events::ms,
-    plan::prepared::same_device,
+    planned::prepared::same_device,
     product::{Bin, Method, PlannedProduct, Room, Scaling, Side},
     resident::DeviceCbc,
 };

@@ -4,7 +4,7 @@ use super::{DeviceWeights, Weights};
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
-    plan::prepared::same_device,
+    planned::prepared::same_device,
     resident::{DeviceCbc, PatternArrays},
 };
 

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
+    apply::Apply,
     events::ms,
-    plan::Apply,
     solver::{Damping, ImplicitSchur},
 };
 use nalgebra::DMatrixView;

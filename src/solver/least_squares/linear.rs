@@ -6,8 +6,8 @@ use super::{
 use crate::{
     Bsr, Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
     events::ms,
-    plan::{ScalarMap, Scalars},
     solver::{Damping, Schur},
+    structure::{ScalarMap, Scalars},
 };
 use faer::{
     Side,

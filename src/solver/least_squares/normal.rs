@@ -3,9 +3,11 @@
 use crate::{
     BlockGroups, Bsr, Cbc, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, GramParts, Part, Plan, Planned,
     Product, Result,
-    plan::{Accum, Apply, Cost, Diagonal},
+    apply::Apply,
+    planned::{Accum, Cost},
     product::Inputs,
     solver::problem::Linearization,
+    vector::Diagonal,
 };
 
 /// Plans for a J of one pattern, and their results.

@@ -12,8 +12,9 @@
 use super::linear::Cholesky;
 use crate::{
     BlockShape, Bsr, Device, DeviceMatrix, Error, Part, Planned, Product, Result, Weights,
-    plan::{Apply, Scalars},
+    apply::Apply,
     solver::problem::{GraphProblem, GraphState, LeastSquares, Manifold, PoseGraph},
+    structure::Scalars,
 };
 use nalgebra::{Matrix3, Vector3};
 

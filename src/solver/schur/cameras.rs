@@ -6,8 +6,9 @@ use super::{
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, Pattern, Real, Result,
+    apply::Apply,
     device::Work,
-    plan::{Accum, Apply, Planned},
+    planned::{Accum, Planned},
     resident::{DeviceCbc, PatternArrays},
 };
 

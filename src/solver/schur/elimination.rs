@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     BlockShape, Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Real, Result, device::Work,
-    plan::prepared::same_device, primitives::transpose::Transpose, resident::PatternArrays,
+    planned::prepared::same_device, primitives::transpose::Transpose, resident::PatternArrays,
 };
 use std::sync::{Mutex, OnceLock, PoisonError};
 

@@ -2,9 +2,11 @@
 use super::{Damping, cameras::Cameras, elimination, elimination::Elimination, side};
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, Real, Result,
+    apply::Apply,
     device::Work,
-    plan::{Accum, Apply, Planned},
-    product::{PlannedProduct, Scaling},
+    element::Scaling,
+    planned::{Accum, Planned},
+    product::PlannedProduct,
 };
 use std::sync::{Mutex, PoisonError};
 

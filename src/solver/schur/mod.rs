@@ -14,10 +14,12 @@ pub(crate) mod system;
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, StageTime,
     device::Work,
+    element::Scaling,
     error::Dimensions,
     events::ms,
-    plan::Scalars,
-    product::{Method, Part, PlannedProduct, Scaling, Side},
+    matrix::Part,
+    product::{Method, PlannedProduct, Side},
+    structure::Scalars,
 };
 use base::Base;
 use elimination::Elimination;

@@ -1,13 +1,6 @@
 //! Operations that are prepared for patterns once and executed with values many times: [`Planned`].
 pub(crate) mod prepared;
 
-pub use crate::{
-    apply::Apply,
-    product::Plan,
-    structure::{Add, Permute, ScalarMap, Scalars, Transpose},
-    vector::{Diagonal, DiagonalScalars, Norms},
-};
-
 use crate::{
     Device, Marker, Result,
     device::{StageTime, Work},
