@@ -12,7 +12,7 @@
 //                                   which is stored: 0 all, 1 the lower, 2 the upper one
 //   out     row[nnz]  col[nnz]      of each entry once permuted, mirrored if it left the triangle
 //   out     turned[nnz]             whether it was mirrored
-//   out     key[nnz]  entry[nnz]    row and number of each entry, then sorted by row
+//   out     key[nnz]  entry_idx[nnz]  row and number of each entry, then sorted by row
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
 //   out     key[nnz]                of permute_columns: column of each entry by_row; then sorted,
 //                                   so that they are the ascending columns of the result's entries
@@ -30,7 +30,7 @@
 
 KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, global const uint* row_to, global const uint* col_to,
                        global uint* wrong, global uint* row, global uint* col, global uint* turned, global uint* key,
-                       global uint* entry, uint ncols, uint nnz)
+                       global uint* entry_idx, uint ncols, uint nnz)
 {
     const uint e = get_global_id(0);
     if (e >= nnz)
@@ -43,7 +43,7 @@ KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, g
     row[e] = key[e] = outside ? j : i;
     col[e] = outside ? i : j;
     turned[e] = outside;
-    entry[e] = e;
+    entry_idx[e] = e;
 }
 
 KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* key, uint nnz)

@@ -5,12 +5,12 @@
 //   copy_elements     one work-item per row
 //
 //   in   col_ptr[n + 1]  row_idx[nnz]  values[nnz * stride]         square blocks of SIDE x SIDE
-//   out  entry[n]                      the entry on the diagonal of each column, or NONE
+//   out  entry_idx[n]                  the entry on the diagonal of each column, or NONE
 //   out  d_col_ptr[n + 1]  d_row_idx[n]      the pattern of the identity
 //   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 where there is no entry
 #define NONE 0xffffffffu
 
-KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, global uint* entry, global uint* d_col_ptr,
+KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, global uint* entry_idx, global uint* d_col_ptr,
                      global uint* d_row_idx, uint n)
 {
     const uint col = get_global_id(0);
@@ -21,13 +21,13 @@ KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, glo
         return;
     d_row_idx[col] = col;
     const uint last = col_ptr[col + 1], first = lower_bound(row_idx, col_ptr[col], last, col);
-    entry[col] = first < last && row_idx[first] == col ? first : NONE;
+    entry_idx[col] = first < last && row_idx[first] == col ? first : NONE;
 }
 
 #ifdef SIDE // for all but find_diagonal
 #define AREA (SIDE * SIDE)
 
-KERNEL copy_blocks(global const uint* restrict entry, global const ELEMENT* restrict values, global ELEMENT* restrict d_values, uint n,
+KERNEL copy_blocks(global const uint* restrict entry_idx, global const ELEMENT* restrict values, global ELEMENT* restrict d_values, uint n,
                    uint stride, uint d_stride)
 {
     const ulong item = get_global_id(0);
@@ -35,18 +35,18 @@ KERNEL copy_blocks(global const uint* restrict entry, global const ELEMENT* rest
     const uint element = (uint)(item % AREA);
     if (col >= n)
         return;
-    const uint from = entry[col];
+    const uint from = entry_idx[col];
     const ARITHMETIC value = from == NONE ? 0 : LOAD(values, (ulong)from * stride + element);
     STORE(value, d_values, col * d_stride + element);
 }
 
-KERNEL copy_elements(global const uint* restrict entry, global const ELEMENT* restrict values, global ELEMENT* restrict diagonal, uint n,
+KERNEL copy_elements(global const uint* restrict entry_idx, global const ELEMENT* restrict values, global ELEMENT* restrict diagonal, uint n,
                      uint stride)
 {
     const ulong row = get_global_id(0), col = row / SIDE;
     if (col >= n)
         return;
-    const uint from = entry[col];
+    const uint from = entry_idx[col];
     const ARITHMETIC value = from == NONE ? 0 : LOAD(values, (ulong)from * stride + row % SIDE * (SIDE + 1));
     STORE(value, diagonal, row);
 }

@@ -35,8 +35,7 @@ pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
 pub(crate) use parameters::{Arguments, In, InOut, Out, Param, Parameter, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
-#[expect(unused_imports, reason = "plans are to take their scratch from here")]
-pub(crate) use scratch::{Scratch, Taken};
+pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};
 pub use work::StageTime;
 pub(crate) use work::{Clock, Work, at_most};

@@ -30,7 +30,6 @@ pub(crate) struct Taken<'a, T: Word> {
     buffer: Option<Buffer<T>>,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "plans are to take their scratch from here"))]
 impl<T: Word> Scratch<T> {
     /// Reserves memory for `len` values on `device`. Nothing is allocated yet.
     ///

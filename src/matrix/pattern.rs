@@ -98,6 +98,13 @@ impl Pattern {
         self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
     }
 
+    /// Entries that the product with `b` has at least: each column has those of the longest column
+    /// of `self` that it is made of.
+    pub(crate) fn least_entries_of_product(&self, b: &Self) -> u64 {
+        let longest = |col| b.column(col).iter().map(|&k| self.column(k as usize).len() as u64).max().unwrap_or(0);
+        (0..b.ncols()).map(longest).fold(0u64, u64::saturating_add)
+    }
+
     /// Rows of the entries of column `column`, ascending.
     pub fn column(&self, column: usize) -> &[u32] {
         &self.row_idx[self.entries(column)]

@@ -12,7 +12,7 @@ kernel! {
     struct Start = "transpose_start" in "primitives/transpose.cl" {
         row_idx: In<u32>,
         key: Out<u32>,
-        entry: Out<u32>,
+        entry_idx: Out<u32>,
         nnz: u32,
     }
 }
@@ -20,7 +20,7 @@ kernel! {
 kernel! {
     struct Rows = "transpose_rows" in "primitives/transpose.cl" {
         col_ptr: In<u32>,
-        entry: In<u32>,
+        entry_idx: In<u32>,
         t_row_idx: Out<u32>,
         ncols: u32,
         nnz: u32,
@@ -69,12 +69,12 @@ impl Transpose {
         let (entries, rows, cols) = (pattern.nnz(), pattern.nrows, pattern.ncols);
         let (nnz, nrows, ncols) = (entries as u32, rows as u32, cols as u32);
         let (mut key, mut entry) = (work.buffer(entries)?, work.buffer(entries)?);
-        let args = Start { row_idx: &pattern.row_idx, key: &mut key, entry: &mut entry, nnz };
+        let args = Start { row_idx: &pattern.row_idx, key: &mut key, entry_idx: &mut entry, nnz };
         self.start.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
 
         let (key, entry) = self.sort.run_whole(work, key, entry)?;
         let (mut t_col_ptr, mut t_row_idx) = (work.buffer(rows + 1)?, work.buffer(entries)?);
-        let args = Rows { col_ptr: &pattern.col_ptr, entry: &entry, t_row_idx: &mut t_row_idx, ncols, nnz };
+        let args = Rows { col_ptr: &pattern.col_ptr, entry_idx: &entry, t_row_idx: &mut t_row_idx, ncols, nnz };
         self.rows.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
         let args = Columns { key: &key, t_col_ptr: &mut t_col_ptr, nrows, nnz };
         self.columns.launch(work, Grid::items(rows + 1, GROUP_SIZE), args)?;

@@ -2,13 +2,14 @@
 use super::Operands;
 use crate::{
     BlockShape, Element, Result,
+    device::Work,
     host::memory,
     matrix::{Cbc, Pattern},
     resident::DeviceCbc,
 };
 
 /// The columns of C that have reached the host.
-pub(super) struct Columns<T> {
+pub(super) struct HostColumns<T> {
     nrows: usize,
     shape: BlockShape,
     stride: usize,
@@ -18,11 +19,26 @@ pub(super) struct Columns<T> {
     values: Vec<T>,
 }
 
-impl<T: Element> Columns<T> {
+impl<T: Element> HostColumns<T> {
     pub fn new(operands: &Operands<'_, T>) -> Self {
         let shape = operands.a.shape.product(operands.b.shape);
         let (nrows, stride) = (operands.a.nrows, operands.c_stride);
         Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
+    }
+
+    /// Refuses a product that the host has no memory for, before any of it is computed. Patterns come
+    /// to the host only if a C full of entries would not fit.
+    pub fn check_product(operands: &Operands<'_, T>) -> Result<()> {
+        let (a, b) = (operands.a, operands.b);
+        let entry = 4 + (operands.c_stride * size_of::<T>()) as u64;
+        let check = |entries: u64| memory::check("the product (at least)", entries.saturating_mul(entry));
+        if check((a.nrows as u64).saturating_mul(b.ncols as u64)).is_ok() {
+            return Ok(());
+        }
+        let work = Work::new(&a.device, None);
+        let of_a = a.pattern.download(&work)?;
+        let of_b = if std::ptr::eq(a, b) { None } else { Some(b.pattern.download(&work)?) };
+        check(of_a.least_entries_of_product(of_b.as_ref().unwrap_or(&of_a)))
     }
 
     /// How many.

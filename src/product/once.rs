@@ -1,7 +1,7 @@
 //! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two
 //! factors runs.
 use super::{
-    Done, Method, Operands, Report, STAGES, engine::OneShot, host_columns::Columns, join, masked, plan::check_mask,
+    Done, Method, Operands, Report, STAGES, engine::OneShot, host_columns::HostColumns, join, masked, plan::check_mask,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
@@ -62,11 +62,14 @@ impl Options {
     pub fn to_host<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
         let (device, (x, y)) = (a.device(), in_column_order::<M>(&a.cbc, &b.cbc));
         let operands = self.operands(x, y)?;
+        if self.threshold.is_none() {
+            HostColumns::check_product(&operands)?;
+        }
         let (esc, mut thinning) = (OneShot::new(device, &operands, self.method)?, self.thinning_of(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let clock = work.clock();
-        let (mut columns, mut transfers) = (Columns::new(&operands), Duration::ZERO);
+        let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
         let done = esc.multiply(&work, &operands, |band| {
             let band = thinning.thin(&work, band)?;
             work.wait()?;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Work},
+    device::{Buffer, Device, Scratch, Work},
     element::Piece,
     primitives::{segmented_reduce::Runs, transpose::Transpose},
     resident::{DeviceCbc, PatternArrays},
@@ -38,7 +38,7 @@ pub(super) struct PlannedBand<T: Element> {
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
     /// Room for the sums of the pieces of runs that are cut.
-    pub parts: Buffer<T::Arithmetic>,
+    pub parts: Scratch<T::Arithmetic>,
     /// Entry of C that the first run makes.
     pub first: u32,
 }
@@ -110,7 +110,7 @@ impl<T: Element> PlannedProduct<T> {
             };
             let FoundRuns { pattern: CPattern { col_ptr, row_idx }, run_end, pieces, parts, payload: pairs, .. } =
                 found;
-            let parts = sums.parts(work, parts)?;
+            let parts = sums.reserved_parts(work, parts)?;
             patterns.push((col_ptr, row_idx));
             let nnz = run_end.len() as u32;
             bands.push(PlannedBand { pairs, run_end, pieces, parts, first });
@@ -142,17 +142,17 @@ impl<T: Element> PlannedProduct<T> {
 
     /// alpha·op(A)·op(B) + beta·C in C's place. A and B are on the plan's patterns, and C has room for all entries of the plan's C.
     pub fn execute(
-        &mut self,
+        &self,
         work: &Work,
         operands: (&DeviceCbc<T>, &DeviceCbc<T>),
         scaling: Scaling<T::Arithmetic>,
         c: Room<'_, T>,
     ) -> Result<()> {
         work.stage("compression");
-        for PlannedBand { pairs, run_end, pieces, parts, first } in &mut self.bands {
+        for PlannedBand { pairs, run_end, pieces, parts, first } in &self.bands {
             let runs = Runs { end: run_end, pieces };
             let places = Places { runs, pairs, first: *first + c.first as u32, stride: c.stride };
-            self.sums.run(work, operands, &places, scaling, parts, c.values)?;
+            self.sums.run(work, operands, &places, scaling, &mut *parts.take(work)?, c.values)?;
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ mod tests {
         let want = reference::multiply(&w, &w.transpose())?;
         for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
             let work = Work::new(&device, limit);
-            let mut plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full, Method::Auto)?;
+            let plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full, Method::Auto)?;
             assert_eq!(plan.bands.len() > 1, banded, "{} bands", plan.bands.len());
             assert!(plan.longest_run > 1024);
             let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
@@ -226,7 +226,7 @@ mod tests {
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
                     let spec = Spec { row_bits: 32, ..Spec::of_sides(&left, &right, Part::Full) };
                     let tuning = Tuning { blocks, ..tuning };
-                    let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
+                    let plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                     let stride = plan.shape.area();
                     let values = work.buffer(plan.c.nnz() * stride)?;
                     let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride, values };
@@ -265,13 +265,13 @@ mod tests {
             let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
             let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
-            let executed = |plan: &mut PlannedProduct<f64>| -> Result<Vec<f64>> {
+            let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {
                 let values = work.upload(&vec![7.5; plan.c.nnz() * 4])?;
                 let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: 4, values };
                 plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, (&mut c).into())?;
                 c.values.download(&work)
             };
-            let sums = executed(&mut plan)?;
+            let sums = executed(&plan)?;
             let small = plan.c.download(&work)?;
             assert!(plan.longest_run > 2 && small.nnz() < triangle.nnz(), "{kernel:?}");
             let place = |col: usize, row: u32| triangle.entries(col).start as u32 + row - col as u32;
@@ -282,7 +282,7 @@ mod tests {
             for (block, &place) in sums.chunks_exact(4).zip(&places) {
                 want[place as usize * 4..][..4].copy_from_slice(block);
             }
-            assert!(executed(&mut plan)? == want, "{kernel:?}");
+            assert!(executed(&plan)? == want, "{kernel:?}");
         }
         Ok(())
     }

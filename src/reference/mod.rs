@@ -47,15 +47,12 @@ pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
     (0..y.pattern.ncols()).map(|col| column_products(x.pattern, y.pattern, col)).sum()
 }
 
-/// Refuses operands whose inner sizes differ, and those whose product cannot fit the host: each column of C has at least the
-/// entries of the longest column of A it is made of.
+/// Refuses operands whose inner sizes differ, and those whose product cannot fit the host.
 pub(crate) fn check_fits<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<()> {
     if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
         return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
     }
-    let longest =
-        |col| b.pattern.column(col).iter().map(|&k| a.pattern.column(k as usize).len() as u64).max().unwrap_or(0);
-    let nnz = (0..b.pattern.ncols()).map(longest).fold(0u64, u64::saturating_add);
+    let nnz = a.pattern.least_entries_of_product(b.pattern);
     memory::check("the product (at least)", bytes_of::<T>(nnz, a.shape.product(b.shape)))
 }
 

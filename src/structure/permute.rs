@@ -183,7 +183,7 @@ kernel! {
         col: Out<u32>,
         turned: Out<u32>,
         key: Out<u32>,
-        entry: Out<u32>,
+        entry_idx: Out<u32>,
         ncols: u32,
         nnz: u32,
     }
@@ -271,7 +271,7 @@ impl Kernels {
             col: &mut col,
             turned: &mut turned,
             key: &mut key,
-            entry: &mut entry,
+            entry_idx: &mut entry,
             ncols,
             nnz,
         };

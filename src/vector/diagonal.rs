@@ -13,7 +13,7 @@ kernel! {
     pub(super) struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
-        entry: Out<u32>,
+        entry_idx: Out<u32>,
         d_col_ptr: Out<u32>,
         d_row_idx: Out<u32>,
         n: u32,
@@ -22,7 +22,7 @@ kernel! {
 
 kernel! {
     struct CopyBlocks<T: Element> = "copy_blocks" in "vector/diagonal.cl" {
-        entry: In<u32>,
+        entry_idx: In<u32>,
         values: In<T>,
         d_values: Out<T>,
         n: u32,
@@ -33,7 +33,7 @@ kernel! {
 
 kernel! {
     struct CopyElements<T: Element> = "copy_elements" in "vector/diagonal.cl" {
-        entry: In<u32>,
+        entry_idx: In<u32>,
         values: In<T>,
         diagonal: Out<T>,
         n: u32,
@@ -98,7 +98,7 @@ impl<M: Matrix> Diagonal<M> {
         let args = FindDiagonal {
             col_ptr: &a.arrays.col_ptr,
             row_idx: &a.arrays.row_idx,
-            entry: &mut entry,
+            entry_idx: &mut entry,
             d_col_ptr: &mut d_col_ptr,
             d_row_idx: &mut d_row_idx,
             n: n as u32,
@@ -144,7 +144,7 @@ impl<M: Matrix> Planned for Diagonal<M> {
         work.stage("diagonal");
         let (n, to) = (self.entry.len(), &mut into.c.cbc);
         let args = CopyBlocks {
-            entry: &self.entry,
+            entry_idx: &self.entry,
             values: &a.cbc.values,
             d_values: &mut to.values,
             n: n as u32,
@@ -183,7 +183,7 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
         check_vector("diagonal", into.c, self.device(), scalars, || format!("A is {pattern:?}"))?;
         work.stage("diagonal");
         let args = CopyElements {
-            entry,
+            entry_idx: entry,
             values: &a.cbc.values,
             diagonal: &mut into.c.values,
             n: entry.len() as u32,

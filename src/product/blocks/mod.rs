@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
@@ -233,6 +233,13 @@ impl<T: Element> BlockSums<T> {
     /// Room for the sums of `parts` pieces of runs that are cut.
     pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
         work.buffer(parts * self.a.product(self.b).area())
+    }
+
+    /// The same for executions of a plan, which then ask for no memory.
+    pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
+        let reserved = Scratch::new(work.device(), parts * self.a.product(self.b).area())?;
+        reserved.take(work)?;
+        Ok(reserved)
     }
 
     /// Writes the block of C of each run.

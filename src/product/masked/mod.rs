@@ -308,7 +308,7 @@ impl Masked {
         }
         done.products += products;
         done.longest_run = done.longest_run.max(record[0]);
-        Ok(PlannedBand { pairs, run_end, pieces, parts: sums.parts(work, record[2] as usize)?, first })
+        Ok(PlannedBand { pairs, run_end, pieces, parts: sums.reserved_parts(work, record[2] as usize)?, first })
     }
 }
 

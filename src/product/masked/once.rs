@@ -29,14 +29,14 @@ pub(crate) fn multiply_masked<'w, T: Element>(
     let (rows, columns) = (masked.rows(work, &a_side)?, masked.columns(work, &b_side)?);
     // Half of what is left: places and probes take their part, and pieces.
     let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
-    let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |mut band| {
+    let done = masked.runs(work, (&rows, &columns), mask, &sums, most_probes(room), |band| {
         let places = Places {
             runs: Runs { end: &band.run_end, pieces: &band.pieces },
             pairs: &band.pairs,
             first: band.first,
             stride,
         };
-        sums.run(work, (a, b), &places, Scaling::plain(), &mut band.parts, &mut values)
+        sums.run(work, (a, b), &places, Scaling::plain(), &mut *band.parts.take(work)?, &mut values)
     })?;
     Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, done))
 }

@@ -107,7 +107,7 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
         let side = |of: &DeviceCbc<f64>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_side, b_side) = (side(&da), side(&db));
         let tuning = Tuning::new(&info, a_side.shape, b_side.shape).keeping_pairs();
-        let mut planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_side, &b_side), &on, &tuning, 1000)?;
+        let planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_side, &b_side), &on, &tuning, 1000)?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
         planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;

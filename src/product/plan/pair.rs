@@ -8,10 +8,7 @@ use crate::{
     product::{Bin, Method, PlannedProduct, Room, Scaling, Side},
     resident::DeviceCbc,
 };
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::time::Instant;
 
 /// The pattern of a factor as it is stored, and whether its transpose is multiplied.
 #[derive(Clone, Copy)]
@@ -36,8 +33,7 @@ pub(super) struct Pair<M: Matrix> {
     pub longest_run: u32,
     pub bins: Vec<Bin>,
     pub bytes: u64,
-    /// Executions share scratch, so that two threads take turns to enqueue.
-    product: Mutex<PlannedProduct<M::Element>>,
+    product: PlannedProduct<M::Element>,
 }
 
 impl<M: Matrix> Pair<M> {
@@ -78,7 +74,7 @@ impl<M: Matrix> Pair<M> {
             longest_run: product.longest_run,
             bins: product.bins.clone(),
             bytes,
-            product: Mutex::new(product),
+            product,
         })
     }
 
@@ -112,8 +108,7 @@ impl<M: Matrix> Pair<M> {
         c: Room<'_, M::Element>,
     ) -> Result<()> {
         let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
-        let mut product = self.product.lock().unwrap_or_else(PoisonError::into_inner);
-        product.execute(work, operands, scaling, c)
+        self.product.execute(work, operands, scaling, c)
     }
 }
 

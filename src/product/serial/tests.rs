@@ -101,7 +101,7 @@ fn planned() -> Result<()> {
         let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
         let spec = Spec::of_sides(&left, &right, part);
         let planning = Work::new(&device, limit);
-        let mut plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
+        let plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
         assert_eq!(plan.bins.iter().map(|bin| bin.columns).sum::<u64>(), j.ncols() as u64, "{:?}", plan.bins);
         assert_eq!(plan.bins.len(), 2, "{part:?}: {:?}", plan.bins);
         let values = work.buffer(plan.c.nnz() * plan.shape.area())?;
