@@ -113,7 +113,7 @@ impl<X> Cells<X> {
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
     }
 
-    /// The same grid of what is made of these.
+    /// The same grid of values made from these cells.
     pub fn into_map<Y>(self, mut f: impl FnMut(X) -> Y) -> Cells<Y> {
         Cells { rows: self.rows, cols: self.cols, cells: self.cells.into_iter().map(|x| x.map(&mut f)).collect() }
     }

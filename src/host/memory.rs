@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use std::path::Path;
 
 /// Bytes of host memory still available; `None` if the system does not say. It is the least of free
-/// memory and of what the process's control groups leave, as in a container.
+/// memory and of the rest that the process's control groups allow, as in a container.
 pub(crate) fn available() -> Option<u64> {
     let free = std::fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(free);
     let left = std::fs::read_to_string("/proc/self/cgroup")

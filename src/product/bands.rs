@@ -150,7 +150,7 @@ mod tests {
     };
 
     const ENTRIES: EntryMemory =
-        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None, lists: None };
+        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None, shared: None };
 
     fn tuning() -> Tuning {
         Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR)

@@ -9,7 +9,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{
-    Element, Result, Word,
+    Element, Error, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     primitives::scan::Scan,
     resident::PatternArrays,
@@ -159,7 +159,12 @@ impl<O: Word> ColumnLists<O> {
         };
         self.record.launch(work, Grid::groups(RECORD_GROUPS, self.group_size), args)?;
 
+        // Their places are counted in 32 bits.
         let all = rules.len() * cols;
+        if let value @ 0x1_0000_0000.. = all as u64 + 1 {
+            let what = "number of columns of a band, times the methods they are shared out among";
+            return Err(Error::TooLarge { what, value, limit: u32::MAX.into() });
+        }
         let (mut flags, mut columns) = (work.buffer(all + 1)?, work.buffer(cols)?);
         let args = ClassFlags {
             b_col_ptr: &b.col_ptr,

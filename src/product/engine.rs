@@ -89,10 +89,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
     ) -> Result<Done> {
         let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
-        let entries = match self.sharing {
-            Some(_) => entries.shared_out::<T, P>(factors.b.nnz(), self.rules.len()),
-            None => entries,
-        };
+        let entries = entries.shared_out::<T>(&self.tuning, factors.b.nnz(), self.rules.len());
         let limits = || Limits::now(work, &self.tuning, entries);
         let mut done = Done { products: analysis.sizes.products, ..Done::default() };
         while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {

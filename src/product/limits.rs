@@ -3,7 +3,7 @@
 //! true need is kept and not refused.
 use super::{
     method::Method,
-    problem::{Payload, Sizes},
+    problem::Sizes,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
@@ -37,8 +37,16 @@ pub(crate) struct EntryMemory {
     pub rows: u64,
     /// The consumer of a band allocates so much while it holds that band.
     pub consumer: Option<DropMemory>,
-    /// If columns are shared out among methods: the bytes of their lists.
-    pub lists: Option<u64>,
+    /// Only if columns are shared out among methods.
+    pub shared: Option<SharedColumns>,
+}
+
+/// Columns that are shared out among methods: B's entries are gathered for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SharedColumns {
+    pub methods: u64,
+    /// Bytes of what is gathered, whatever the band.
+    pub bytes: u64,
 }
 
 /// Most bytes allocated at once, and the largest buffer.
@@ -57,15 +65,23 @@ impl EntryMemory {
             part_bytes: (area * size_of::<T::Arithmetic>()) as u64,
             rows: rows as u64,
             consumer: None,
-            lists: None,
+            shared: None,
         }
     }
 
-    /// The same if columns are shared out among so many methods: B, with `nnz` entries, is gathered.
-    pub fn shared_out<T: Element, P: Payload<T>>(self, nnz: usize, methods: usize) -> Self {
-        let entry = 4 + size_of::<P::Operand>() + 8;
+    /// The same if columns of a B with `nnz` entries are shared out among so many methods.
+    pub fn shared_out<T: Element>(self, tuning: &Tuning, nnz: usize, methods: usize) -> Self {
+        if methods == 1 {
+            return self;
+        }
+        let operand = match tuning.payload {
+            PayloadKind::Values => size_of::<T>(),
+            PayloadKind::Pairs => size_of::<u32>(),
+        };
+        // Row, operand and products of each entry; many small arrays for each method.
+        let entries = pool_bytes(((4 + operand + 8) * nnz) as u64);
         let small = methods as u64 * 16 * pool_bytes(1 << 10);
-        Self { lists: Some(2 * pool_bytes((entry * nnz) as u64) + small), ..self }
+        Self { shared: Some(SharedColumns { methods: methods as u64, bytes: 2 * entries + small }), ..self }
     }
 }
 
@@ -93,15 +109,12 @@ impl<'a> Limits<'a> {
     /// with no entries the least, with [`Limits::most_entries`] of every column the most.
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let alone = self.need_of_one_method(columns, sizes, nnz);
+        let Some(SharedColumns { methods, bytes }) = self.entries.shared else { return alone };
+        // A flag for each column and method, scanned, and the lists.
+        let flags = 4 * (methods * columns + 1);
+        let classes = 2 * pool_bytes(flags) + self.tuning.scan.scratch_bytes(4, flags / 4);
         // The columns of each method, those of the next one on their way, and all of them together.
-        let shared = |lists: u64| 3 * alone.bytes + lists + self.class_bytes(columns);
-        Need { bytes: self.entries.lists.map_or(alone.bytes, shared), ..alone }
-    }
-
-    /// Flags, scanned, and lists of so many columns.
-    fn class_bytes(&self, columns: u64) -> u64 {
-        let flags = 8 * 4 * (columns + 1);
-        2 * pool_bytes(flags) + self.tuning.scan.scratch_bytes(4, flags / 4)
+        Need { bytes: 3 * alone.bytes + bytes + classes, largest: alone.largest.max(flags) }
     }
 
     /// The same if one method takes all columns.

@@ -1,5 +1,5 @@
 //! Every option of a product with every other: a pairwise covering array of rows, each compared
-//! with the reference to the bit, and the list of what is refused.
+//! with the reference to the bit, and the combinations that are refused.
 use crate::common::{Random, device, equal};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, DeviceMatrix, DeviceVector, Matrix, Method, Part, Planned, Product, Result,

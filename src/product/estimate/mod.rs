@@ -3,7 +3,9 @@ mod product;
 
 use super::{
     bands::Bands,
+    choose::choose,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
+    method::Method,
     problem::Sizes,
     tuning::Tuning,
 };
@@ -36,13 +38,14 @@ pub(crate) fn estimate<T: Element>(
     a: CbcView<'_, T>,
     b: Option<CbcView<'_, T>>,
     (entry_bytes, consumer): (usize, Option<DropMemory>),
+    method: Method,
 ) -> Result<Estimate> {
     let right = b.unwrap_or(a);
     for operand in [a, right] {
         PatternArrays::check_nnz(operand.pattern.nnz() as u64)?;
     }
     let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
-    let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides);
+    let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides).with_method(info, method);
     let (cols, nnz) = (right.pattern.ncols() as u64, right.pattern.nnz() as u64);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
     let (setup, entries) = setup_bytes(&tuning, cols, nnz);
@@ -52,6 +55,8 @@ pub(crate) fn estimate<T: Element>(
     }
     let area = a.shape.product(right.shape).area();
     let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(&tuning, a.pattern.nrows(), entry_bytes, area) };
+    let methods = choose(&tuning, method).len();
+    let entry_memory = entry_memory.shared_out::<T>(&tuning, right.pattern.nnz(), methods);
     let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), &tuning, entry_memory);
 
     let products_of =

@@ -50,7 +50,7 @@ impl<M: Matrix> Product<'_, M> {
             options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
         let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
         let entry = (c_stride * size_of::<M::Element>(), options.drop_memory::<M::Element>(device, c_stride));
-        estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry)
+        estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry, options.method)
     }
 }
 
@@ -58,7 +58,8 @@ impl<M: Matrix> Product<'_, M> {
 mod tests {
     use super::*;
     use crate::{
-        BlockShape, Cbc, Device, DeviceMatrix, device::test_device, generate, matrix::Threshold, product::Report,
+        BlockShape, Cbc, Device, DeviceMatrix, Method, device::test_device, generate, matrix::Threshold,
+        product::Report,
     };
     use proptest::prelude::*;
 
@@ -101,6 +102,25 @@ mod tests {
         check(&p.cast::<f32>(), &p.transpose().cast())?;
         let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
         check(&w, &w.transpose())
+    }
+
+    /// Whatever method is forced: numbers and bands are those of the product.
+    #[test]
+    fn forced_methods_are_cut_as_foretold() -> Result<()> {
+        let device = test_device();
+        let a: Cbc<f64> = generate::power_law(2048, 20_000, BlockShape::SCALAR, Default::default(), 1)?;
+        let a = a.to_scalars();
+        for &method in Method::ALL {
+            let whole = Product::of(&a, &a).method(method).estimate(device.info())?;
+            let room = whole.peak_device_bytes - whole.operand_bytes;
+            for limit in [u64::MAX, whole.operand_bytes + room / 2] {
+                let told = Product::of(&a, &a).method(method).memory_limit(limit).estimate(device.info())?;
+                let (_, report) = to_host(&device, &a, &a, |product| product.method(method).memory_limit(limit))?;
+                assert_eq!((told.products, told.bands), (report.products, report.bands), "{method} within {limit}");
+                assert!(report.used_device_bytes <= told.peak_device_bytes, "{method}: {report:?}, {told:?}");
+            }
+        }
+        Ok(())
     }
 
     #[test]
