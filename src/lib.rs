@@ -149,7 +149,8 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
-/// The README's example is compiled and run with the documentation's.
+/// The examples of these pages are compiled and run with the documentation's.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/solving.md")]
+struct Pages;

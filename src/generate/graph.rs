@@ -123,7 +123,7 @@ mod tests {
         let one = |seed| power_law(77, 300, shape(1, 2), Values::Real, seed).unwrap();
         assert_eq!(one(3), one(3));
         assert_ne!(one(3), one(4));
-        // These values never change: README, tests and reports elsewhere name matrices by their
+        // These values never change: pages, tests and reports elsewhere name matrices by their
         // seeds.
         let matrix = uniform(10, 3, 2, BlockShape::SCALAR, Values::Integer, 42).unwrap();
         assert_eq!(matrix.pattern().row_idx(), [1, 6, 2, 3, 0, 8]);
