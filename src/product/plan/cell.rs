@@ -2,14 +2,14 @@
 //! products are added.
 use super::{
     kind::Arrays,
-    pair::{Pair, Places, Stored},
+    pair::{Pair, Places, StoredFactor},
     sum::GroupSum,
 };
 use crate::{
     BlockShape, DevicePattern, Element, Matrix, Pattern, Result,
     device::{Buffer, Work},
     groups::{Cells, Group},
-    product::{Room, Scaling},
+    product::{Destination, Scaling},
     resident::{DeviceCbc, PatternArrays},
 };
 
@@ -42,12 +42,12 @@ enum Operands<T> {
 
 /// A factor to plan for.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct FactorGrid<'a> {
     pub(super) cells: &'a Cells<DevicePattern>,
     pub(super) transposed: bool,
 }
 
-impl<'a> Side<'a> {
+impl<'a> FactorGrid<'a> {
     pub(super) fn rows(self) -> &'a [Group] {
         let Cells { rows, cols, .. } = self.cells;
         if self.transposed { cols } else { rows }
@@ -58,15 +58,15 @@ impl<'a> Side<'a> {
     }
 
     /// Where cell (`row`, `col`) is stored, if there is one.
-    fn find(self, row: usize, col: usize) -> Option<(Place, Stored<'a>)> {
+    fn find(self, row: usize, col: usize) -> Option<(Place, StoredFactor<'a>)> {
         let at = if self.transposed { (col, row) } else { (row, col) };
-        Some((at, Stored { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
+        Some((at, StoredFactor { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
     }
 }
 
 impl<M: Matrix> CellPlan<M> {
     /// Asks for the kernels of cell `at`, so that those of all cells are made together.
-    pub fn ask(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<()> {
+    pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
             (Some((_, x)), Some((_, y))) => Pair::<M>::ask(work.device(), x, y, places),
             _ => Ok(()),
@@ -75,7 +75,13 @@ impl<M: Matrix> CellPlan<M> {
 
     /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the
     /// mask.
-    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<Option<Self>> {
+    pub fn new(
+        work: &Work,
+        a: FactorGrid<'_>,
+        b: FactorGrid<'_>,
+        at: Place,
+        places: Places<'_>,
+    ) -> Result<Option<Self>> {
         let mut terms: Vec<Term<M>> = Vec::new();
         for k in 0..a.cols().len() {
             let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
@@ -122,23 +128,23 @@ impl<M: Matrix> CellPlan<M> {
         c: &mut DeviceCbc<M::Element>,
     ) -> Result<()> {
         let (Some(sum), Some(parts)) = (&self.sum, parts) else {
-            return self.terms[0].enqueue(work, scaling, (a, b), Room::from(c));
+            return self.terms[0].enqueue(work, scaling, (a, b), Destination::from(c));
         };
         let (stride, mut first) = (c.shape.area(), 0);
         for term in &self.terms {
-            term.enqueue(work, Scaling::plain(), (a, b), Room { values: parts, stride, first })?;
+            term.enqueue(work, Scaling::plain(), (a, b), Destination { values: parts, stride, first })?;
             first += term.pair.c.nnz();
         }
-        sum.run(work, parts, scaling, Room::from(c))
+        sum.run(work, parts, scaling, Destination::from(c))
     }
 }
 
 impl<M: Matrix> Term<M> {
     /// The product of matrices without inner columns and rows.
     fn nothing(work: &Work, (rows, cols): (Group, Group), places: Places<'_>) -> Result<Self> {
-        let none = Group { blocks: 0, side: 1 };
+        let none = Group { blocks: 0, grid: 1 };
         let (a, b) = (empty::<M>(work, rows, none)?, empty::<M>(work, none, cols)?);
-        let stored = |pattern| Stored { pattern, transposed: false };
+        let stored = |pattern| StoredFactor { pattern, transposed: false };
         let pair = Pair::new(work, stored(&a), stored(&b), places)?;
         let zeros = |pattern: DevicePattern| -> Result<_> {
             let (shape, stride) = (pattern.array_shape, pattern.array_shape.area());
@@ -152,7 +158,7 @@ impl<M: Matrix> Term<M> {
         work: &Work,
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
         (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
-        room: Room<'_, M::Element>,
+        room: Destination<'_, M::Element>,
     ) -> Result<()> {
         let operands = match &self.operands {
             Operands::Cells { a: x, b: y } => a.get(x.0, x.1).copied().zip(b.get(y.0, y.1).copied()),
@@ -167,5 +173,5 @@ fn empty<M: Matrix>(work: &Work, rows: Group, cols: Group) -> Result<DevicePatte
     let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
     let host = Pattern::new(rows.blocks, cols.blocks, vec![0; cols.blocks + 1], Vec::new())?;
     let arrays = PatternArrays::upload(work, &host)?;
-    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.side, cols.side)?, row_major: M::ROW_MAJOR })
+    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.grid, cols.grid)?, row_major: M::ROW_MAJOR })
 }

@@ -2,7 +2,7 @@
 //! k)·B(k, h).
 use super::{
     GramParts,
-    cell::{CellPlan, Side},
+    cell::{CellPlan, FactorGrid},
     kind::Arrays,
     pair::Places,
 };
@@ -74,7 +74,7 @@ pub(super) struct GridProduct<M: Matrix> {
 
 impl<M: Matrix> GridProduct<M> {
     /// The inner groups agree: the caller has looked.
-    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, made: Made<'_>) -> Result<Self> {
+    pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: Made<'_>) -> Result<Self> {
         let (rows, cols) = (a.rows(), b.cols());
         made.check(rows, cols)?;
         let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));

@@ -15,10 +15,10 @@ mod weighing;
 mod weights;
 
 pub use inputs::Inputs;
-pub use kind::Kind;
+pub use kind::Plannable;
 pub(crate) use pair::check_mask;
 pub use parts::GramParts;
-pub(super) use weigh::{Weigh, block_diagonal};
+pub(super) use weigh::{ApplyWeights, block_diagonal};
 pub(crate) use weights::DeviceWeights;
 pub use weights::Weights;
 
@@ -28,10 +28,10 @@ use crate::{
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::{Done, Method, Scaling},
+    product::{Counts, Method, Scaling},
     resident::DeviceCbc,
 };
-use cell::Side;
+use cell::FactorGrid;
 use grid::{GridProduct, Made};
 use kind::{ElementOf, arrays, arrays_mut};
 use std::sync::{Mutex, PoisonError};
@@ -79,7 +79,7 @@ use weighing::Weighing;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Plan<K: Kind> {
+pub struct Plan<K: Plannable> {
     device: Device,
     /// The factors as they are stored.
     factors: Vec<K::Pattern>,
@@ -91,12 +91,12 @@ pub struct Plan<K: Kind> {
     alignment: Option<usize>,
     cost: Cost,
     /// What planning counted.
-    done: Done,
+    counts: Counts,
     /// Executions share room, so that two threads take turns.
     state: Mutex<State<K>>,
 }
 
-struct State<K: Kind> {
+struct State<K: Plannable> {
     weighing: Option<Weighing<K::Matrix>>,
     /// All products but the last to be made, from the right.
     inner: Vec<Inner<K>>,
@@ -104,13 +104,13 @@ struct State<K: Kind> {
 }
 
 /// A product of a chain, and room for it.
-struct Inner<K: Kind> {
+struct Inner<K: Plannable> {
     product: GridProduct<K::Matrix>,
     room: Cells<DeviceCbc<ElementOf<K>>>,
 }
 
 /// A product to plan.
-pub(super) struct Wanted<'a, K: Kind> {
+pub(super) struct Wanted<'a, K: Plannable> {
     /// From left to right, and whether each is transposed; two or more.
     pub factors: Vec<(K::Pattern, bool)>,
     pub gram: bool,
@@ -122,32 +122,32 @@ pub(super) struct Wanted<'a, K: Kind> {
     pub method: Method,
 }
 
-impl<K: Kind> Plan<K> {
+impl<K: Plannable> Plan<K> {
     /// Plans within what `work` may allocate.
     pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
         let device = work.device().clone();
         let Wanted { factors, gram, weights, parts, mask, alignment, method } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
         check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let side = |factor: usize| Side { cells: &cells[factor], transposed: factors[factor].1 };
+        let grid = |factor: usize| FactorGrid { cells: &cells[factor], transposed: factors[factor].1 };
 
         let last = factors.len() - 1;
-        let weighing = weights.as_ref().map(|_| Weighing::new(work, side(last))).transpose()?;
+        let weighing = weights.as_ref().map(|_| Weighing::new(work, grid(last))).transpose()?;
         let weighted = weighing.as_ref().map(Weighing::pattern);
         let mut inner: Vec<Inner<K>> = Vec::new();
-        let right = weighted.as_ref().map_or(side(last), stored);
+        let right = weighted.as_ref().map_or(grid(last), stored);
         for left in (1..last).rev() {
             let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-            K::check_inner(side(left), right)?;
-            let product = GridProduct::new(work, side(left), right, Made::whole(method))?;
+            K::check_inner(grid(left), right)?;
+            let product = GridProduct::new(work, grid(left), right, Made::whole(method))?;
             let room = product.c.try_map(|pattern| zeros(work, pattern, None))?;
             inner.push(Inner { product, room });
         }
         let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-        K::check_inner(side(0), right)?;
+        K::check_inner(grid(0), right)?;
         let mask = mask.map(K::cells);
         let made = mask.as_ref().map_or(Made::Parts(parts, method), Made::Mask);
-        let product = GridProduct::new(work, side(0), right, made)?;
+        let product = GridProduct::new(work, grid(0), right, made)?;
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
         let room = inner.iter().flat_map(|inner| inner.room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
@@ -159,8 +159,8 @@ impl<K: Kind> Plan<K> {
             device_bytes: products().map(|product| product.bytes).sum::<u64>() + room + weigh_bytes,
         };
         let longest_run = products().map(|product| product.longest_run).max().unwrap_or(0);
-        let mut done = Done { products: cost.products, longest_run, bands: 1, ..Done::default() };
-        products().flat_map(|product| &product.bins).for_each(|bin| done.add(bin.method, bin.columns, bin.products));
+        let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
+        products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         Ok(Self {
             c: K::of_cells(&device, product.c.clone())?,
             device,
@@ -169,7 +169,7 @@ impl<K: Kind> Plan<K> {
             weights: weighing.as_ref().map(|weighing| weighing.patterns.clone()),
             alignment,
             cost,
-            done,
+            counts,
             state: Mutex::new(State { weighing, inner, last: product }),
         })
     }
@@ -187,8 +187,8 @@ impl<K: Kind> Plan<K> {
     }
 
     /// What planning counted.
-    pub(super) fn done(&self) -> &Done {
-        &self.done
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Zeros on the pattern of C.
@@ -221,7 +221,7 @@ impl<K: Kind> Plan<K> {
     }
 }
 
-impl<K: Kind> Planned for Plan<K> {
+impl<K: Plannable> Planned for Plan<K> {
     type Inputs<'a> = Inputs<'a, K::Device>;
     type Output = K::Device;
 
@@ -259,8 +259,8 @@ impl<K: Kind> Planned for Plan<K> {
     }
 }
 
-fn stored(cells: &Cells<DevicePattern>) -> Side<'_> {
-    Side { cells, transposed: false }
+fn stored(cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
+    FactorGrid { cells, transposed: false }
 }
 
 /// Zeros on a pattern, each block on a multiple of `alignment` bytes.
@@ -272,7 +272,7 @@ fn zeros<T: crate::Element>(work: &Work, pattern: &DevicePattern, alignment: Opt
     Ok(DeviceCbc { pattern: pattern.arrays.clone(), shape, stride, values })
 }
 
-impl<K: Kind> std::fmt::Debug for Plan<K> {
+impl<K: Plannable> std::fmt::Debug for Plan<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Cost { products, device_bytes, .. } = self.cost;
         write!(f, "Plan({products} products, {device_bytes} bytes, C: {:?})", self.c)

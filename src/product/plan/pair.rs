@@ -5,14 +5,14 @@ use crate::{
     element::Element,
     events::ms,
     planned::prepared::same_device,
-    product::{Bin, Method, PlannedProduct, Room, Scaling, Side},
+    product::{Bin, Destination, FactorPattern, Method, PlannedProduct, Scaling},
     resident::DeviceCbc,
 };
 use std::time::Instant;
 
 /// The pattern of a factor as it is stored, and whether its transpose is multiplied.
 #[derive(Clone, Copy)]
-pub(super) struct Stored<'a> {
+pub(super) struct StoredFactor<'a> {
     pub pattern: &'a DevicePattern,
     pub transposed: bool,
 }
@@ -38,8 +38,8 @@ pub(super) struct Pair<M: Matrix> {
 
 impl<M: Matrix> Pair<M> {
     /// Asks for the kernels that [`Pair::new`] will launch; what it will refuse is left to it.
-    pub fn ask(device: &Device, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<()> {
-        let (first, second) = Self::sides(a, b);
+    pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
+        let (first, second) = Self::factors(a, b);
         match places {
             Places::Part(part, method) if first.meets(&second) => {
                 PlannedProduct::<M::Element>::ask(device, &first, &second, Self::part_of_arrays(part), method)
@@ -48,8 +48,8 @@ impl<M: Matrix> Pair<M> {
         }
     }
 
-    pub fn new(work: &Work, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<Self> {
-        let (first, second) = Self::sides(a, b);
+    pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<Self> {
+        let (first, second) = Self::factors(a, b);
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
@@ -89,13 +89,13 @@ impl<M: Matrix> Pair<M> {
 
     /// The factors in the order of their arrays: those of row-major matrices are the transposes',
     /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
-    fn sides(a: Stored<'_>, b: Stored<'_>) -> (Side, Side) {
-        let side = |Stored { pattern, transposed }: Stored<'_>| Side {
+    fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
+        let factor = |StoredFactor { pattern, transposed }: StoredFactor<'_>| FactorPattern {
             pattern: pattern.arrays.clone(),
             shape: pattern.array_shape,
             transposed,
         };
-        let (a, b) = (side(a), side(b));
+        let (a, b) = (factor(a), factor(b));
         if M::ROW_MAJOR { (b, a) } else { (a, b) }
     }
 
@@ -105,7 +105,7 @@ impl<M: Matrix> Pair<M> {
         work: &Work,
         (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        c: Room<'_, M::Element>,
+        c: Destination<'_, M::Element>,
     ) -> Result<()> {
         let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
         self.product.execute(work, operands, scaling, c)

@@ -6,7 +6,7 @@
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
-    product::{Method, Part, PlannedProduct, Room, Scaling, Side},
+    product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -42,12 +42,13 @@ impl<T: Element> GroupSum<T> {
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
         let joined = crate::product::join_patterns(work, first.arrays.nrows, columns)?;
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
-        let side = |pattern: Arc<PatternArrays>| Side { pattern, shape: BlockShape::SCALAR, transposed: false };
+        let factor =
+            |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
         let group_size = 256.min(device.info().max_group_size);
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full, Method::Auto)?,
+            union: PlannedProduct::new(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,
             area: first.array_shape.area(),
             group_size,
         })
@@ -60,7 +61,13 @@ impl<T: Element> GroupSum<T> {
 
     /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after
     /// another, without padding.
-    pub fn run(&self, work: &Work, parts: &Buffer<T>, scaling: Scaling<T::Arithmetic>, c: Room<'_, T>) -> Result<()> {
+    pub fn run(
+        &self,
+        work: &Work,
+        parts: &Buffer<T>,
+        scaling: Scaling<T::Arithmetic>,
+        c: Destination<'_, T>,
+    ) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
         for (pair, run_end, first) in self.union.runs() {
             let nnz = run_end.len();

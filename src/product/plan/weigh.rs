@@ -35,7 +35,7 @@ kernel! {
 const GROUP_SIZE: usize = 256;
 
 /// The kernel, and the room for T.
-pub(crate) struct Weigh<T: Element> {
+pub(crate) struct ApplyWeights<T: Element> {
     kernel: Kernel<WeighEntries<'static, T>>,
     /// Block row of each entry of row-major matrices; the arrays of the others have it.
     rows_by_entry: Option<Buffer<u32>>,
@@ -46,7 +46,7 @@ pub(crate) struct Weigh<T: Element> {
     pub t: DeviceCbc<T>,
 }
 
-impl<T: Element> Weigh<T> {
+impl<T: Element> ApplyWeights<T> {
     /// For a J with this pattern and a W with the pattern `weights`, [`block_diagonal`].
     pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);

@@ -1,5 +1,5 @@
 //! T = W·op(B), for the last factor of a product: cell by cell into room that the plan holds.
-use super::{DeviceWeights, Weigh, Weights, block_diagonal, cell::Side, kind::Arrays};
+use super::{ApplyWeights, DeviceWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
 use crate::{
     DeviceMatrix, DevicePattern, Error, Matrix, Result, device::Work, groups::Cells, plan::Planned,
     structure::Transpose,
@@ -8,7 +8,7 @@ use crate::{
 pub(super) struct Weighing<M: Matrix> {
     /// The transpose of B, if that is what is weighed.
     turned: Option<Cells<Turned<M>>>,
-    weigh: Cells<Weigh<M::Element>>,
+    weigh: Cells<ApplyWeights<M::Element>>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
     pub patterns: Vec<DevicePattern>,
     pub bytes: u64,
@@ -21,7 +21,7 @@ struct Turned<M: Matrix> {
 }
 
 impl<M: Matrix> Weighing<M> {
-    pub fn new(work: &Work, b: Side<'_>) -> Result<Self> {
+    pub fn new(work: &Work, b: FactorGrid<'_>) -> Result<Self> {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
                 let plan = Transpose::new(pattern)?;
@@ -31,9 +31,9 @@ impl<M: Matrix> Weighing<M> {
         };
         let cells =
             turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.pattern().clone()));
-        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, M::ROW_MAJOR);
+        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.grid, M::ROW_MAJOR);
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
-        let weigh = cells.try_map_places(|(row, _), pattern| Weigh::new(work, pattern, &patterns[row]))?;
+        let weigh = cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, pattern, &patterns[row]))?;
         let of_turned = |turned: &Cells<Turned<M>>| -> u64 {
             turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.cbc.values.bytes()).sum()
         };

@@ -1,15 +1,15 @@
-// onto: the runs of a band as those of a pattern that has further entries: empty runs, whose sums are 0.
-//                                                                                            host: src/product/onto.rs
-//   onto_ends     one work-item per entry of the larger pattern, from the one of the first run to that of the last
-//   onto_pieces   one work-item per piece
+// retarget: the runs of a band as those of a pattern that has further entries: empty runs, whose sums are 0.
+//                                                                                            host: src/product/retarget.rs
+//   retarget_ends     one work-item per entry of the larger pattern, from the one of the first run to that of the last
+//   retarget_pieces   one work-item per piece
 //
 //   in      place[nnz]         entry of the larger pattern for each entry of C, ascending
 //   in      run_end[runs]      the band's; its first run is entry `first` of C
 //   out     place_end[places]  last product of the last run up to there; the larger pattern's entry
 //                              `first_place` is the first
 //   in out  piece[pieces]      run
-KERNEL onto_ends(global const uint* place, global const uint* run_end, global uint* place_end, uint first,
-                 uint runs, uint first_place, uint places)
+KERNEL retarget_ends(global const uint* place, global const uint* run_end, global uint* place_end, uint first,
+                     uint runs, uint first_place, uint places)
 {
     const uint i = get_global_id(0);
     if (i >= places)
@@ -18,7 +18,7 @@ KERNEL onto_ends(global const uint* place, global const uint* run_end, global ui
     place_end[i] = run_end[column_of(place + first, runs, first_place + i)];
 }
 
-KERNEL onto_pieces(global const uint* place, global uint4* piece, uint first, uint first_place, uint pieces)
+KERNEL retarget_pieces(global const uint* place, global uint4* piece, uint first, uint first_place, uint pieces)
 {
     const uint i = get_global_id(0);
     if (i < pieces)
