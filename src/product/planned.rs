@@ -37,7 +37,7 @@ pub(super) struct PlannedBand<T: Element> {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
-    /// Destination for the sums of the pieces of runs that are cut.
+    /// Memory for the sums of the pieces of runs that are cut.
     pub parts: Scratch<T::Arithmetic>,
     /// Entry of C that the first run makes.
     pub first: u32,

@@ -230,7 +230,7 @@ impl<T: Element> BlockSums<T> {
         Ok(Self { a, b, kernels, add_parts: Kernel::rare(device, &options)?, tuning, transposed, empty_runs })
     }
 
-    /// Destination for the sums of `parts` pieces of runs that are cut.
+    /// Memory for the sums of `parts` pieces of runs that are cut.
     pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
         work.buffer(parts * self.a.product(self.b).area())
     }

@@ -142,7 +142,7 @@ impl<M: Matrix> CellPlan<M> {
 impl<M: Matrix> Term<M> {
     /// The product of matrices without inner columns and rows.
     fn nothing(work: &Work, (rows, cols): (Group, Group), places: Places<'_>) -> Result<Self> {
-        let none = Group { blocks: 0, grid: 1 };
+        let none = Group { blocks: 0, side: 1 };
         let (a, b) = (empty::<M>(work, rows, none)?, empty::<M>(work, none, cols)?);
         let stored = |pattern| StoredFactor { pattern, transposed: false };
         let pair = Pair::new(work, stored(&a), stored(&b), places)?;
@@ -173,5 +173,5 @@ fn empty<M: Matrix>(work: &Work, rows: Group, cols: Group) -> Result<DevicePatte
     let (rows, cols) = if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) };
     let host = Pattern::new(rows.blocks, cols.blocks, vec![0; cols.blocks + 1], Vec::new())?;
     let arrays = PatternArrays::upload(work, &host)?;
-    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.grid, cols.grid)?, row_major: M::ROW_MAJOR })
+    Ok(DevicePattern { arrays, array_shape: BlockShape::new(rows.side, cols.side)?, row_major: M::ROW_MAJOR })
 }

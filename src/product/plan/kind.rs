@@ -61,8 +61,8 @@ impl<M: Matrix> Grid for M {
 
     fn cells(pattern: &DevicePattern) -> Cells<DevicePattern> {
         let shape = pattern.shape();
-        let rows = Group { blocks: pattern.nrows(), grid: shape.rows() };
-        let cols = Group { blocks: pattern.ncols(), grid: shape.cols() };
+        let rows = Group { blocks: pattern.nrows(), side: shape.rows() };
+        let cols = Group { blocks: pattern.ncols(), side: shape.cols() };
         Cells::one(rows, cols, pattern.clone())
     }
 
@@ -161,7 +161,7 @@ pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceC
 
 /// A grid of one cell, whose size nothing here asks for.
 fn one_cell<X>(x: X) -> Cells<X> {
-    let group = Group { blocks: 0, grid: 1 };
+    let group = Group { blocks: 0, side: 1 };
     Cells::one(group, group, x)
 }
 

@@ -31,7 +31,7 @@ impl<M: Matrix> Weighing<M> {
         };
         let cells =
             turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.pattern().clone()));
-        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.grid, M::ROW_MAJOR);
+        let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, M::ROW_MAJOR);
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
         let weigh = cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, pattern, &patterns[row]))?;
         let of_turned = |turned: &Cells<Turned<M>>| -> u64 {

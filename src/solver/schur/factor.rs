@@ -35,7 +35,7 @@ kernel! {
     }
 }
 
-/// FactorPattern of the largest blocks that one work-item holds in registers: 21 numbers.
+/// Side of the largest blocks that one work-item holds in registers: 21 numbers.
 const EACH_MAX: usize = 6;
 
 pub(super) struct Factor<T: Element> {
