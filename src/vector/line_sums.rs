@@ -7,12 +7,12 @@
 use super::lines::{Index, LineTuning, Lines};
 use crate::{
     BlockShape, Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
     element::Piece,
     element::Scaling,
     resident::{DeviceCbc, PatternArrays},
 };
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 kernel! {
     struct SumTiles<T: Element> = "sum_tiles" in "vector/line_sums.cl" {
@@ -72,8 +72,8 @@ pub(crate) struct LineSums<T: Element> {
     tiles: Option<Kernel<SumTiles<'static, T>>>,
     pieces: Kernel<SumPieces<'static, T>>,
     add_parts: Kernel<AddParts<'static, T>>,
-    /// Scratch: the sums of the pieces of lines that are cut. Two threads take turns to enqueue.
-    parts: Mutex<Buffer<T::Arithmetic>>,
+    /// The sums of the pieces of lines that are cut.
+    parts: Scratch<T::Arithmetic>,
     group_size: usize,
 }
 
@@ -130,7 +130,7 @@ impl<T: Element> LineSums<T> {
                 0 => Kernel::rare(device, &options)?,
                 _ => Kernel::new(device, &options)?,
             },
-            parts: Mutex::new(work.buffer(lines.parts * width)?),
+            parts: Scratch::reserve(&work, lines.parts * width)?,
             group_size: tuning.group_size,
             lines,
             width,
@@ -155,7 +155,7 @@ impl<T: Element> LineSums<T> {
         let Self { lines, group_size, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, values, stride) = (&pattern.col_ptr, &pattern.row_idx, &a.values, a.stride as u32);
-        let mut parts = self.parts();
+        let mut parts = self.parts.take(work)?;
         if let Some(tiles) = &self.tiles {
             let tile_line = &lines.tile_line;
             let args = SumTiles { line_ptr, tile_line, other, source, values, x, y, stride, alpha, beta };
@@ -168,13 +168,9 @@ impl<T: Element> LineSums<T> {
         self.add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), args)
     }
 
-    fn parts(&self) -> MutexGuard<'_, Buffer<T::Arithmetic>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Bytes of device memory held beside the pattern, size classes included.
     pub fn bytes(&self) -> u64 {
-        self.lines.bytes() + self.parts().bytes()
+        self.lines.bytes() + self.parts.bytes()
     }
 }
 

@@ -237,9 +237,7 @@ impl<T: Element> BlockSums<T> {
 
     /// The same for executions of a plan, which then ask for no memory.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
-        let reserved = Scratch::new(work.device(), parts * self.a.product(self.b).area())?;
-        reserved.take(work)?;
-        Ok(reserved)
+        Scratch::reserve(work, parts * self.a.product(self.b).area())
     }
 
     /// Writes the block of C of each run.

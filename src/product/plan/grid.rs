@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     DevicePattern, Element, Error, Matrix, Part, Result,
-    device::{Buffer, Work},
+    device::{Scratch, Work},
     groups::{Cells, Group, of_pattern, told},
     product::{Bin, Method, Scaling},
     resident::DeviceCbc,
@@ -69,7 +69,7 @@ pub(super) struct GridProduct<M: Matrix> {
     cells: Vec<CellPlan<M>>,
     /// Products that are yet to be added: those of one cell at a time, one after another, without
     /// padding. `None` if no cell adds any.
-    parts: Option<Buffer<M::Element>>,
+    parts: Option<Scratch<M::Element>>,
 }
 
 impl<M: Matrix> GridProduct<M> {
@@ -90,7 +90,7 @@ impl<M: Matrix> GridProduct<M> {
         }
         let parts = match cells.iter().map(CellPlan::parts).max() {
             None | Some(0) => None,
-            Some(elements) => Some(work.buffer(elements)?),
+            Some(elements) => Some(Scratch::reserve(work, elements)?),
         };
         let pairs = || cells.iter().flat_map(|cell| &cell.terms).map(|term| &term.pair);
         let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
@@ -100,7 +100,7 @@ impl<M: Matrix> GridProduct<M> {
             flops: pairs().map(|pair| pair.flops).sum(),
             longest_run: pairs().map(|pair| pair.longest_run).max().unwrap_or(0),
             bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
-            bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Buffer::bytes),
+            bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Scratch::bytes),
             cells,
             parts,
         })
@@ -108,15 +108,16 @@ impl<M: Matrix> GridProduct<M> {
 
     /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
     pub fn enqueue(
-        &mut self,
+        &self,
         work: &Work,
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
         operands: (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
         c: &mut Cells<&mut DeviceCbc<M::Element>>,
     ) -> Result<()> {
+        let mut parts = self.parts.as_ref().map(|parts| parts.take(work)).transpose()?;
         for cell in &self.cells {
             if let Some(c) = c.get_mut(cell.at.0, cell.at.1) {
-                cell.enqueue(work, scaling, operands, self.parts.as_mut(), c)?;
+                cell.enqueue(work, scaling, operands, parts.as_deref_mut(), c)?;
             }
         }
         Ok(())

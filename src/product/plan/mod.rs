@@ -23,18 +23,17 @@ pub(crate) use weights::DeviceWeights;
 pub use weights::Weights;
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Error, Result,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Result,
     device::Work,
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     product::{Counts, Method, Scaling},
-    resident::DeviceCbc,
+    resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
 use cell::FactorGrid;
 use grid::{GridProduct, Made};
-use kind::{ElementOf, arrays, arrays_mut};
-use std::sync::{Mutex, PoisonError};
+use kind::{Arrays, ElementOf, arrays, arrays_mut};
 use weighing::Weighing;
 
 /// A product of matrices whose patterns stay the same, prepared by
@@ -44,8 +43,8 @@ use weighing::Weighing;
 /// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
 /// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right, each product into room that the plan holds; its bits are
-/// those of the products one after the other, and in `f16` what is between them is rounded to it.
+/// A chain is multiplied from the right. Its bits are those of the products one after the other;
+/// in `f16` each of them is rounded to it.
 /// With weights W the right factor B becomes T = W·B first: an element of a block of T is the sum
 /// over the block's inner index in ascending order, each multiplication rounded before it is added,
 /// that sum multiplied by the weight if there is one; or an element of B multiplied by its weight;
@@ -92,21 +91,17 @@ pub struct Plan<K: Plannable> {
     cost: Cost,
     /// What planning counted.
     counts: Counts,
-    /// Executions share room, so that two threads take turns.
-    state: Mutex<State<K>>,
-}
-
-struct State<K: Plannable> {
     weighing: Option<Weighing<K::Matrix>>,
     /// All products but the last to be made, from the right.
     inner: Vec<Inner<K>>,
-    last: GridProduct<K::Matrix>,
+    /// The product that makes C.
+    outer: GridProduct<K::Matrix>,
 }
 
-/// A product of a chain, and room for it.
+/// A product of a chain that another factor is multiplied by.
 struct Inner<K: Plannable> {
     product: GridProduct<K::Matrix>,
-    room: Cells<DeviceCbc<ElementOf<K>>>,
+    c: Cells<ScratchMatrix<ElementOf<K>>>,
 }
 
 /// A product to plan.
@@ -140,8 +135,8 @@ impl<K: Plannable> Plan<K> {
             let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
             K::check_inner(grid(left), right)?;
             let product = GridProduct::new(work, grid(left), right, Made::whole(method))?;
-            let room = product.c.try_map(|pattern| zeros(work, pattern, None))?;
-            inner.push(Inner { product, room });
+            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
+            inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
         K::check_inner(grid(0), right)?;
@@ -150,13 +145,13 @@ impl<K: Plannable> Plan<K> {
         let product = GridProduct::new(work, grid(0), right, made)?;
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
-        let room = inner.iter().flat_map(|inner| inner.room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
+        let scratch = inner.iter().flat_map(|inner| inner.c.iter()).map(|(_, cell)| cell.bytes()).sum::<u64>();
         let weigh = |of: &Weighing<_>| (of.flops(weights.as_deref().unwrap_or_default()), of.bytes);
         let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
         let cost = Cost {
             products: products().map(|product| product.products).sum(),
             flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
-            device_bytes: products().map(|product| product.bytes).sum::<u64>() + room + weigh_bytes,
+            device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
         };
         let longest_run = products().map(|product| product.longest_run).max().unwrap_or(0);
         let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
@@ -170,7 +165,9 @@ impl<K: Plannable> Plan<K> {
             alignment,
             cost,
             counts,
-            state: Mutex::new(State { weighing, inner, last: product }),
+            weighing,
+            inner,
+            outer: product,
         })
     }
 
@@ -241,22 +238,31 @@ impl<K: Plannable> Planned for Plan<K> {
         let factors = inputs.all(self.factors.len(), self.gram)?;
         self.check(&factors, into.c)?;
         let weights = self.weights_of(&inputs)?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { weighing, inner, last: product } = &mut *state;
         let last = factors.len() - 1;
-        let mut right = arrays::<K>(factors[last]);
-        if let Some(weighing) = weighing {
-            weighing.check(weights)?;
-            right = weighing.run(work, &right, weights)?;
+        let stored = arrays::<K>(factors[last]);
+        let mut made = match &self.weighing {
+            None => None,
+            Some(weighing) => {
+                weighing.check(weights)?;
+                Some(weighing.run(work, &stored, weights)?)
+            }
+        };
+        for (Inner { product, c }, left) in self.inner.iter().zip((1..last).rev()) {
+            let mut c = c.try_map(|cell| cell.take(work))?;
+            let operands = (&arrays::<K>(factors[left]), &made_or(&made, &stored));
+            product.enqueue(work, Scaling::plain(), operands, &mut c.map_mut(|cell| &mut **cell))?;
+            made = Some(c);
         }
-        for (Inner { product, room }, left) in inner.iter_mut().zip((1..last).rev()) {
-            let mut into = room.map_mut(|cell| cell);
-            product.enqueue(work, Scaling::plain(), (&arrays::<K>(factors[left]), &right), &mut into)?;
-            right = Cells::map(room, |cell| cell);
-        }
-        let scaling = Scaling::new(into.alpha, into.beta);
-        product.enqueue(work, scaling, (&arrays::<K>(factors[0]), &right), &mut arrays_mut::<K>(into.c))
+        let (scaling, operands) =
+            (Scaling::new(into.alpha, into.beta), (&arrays::<K>(factors[0]), &made_or(&made, &stored)));
+        self.outer.enqueue(work, scaling, operands, &mut arrays_mut::<K>(into.c))
     }
+}
+
+/// The right factor of the next product of a chain: what was made, or the last factor as it is
+/// stored.
+fn made_or<'a, T: Element>(made: &'a Option<Cells<TakenMatrix<'_, T>>>, stored: &'a Arrays<'_, T>) -> Arrays<'a, T> {
+    made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
 }
 
 fn stored(cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
@@ -264,7 +270,7 @@ fn stored(cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
 }
 
 /// Zeros on a pattern, each block on a multiple of `alignment` bytes.
-fn zeros<T: crate::Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
+fn zeros<T: Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
     let shape = pattern.array_shape;
     let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
     let mut values = work.buffer(pattern.nnz() * stride)?;
