@@ -19,14 +19,14 @@ choose_features() {
 # Seconds on two cores, with nothing installed, compiled or cached before. A step above its own is marked; a program above its
 # total fails where CI is set. docs/testing.md says what is aimed at, and what was measured. The jobs of a pool have no budgets.
 budgets='
-tools/test: total             1500
+tools/test: total             1100
   setup                        180
   build                        500
-  tests                        800
+  tests                        600
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
-.ci/run: total                2400
+.ci/run: total                1900
   formatting                    10
   licences                      20
   demo and lints               900
