@@ -1,7 +1,9 @@
-//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their squares. Kernels: `cl/vector/line_sums.cl`.
+//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their
+//! squares. Kernels: `cl/vector/line_sums.cl`.
 //!
-//! The terms of a sum are added in ascending place, cut every [`RUN_PIECE`] entries (blocks) of the line from its start, the pieces left to
-//! right: the order of a product with a matrix of one column.
+//! The terms of a sum are added in ascending place. A line is cut every [`RUN_PIECE`] entries
+//! (blocks) from its start, and the pieces are added left to right. That is the order of a product
+//! with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::lines::{Index, LineTuning, Lines};
@@ -54,20 +56,20 @@ kernel! {
     }
 }
 
-/// What is summed.
+/// The terms of the sums.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Terms<'a, V> {
     /// Elements times those of a vector, for each scalar line, in an algebra.
     Products(&'a Semiring<V>),
-    /// Squares, for each scalar line; the root of the sum.
+    /// Squares, for each scalar line. The result is the root of the sum.
     Squares,
-    /// Squares, for each line of blocks; the root of the sum.
+    /// Squares, for each line of blocks. The result is the root of the sum.
     BlockSquares,
 }
 
 pub(crate) struct LineSums<T: Element> {
     lines: Lines,
-    /// Sums of a line.
+    /// Number of sums of a line.
     width: usize,
     tiles: Option<Kernel<SumTiles<'static, T>>>,
     pieces: Kernel<SumPieces<'static, T>>,
@@ -78,7 +80,7 @@ pub(crate) struct LineSums<T: Element> {
 }
 
 impl<T: Element> LineSums<T> {
-    /// For blocks of `shape` on `pattern`: of its rows or of its columns.
+    /// Prepares sums over the rows or the columns of `pattern`, with blocks of `shape`.
     pub fn new(
         device: &Device,
         pattern: &Arc<PatternArrays>,
@@ -137,13 +139,13 @@ impl<T: Element> LineSums<T> {
         })
     }
 
-    /// Sums made.
+    /// Number of sums.
     pub fn len(&self) -> usize {
         self.lines.len() * self.width
     }
 
-    /// y = alpha·sums + beta·y, or the roots of the sums of squares, where x is not read. A is on the pattern, x and y are as long as its sides:
-    /// the caller has looked.
+    /// y = alpha·sums + beta·y, or the roots of the sums of squares, for which x is not read. The
+    /// caller has checked that A is on the pattern, and x and y are as long as its sides.
     pub fn run(
         &self,
         work: &Work,
@@ -180,7 +182,8 @@ mod tests {
     use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
     use nalgebra::DMatrix;
 
-    /// Work-items, entries of a tile, entries at once: fewer items than sums of a line, as many, more; lines in tiles, or all in pieces.
+    /// Work-items, entries of a tile, entries at once. There are fewer items than sums of a line, as
+    /// many, or more; lines are in tiles, or all in pieces.
     const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
 
     /// A long row and a long column among short and empty ones.
@@ -198,7 +201,7 @@ mod tests {
     fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // A few more than a piece.
+        // A few entries more than a piece.
         for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
             let host = arrow(n, BlockShape::new(r, c)?)?;
             let a = DeviceCbc::upload(&work, host.as_cbc())?;
@@ -234,7 +237,7 @@ mod tests {
     fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // From node k to node k + 1 it is k + 1, and there is a long way from the first to the last.
+        // The edge from node k to node k + 1 has length k + 1, one from the first to the last 100.
         let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
         let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
@@ -245,7 +248,8 @@ mod tests {
             let sums = LineSums::tuned(&device, &a.pattern, a.shape, true, terms, tuning)?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
-            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its sum is EMPTY.
+            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its sum
+            // is EMPTY.
             for want in [
                 [0.0, 1.0, far, far, 100.0],
                 [0.0, 1.0, 3.0, far, 100.0],

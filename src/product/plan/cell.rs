@@ -1,5 +1,4 @@
-//! One cell of a product of grids: a plan for each inner group that makes it, and how their
-//! products are added.
+//! One cell of a product of grids: a plan for each inner group, and how their products are added.
 use super::{
     kind::Arrays,
     pair::{Pair, Places, StoredFactor},
@@ -19,7 +18,7 @@ pub(super) type Place = (usize, usize);
 /// A cell of C.
 pub(super) struct CellPlan<M: Matrix> {
     pub at: Place,
-    /// One or more.
+    /// The products that are added, at least one.
     pub terms: Vec<Term<M>>,
     /// How to add the products, if there are several.
     pub sum: Option<GroupSum<M::Element>>,
@@ -31,16 +30,16 @@ pub(super) struct Term<M: Matrix> {
     pub pair: Pair<M>,
 }
 
-/// What a term multiplies.
+/// The operands of a term.
 enum Operands<T> {
     /// Cells as they are stored.
     Cells { a: Place, b: Place },
-    /// Matrices without inner columns and rows: a cell of the mask that no inner group makes is
-    /// explicit zeros.
+    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
+    /// cell then holds explicit zeros.
     Nothing { a: DeviceCbc<T>, b: DeviceCbc<T> },
 }
 
-/// A factor to plan for.
+/// A factor of a product: its cells, and whether its transpose is multiplied.
 #[derive(Clone, Copy)]
 pub struct FactorGrid<'a> {
     pub(super) cells: &'a Cells<DevicePattern>,
@@ -73,7 +72,7 @@ impl<M: Matrix> CellPlan<M> {
         })
     }
 
-    /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the
+    /// Plans cell `at` of A·B. `None` if it has no inner group; a masked product has every cell of the
     /// mask.
     pub fn new(
         work: &Work,
@@ -117,8 +116,7 @@ impl<M: Matrix> CellPlan<M> {
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
-    /// The cell, alpha times, added to beta times what was in `c`; `parts` is room for products to
-    /// be added.
+    /// Enqueues c = alpha·cell + beta·c. `parts` takes the products that are to be added.
     pub fn enqueue(
         &self,
         work: &Work,

@@ -1,5 +1,5 @@
-//! One product of two grids of cells, planned: C(g, h) is the sum over the inner groups k of A(g,
-//! k)·B(k, h).
+//! One product of two grids of cells, planned: C(g, h) is the sum of A(g, k)·B(k, h) over the inner
+//! groups k.
 use super::{
     GramParts,
     cell::{CellPlan, FactorGrid},
@@ -14,20 +14,20 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// What of C is made.
+/// The entries of a grid C that a product computes, and how.
 #[derive(Clone, Copy)]
-pub(super) enum Made<'a> {
-    /// By this method.
+pub(super) enum GridPlaces<'a> {
+    /// A part of the groups, by a method.
     Parts(GramParts, Method),
     Mask(&'a Cells<DevicePattern>),
 }
 
-impl Made<'_> {
+impl GridPlaces<'_> {
     pub fn whole(method: Method) -> Self {
         Self::Parts(GramParts { diagonal: Part::Full, between: Part::Full }, method)
     }
 
-    /// What of the cell at (`row`, `col`).
+    /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
     fn of(&self, row: usize, col: usize) -> Option<Places<'_>> {
         match self {
             Self::Parts(parts, method) => parts.of(row, col).map(|part| Places::Part(part, *method)),
@@ -67,14 +67,14 @@ pub(super) struct GridProduct<M: Matrix> {
     pub bins: Vec<Bin>,
     pub bytes: u64,
     cells: Vec<CellPlan<M>>,
-    /// Products that are yet to be added: those of one cell at a time, one after another, without
+    /// Scratch for the products of one cell before they are added: one after another, without
     /// padding. `None` if no cell adds any.
     parts: Option<Scratch<M::Element>>,
 }
 
 impl<M: Matrix> GridProduct<M> {
-    /// The inner groups agree: the caller has looked.
-    pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: Made<'_>) -> Result<Self> {
+    /// Plans A·B. The caller has checked that the inner groups agree.
+    pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: GridPlaces<'_>) -> Result<Self> {
         let (rows, cols) = (a.rows(), b.cols());
         made.check(rows, cols)?;
         let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
@@ -106,7 +106,7 @@ impl<M: Matrix> GridProduct<M> {
         })
     }
 
-    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    /// Enqueues C = alpha·op(A)·op(B) + beta·C. The caller has checked the arrays.
     pub fn enqueue(
         &self,
         work: &Work,

@@ -1,5 +1,5 @@
-//! The kinds of matrices that products are planned for: matrices, and matrices of groups. To a plan
-//! a matrix is a grid of one cell.
+//! The matrices that products are planned for: matrices, and matrices of groups. A plan treats a
+//! matrix as a grid of one cell.
 use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
@@ -8,7 +8,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// A kind of matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
+/// A matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
 pub trait Plannable: Grid {}
 
 impl<K: Grid> Plannable for K {}
@@ -154,12 +154,12 @@ pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_, ElementOf<K>> {
     K::matrices(of).into_map(|m| &m.cbc)
 }
 
-/// The same, to write to.
+/// The arrays of each cell, to write to.
 pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc<ElementOf<K>>> {
     K::matrices_mut(of).into_map(|m| &mut m.cbc)
 }
 
-/// A grid of one cell, whose size nothing here asks for.
+/// A grid of one cell. Its size is not used.
 fn one_cell<X>(x: X) -> Cells<X> {
     let group = Group { blocks: 0, side: 1 };
     Cells::one(group, group, x)

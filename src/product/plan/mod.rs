@@ -1,8 +1,8 @@
 //! Planned products: structure once, values many times.
 //!
 //! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, where
-//! their sums go, the pattern of the result. An execution then is the sums alone. Every product is
-//! one of grids of cells; a matrix is a grid of one cell.
+//! their sums go, the pattern of the result. An execution computes the sums alone. Every product is
+//! planned as one of grids of cells. A matrix is a grid of one cell.
 mod cell;
 mod grid;
 mod inputs;
@@ -32,7 +32,7 @@ use crate::{
     resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
 use cell::FactorGrid;
-use grid::{GridProduct, Made};
+use grid::{GridPlaces, GridProduct};
 use kind::{Arrays, ElementOf, arrays, arrays_mut};
 use weighing::Weighing;
 
@@ -43,19 +43,20 @@ use weighing::Weighing;
 /// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
 /// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right. Its bits are those of the products one after the other;
-/// in `f16` each of them is rounded to it.
-/// With weights W the right factor B becomes T = W·B first: an element of a block of T is the sum
-/// over the block's inner index in ascending order, each multiplication rounded before it is added,
-/// that sum multiplied by the weight if there is one; or an element of B multiplied by its weight;
-/// rounded to the element type. [`reference::gram_weighted`](crate::reference::gram_weighted) has
-/// the same bits. Two elements of JᵀWJ that mirror each other are rounded apart: the whole of it
-/// need not be symmetric to the last bit.
+/// A chain is multiplied from the right. Its bits are those of the products one after the other. In
+/// `f16` each of them is rounded to `f16`.
 ///
-/// Of groups, C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), wherever at least one
-/// k has both, on the union of the products' patterns. Each product is summed by itself and rounded
-/// to the element type; then the products are added in ascending k and the sum is rounded. With one
-/// k there is nothing to add. [`reference::multiply_groups`](crate::reference::multiply_groups) and
+/// With weights W the right factor B becomes T = W·B first. With information matrices an element of
+/// T is a sum over the block's inner index in ascending order. Each multiplication is rounded before
+/// it is added, and the sum is multiplied by the weight if there is one. With weights alone it is an
+/// element of B multiplied by its weight. T is rounded to the element type.
+/// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of
+/// JᵀWJ that mirror each other are rounded apart, so that it need not be symmetric to the last bit.
+///
+/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its pattern
+/// is the union of the products' patterns. Each product is summed by itself and rounded to the
+/// element type. Then the products are added in ascending k and the sum is rounded. With one k
+/// nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups) and
 /// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
@@ -89,7 +90,7 @@ pub struct Plan<K: Plannable> {
     c: K::Pattern,
     alignment: Option<usize>,
     cost: Cost,
-    /// What planning counted.
+    /// The counts of planning.
     counts: Counts,
     weighing: Option<Weighing<K::Matrix>>,
     /// All products but the last to be made, from the right.
@@ -118,7 +119,7 @@ pub(super) struct Wanted<'a, K: Plannable> {
 }
 
 impl<K: Plannable> Plan<K> {
-    /// Plans within what `work` may allocate.
+    /// Plans within the memory that `work` may allocate.
     pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
         let device = work.device().clone();
         let Wanted { factors, gram, weights, parts, mask, alignment, method } = wanted;
@@ -134,14 +135,14 @@ impl<K: Plannable> Plan<K> {
         for left in (1..last).rev() {
             let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
             K::check_inner(grid(left), right)?;
-            let product = GridProduct::new(work, grid(left), right, Made::whole(method))?;
+            let product = GridProduct::new(work, grid(left), right, GridPlaces::whole(method))?;
             let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
             inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
         K::check_inner(grid(0), right)?;
         let mask = mask.map(K::cells);
-        let made = mask.as_ref().map_or(Made::Parts(parts, method), Made::Mask);
+        let made = mask.as_ref().map_or(GridPlaces::Parts(parts, method), GridPlaces::Mask);
         let product = GridProduct::new(work, grid(0), right, made)?;
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
@@ -183,7 +184,7 @@ impl<K: Plannable> Plan<K> {
         self.weights.as_deref().unwrap_or_default()
     }
 
-    /// What planning counted.
+    /// The counts of planning.
     pub(super) fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -206,7 +207,7 @@ impl<K: Plannable> Plan<K> {
         K::check(&self.c, "C", c)
     }
 
-    /// The weights, if they are given where they are wanted, and nowhere else.
+    /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
     fn weights_of<'a, 'b>(&self, inputs: &'b Inputs<'a, K::Device>) -> Result<&'b [DeviceWeights<'a, K::Matrix>]> {
         match (&inputs.weights, self.weights.is_none()) {
             (Some(_), true) => {

@@ -1,4 +1,4 @@
-//! One product of two matrices, planned: what each cell of a planned product is made of.
+//! One product of two matrices, planned. Cells of a planned product are sums of these.
 use crate::{
     DevicePattern, Error, Matrix, Part, Result,
     device::{Device, Work},
@@ -17,10 +17,10 @@ pub(super) struct StoredFactor<'a> {
     pub transposed: bool,
 }
 
-/// What of a product is made.
+/// The entries of C that a product computes, and how.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
-    /// By this method.
+    /// A part of C, by a method.
     Part(Part, Method),
     Mask(&'a DevicePattern),
 }
@@ -37,7 +37,7 @@ pub(super) struct Pair<M: Matrix> {
 }
 
 impl<M: Matrix> Pair<M> {
-    /// Asks for the kernels that [`Pair::new`] will launch; what it will refuse is left to it.
+    /// Asks for the kernels that [`Pair::new`] launches. Refuses nothing: that is left to it.
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
         let (first, second) = Self::factors(a, b);
         match places {
@@ -78,7 +78,7 @@ impl<M: Matrix> Pair<M> {
         })
     }
 
-    /// In the arrays of row-major matrices what is above becomes what is below.
+    /// The same part in the arrays: above and below trade places if matrices are row-major.
     fn part_of_arrays(part: Part) -> Part {
         match (M::ROW_MAJOR, part) {
             (false, part) | (true, part @ Part::Full) => part,
@@ -99,7 +99,7 @@ impl<M: Matrix> Pair<M> {
         if M::ROW_MAJOR { (b, a) } else { (a, b) }
     }
 
-    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    /// Enqueues C = alpha·op(A)·op(B) + beta·C. The caller has checked the arrays.
     pub fn enqueue(
         &self,
         work: &Work,
@@ -112,7 +112,7 @@ impl<M: Matrix> Pair<M> {
     }
 }
 
-/// Refuses a mask that is not one of arrays of `rows` x `cols` entries.
+/// Refuses a mask whose arrays are not those of `rows` x `cols` entries.
 pub(crate) fn check_mask(
     mask: &DevicePattern,
     device: &Device,

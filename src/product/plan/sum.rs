@@ -1,8 +1,7 @@
 //! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that
-//! product, planned once, say which blocks sum to which, in ascending order. Of that plan nothing
-//! is multiplied.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of that product,
+//! planned once, name the blocks of each sum in ascending order. The product itself is not computed.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
@@ -36,7 +35,7 @@ pub(crate) struct GroupSum<T: Element> {
 }
 
 impl<T: Element> GroupSum<T> {
-    /// For matrices with these patterns, at least two, of one size and block shape.
+    /// Plans the sum of matrices with these patterns: at least two, of one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern]) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
@@ -59,8 +58,8 @@ impl<T: Element> GroupSum<T> {
         &self.union.c
     }
 
-    /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after
-    /// another, without padding.
+    /// C = alpha·(P0 + P1 + …) + beta·C. `parts` holds the blocks of P0, P1, … one after another,
+    /// without padding.
     pub fn run(
         &self,
         work: &Work,

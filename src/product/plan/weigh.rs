@@ -31,13 +31,13 @@ kernel! {
     }
 }
 
-/// One item per element: nothing here depends on the size.
+/// One item per element: no result depends on the size.
 const GROUP_SIZE: usize = 256;
 
-/// The kernel, and the memory of T.
+/// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights<T: Element> {
     kernel: Kernel<WeighEntries<'static, T>>,
-    /// Block row of each entry of row-major matrices; the arrays of the others have it.
+    /// The block row of each entry if matrices are row-major; otherwise it is in the arrays.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
@@ -47,7 +47,7 @@ pub(crate) struct ApplyWeights<T: Element> {
 }
 
 impl<T: Element> ApplyWeights<T> {
-    /// For a J with this pattern and a W with the pattern `weights`, [`block_diagonal`].
+    /// Prepares for a J with this pattern and a W with the pattern `weights`, a [`block_diagonal`].
     pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
         let group_size = GROUP_SIZE.min(device.info().max_group_size);
@@ -96,7 +96,7 @@ impl<T: Element> ApplyWeights<T> {
         Ok(())
     }
 
-    /// T = W·J. The caller has checked both.
+    /// Enqueues T = W·J. The caller has checked both.
     pub fn run<M: Matrix<Element = T>>(
         &self,
         work: &Work,
@@ -105,7 +105,7 @@ impl<T: Element> ApplyWeights<T> {
     ) -> Result<TakenMatrix<'_, T>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), GROUP_SIZE.min(self.device().info().max_group_size));
-        // What is not read is given J's blocks.
+        // J's blocks stand in for arguments that are not read.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
         let (weight, rows_per_weight) =
             self.vector(weights).map_or((&j.values, 0), |(vector, rows)| (&vector.values, rows));
@@ -153,14 +153,14 @@ impl<T: Element> ApplyWeights<T> {
         (self.t.pattern().nnz() * self.shape.area()) as u64 * of_element
     }
 
-    /// Bytes of device memory held, size classes included; the patterns of T and W are others'.
+    /// Bytes of device memory held, size classes included. The patterns of T and W belong to others.
     pub fn bytes(&self) -> u64 {
         let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
         rows + self.t.bytes()
     }
 }
 
-/// `n` blocks of `side` x `side` on the diagonal.
+/// The pattern of `n` blocks of `side` x `side` on the diagonal.
 pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let host = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
     let arrays = PatternArrays::upload(work, &host)?;

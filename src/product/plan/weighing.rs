@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) struct Weighing<M: Matrix> {
-    /// The transpose of B, if that is what is weighed.
+    /// The transpose of B, if the weights multiply that.
     turned: Option<Cells<Turned<M>>>,
     weigh: Cells<ApplyWeights<M::Element>>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
@@ -70,7 +70,7 @@ impl<M: Matrix> Weighing<M> {
         })
     }
 
-    /// T of the cells `b` as they are stored. The caller has checked both.
+    /// Enqueues T for the cells `b` as they are stored. The caller has checked both.
     pub fn run(
         &self,
         work: &Work,
