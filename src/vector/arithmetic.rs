@@ -48,16 +48,18 @@ pub(crate) const PIECE: usize = 1024;
 const GROUP_SIZE: usize = 128;
 
 impl<T: Field> DeviceVector<T> {
-    /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the vectors
-    /// have no elements.
+    /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the
+    /// vectors have no elements.
     ///
-    /// Each product is rounded. Then every 1024 of them are folded in halves: the second 512 are added
-    /// to the first 512, the second 256 of these to the first, and so on to one. The sums are folded
-    /// likewise until one is left. The bits are those of [`reference::dot`](crate::reference::dot) on
-    /// every device. Rounding errors grow with the logarithm of the length.
+    /// Each product is rounded. Then every 1024 of them are folded in halves: the second 512 are
+    /// added to the first 512, the second 256 of these to the first, and so on to one. The sums are
+    /// folded likewise until one is left. The bits are those of
+    /// [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow with the
+    /// logarithm of the length.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length), [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn dot(&self, other: &Self) -> Result<f64> {
         self.check_other("other", other)?;
@@ -98,8 +100,8 @@ impl<T: Field> DeviceVector<T> {
     }
 
     /// y = alpha·x + beta·y, where y is this vector. If beta is 0, what y held does not matter. The
-    /// numbers are rounded to the element's arithmetic type, and both products are rounded before they
-    /// are added. Returns when it is enqueued.
+    /// numbers are rounded to the element's arithmetic type, and both products are rounded before
+    /// they are added. Returns when it is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

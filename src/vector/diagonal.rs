@@ -82,8 +82,8 @@ impl<M: Matrix> Diagonal<M> {
     /// Finds the diagonal of matrices with pattern `a`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of another
-    /// kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
+    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
+    /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
         let device = a.device();
         check_patterns::<M>(device, [a])?;

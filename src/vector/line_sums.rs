@@ -182,8 +182,8 @@ mod tests {
     use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
     use nalgebra::DMatrix;
 
-    /// Work-items, entries of a tile, entries at once. There are fewer items than sums of a line, as
-    /// many, or more; lines are in tiles, or all in pieces.
+    /// Work-items, entries of a tile, entries at once. There are fewer items than sums of a line,
+    /// as many, or more; lines are in tiles, or all in pieces.
     const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
 
     /// A long row and a long column among short and empty ones.
@@ -248,8 +248,8 @@ mod tests {
             let sums = LineSums::tuned(&device, &a.pattern, a.shape, true, terms, tuning)?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
-            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its sum
-            // is EMPTY.
+            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its
+            // sum is EMPTY.
             for want in [
                 [0.0, 1.0, far, far, 100.0],
                 [0.0, 1.0, 3.0, far, 100.0],

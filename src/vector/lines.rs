@@ -1,5 +1,5 @@
-//! The lines of a pattern, shared out among work-groups once for all sums. Short lines form tiles of
-//! entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
+//! The lines of a pattern, shared out among work-groups once for all sums. Short lines form tiles
+//! of entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
 //! Kernels: `cl/vector/lines.cl`.
 use crate::{
     BlockShape, DeviceInfo, Result,

@@ -15,9 +15,9 @@ use std::marker::PhantomData;
 
 /// Norms of the columns or rows of a matrix, prepared for its pattern, as for Jacobi scaling.
 ///
-/// The squares are added in ascending place, cut every 1024 entries (blocks). The root is rounded to
-/// nearest. The bits are the same on every device. Squares that leave the range of the arithmetic
-/// type make an infinite norm, or 0.
+/// The squares are added in ascending place, cut every 1024 entries (blocks). The root is rounded
+/// to nearest. The bits are the same on every device. Squares that leave the range of the
+/// arithmetic type make an infinite norm, or 0.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -62,8 +62,8 @@ impl<M: Matrix<Element: Field>> Norms<M> {
         Self::new(a, false, Terms::Squares)
     }
 
-    /// The Frobenius norm of every block column. Inside a block the squares are added in the order in
-    /// which its elements are stored.
+    /// The Frobenius norm of every block column. Inside a block the squares are added in the order
+    /// in which its elements are stored.
     ///
     /// # Errors
     /// As [`Norms::columns`].

@@ -33,13 +33,14 @@ const GROUP_SIZE: usize = 64;
 const GROUP_ELEMENTS: usize = 1024;
 
 impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
-    /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number of
-    /// scalar columns of A.
+    /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number
+    /// of scalar columns of A.
     ///
     /// Returns when it is enqueued. Each product is rounded to the element type once.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length), [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale_columns(&mut self, d: &DeviceVector<M::Element>) -> Result<()> {
         let cols = self.ncols() * self.shape().cols();

@@ -72,8 +72,8 @@ impl<M: Matrix> CellPlan<M> {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if it has no inner group; a masked product has every cell of the
-    /// mask.
+    /// Plans cell `at` of A·B. `None` if it has no inner group; a masked product has every cell of
+    /// the mask.
     pub fn new(
         work: &Work,
         a: FactorGrid<'_>,

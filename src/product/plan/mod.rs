@@ -47,15 +47,15 @@ use weighing::Weighing;
 /// `f16` each of them is rounded to `f16`.
 ///
 /// With weights W the right factor B becomes T = W·B first. With information matrices an element of
-/// T is a sum over the block's inner index in ascending order. Each multiplication is rounded before
-/// it is added, and the sum is multiplied by the weight if there is one. With weights alone it is an
-/// element of B multiplied by its weight. T is rounded to the element type.
+/// T is a sum over the block's inner index in ascending order. Each multiplication is rounded
+/// before it is added, and the sum is multiplied by the weight if there is one. With weights alone
+/// it is an element of B multiplied by its weight. T is rounded to the element type.
 /// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of
 /// JᵀWJ that mirror each other are rounded apart, so that it need not be symmetric to the last bit.
 ///
-/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its pattern
-/// is the union of the products' patterns. Each product is summed by itself and rounded to the
-/// element type. Then the products are added in ascending k and the sum is rounded. With one k
+/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its
+/// pattern is the union of the products' patterns. Each product is summed by itself and rounded to
+/// the element type. Then the products are added in ascending k and the sum is rounded. With one k
 /// nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups) and
 /// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
@@ -63,7 +63,8 @@ use weighing::Weighing;
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::{BlockShape, Cbc, Device, Planned, Product, generate};
 /// let device = Device::auto()?;
-/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+/// let shape = BlockShape::new(6, 3)?;
+/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, shape, Default::default(), 1)?;
 /// let mut a = device.upload(&w)?;
 /// let b = device.upload(&w.transpose())?;
 ///

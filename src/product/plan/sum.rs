@@ -1,7 +1,8 @@
 //! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of that product,
-//! planned once, name the blocks of each sum in ascending order. The product itself is not computed.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of that
+//! product, planned once, name the blocks of each sum in ascending order. The product itself is not
+//! computed.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},

@@ -153,7 +153,8 @@ impl<T: Element> ApplyWeights<T> {
         (self.t.pattern().nnz() * self.shape.area()) as u64 * of_element
     }
 
-    /// Bytes of device memory held, size classes included. The patterns of T and W belong to others.
+    /// Bytes of device memory held, size classes included. The patterns of T and W belong to
+    /// others.
     pub fn bytes(&self) -> u64 {
         let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
         rows + self.t.bytes()

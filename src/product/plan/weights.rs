@@ -5,8 +5,8 @@ use crate::{DeviceMatrix, DeviceVector, Matrix};
 ///
 /// `I` is a block-diagonal matrix and `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for
 /// products on a device, host types for
-/// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns. Blocks
-/// of W are used as they are; their symmetry is not checked.
+/// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns.
+/// Blocks of W are used as they are; their symmetry is not checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Weights<I, V> {
     /// A full information matrix for each block row (edge, observation): with J of n block rows of
