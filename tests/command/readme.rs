@@ -1,11 +1,11 @@
-//! Every command that the README shows runs, and says what the README says it does.
+//! Runs every command that the README shows, and compares its output with the README's.
 use super::Desk;
 use std::process::Command;
 
 const README: &str = include_str!("../../README.md");
 const CI: &str = concat!(include_str!("../../.ci/run"), include_str!("../../tools/test"));
 
-/// A line after `$ `, less its comment, and what the page shows below it.
+/// A line after `$ ` without its comment, and the output that the page shows below it.
 struct Shown {
     command: String,
     output: String,
@@ -30,7 +30,8 @@ fn shown() -> Vec<Shown> {
     all
 }
 
-/// What is the same on every machine: no times, no sizes of memory, no names of devices nor a table of them.
+/// Keeps what is the same on every machine: without times, sizes of memory, names of devices and
+/// their table.
 fn lasting(output: &str) -> String {
     let mut text = String::new();
     for line in output.lines() {
@@ -45,7 +46,7 @@ fn lasting(output: &str) -> String {
                 let after_measured = words.last() == Some(&"#");
                 match measured || after_measured && matches!(word, "B" | "KiB" | "MiB" | "GiB") {
                     true => words.push("#"),
-                    // The percent of a stage.
+                    // The percentage of a stage.
                     false if after_measured && words.len() == 2 && word.parse::<u8>().is_ok() => words.push("#"),
                     false => words.push(word),
                 }
@@ -60,7 +61,8 @@ fn lasting(output: &str) -> String {
     text
 }
 
-/// The command in a line of a script, without what times it (`step "NAME" `) and the variables it is given.
+/// The command in a line of a script, without the word that times it (`step "NAME" `) and without
+/// variables.
 fn command_of(line: &str) -> &str {
     let mut command = line.trim();
     if let Some(step) = command.strip_prefix("step \"") {
