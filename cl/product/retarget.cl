@@ -1,12 +1,14 @@
-// retarget: the runs of a band as those of a pattern that has further entries: empty runs, whose sums are 0.
-//                                                                                            host: src/product/retarget.rs
-//   retarget_ends     one work-item per entry of the larger pattern, from the one of the first run to that of the last
-//   retarget_pieces   one work-item per piece
+// retarget: moves the runs of a band to a pattern with further entries, whose runs are empty.
+// Host: src/product/retarget.rs
+//
+//   retarget_ends    one work-item per entry of the larger pattern, from that of the first run to
+//                    that of the last
+//   retarget_pieces  one work-item per piece
 //
 //   in      place[nnz]         entry of the larger pattern for each entry of C, ascending
-//   in      run_end[runs]      the band's; its first run is entry `first` of C
-//   out     place_end[places]  last product of the last run up to there; the larger pattern's entry
-//                              `first_place` is the first
+//   in      run_end[runs]      of the band, whose first run is entry `first` of C
+//   out     place_end[places]  last product of the last run up to each entry of the larger
+//                              pattern, from entry `first_place` on
 //   in out  piece[pieces]      run
 KERNEL retarget_ends(global const uint* place, global const uint* run_end, global uint* place_end, uint first,
                      uint runs, uint first_place, uint places)

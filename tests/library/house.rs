@@ -8,6 +8,9 @@ use std::{
 /// The methods that compute products: folders that do not name one another.
 const METHODS: [&str; 3] = ["esc", "masked", "serial"];
 
+/// The rooms that prepare operations, which hold no locks.
+const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];
+
 /// A source file: its path below `src/`, and its code without comments and tests.
 struct File {
     path: PathBuf,
@@ -118,6 +121,9 @@ fn forbidden_arrows_are_not_there() {
                 refuse(&["opencl3"]);
                 METHODS.iter().for_each(|method| refuse(&[&format!("product::{method}")]));
             }
+        }
+        if PLANNED.contains(&room) {
+            refuse(&["Mutex"]); // executions of a plan take scratch, and no turns
         }
         for method in METHODS.iter().filter(|method| path.starts_with(format!("product/{method}"))) {
             for other in METHODS.iter().filter(|other| other != &method) {
