@@ -1,22 +1,25 @@
-// common: the words every kernel shares. Included first in every program.
+// common: the words every kernel shares. It is the first part of every program.
 //
-// Nothing here or in any kernel file has a default: a kernel built without a define the host owes it does not build.
+// Nothing here or in any kernel file has a default. A kernel does not build if the host leaves a
+// define out.
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE: the host plans the work-group size, see src/product/tuning.rs"
 #endif
 
-// A product is rounded before it is added, on every device: the bits of a result do not depend on where it was computed.
+// Each product is rounded before it is added, on every device. So the bits of a result do not
+// depend on the device that computed it.
 #pragma OPENCL FP_CONTRACT OFF
 
-// Before a loop that adds: in the order written. Intel's CPU compiler would add in vectors, which gives other bits.
+// Stands before a loop that adds, and keeps its additions in the order written. Intel's CPU
+// compiler would add in vectors, which gives other bits.
 #ifdef __clang__
 #define IN_ORDER _Pragma("clang loop vectorize(disable) interleave(disable)")
 #else
 #define IN_ORDER
 #endif
 
-// Local memory as every item of the group has written it. A group of one item waits for nobody: on PoCL a kernel without barriers compiles
-// three times as fast.
+// Makes what each item of the group wrote to local memory visible to all. A group of one item needs
+// no barrier: on PoCL a kernel without barriers compiles three times as fast.
 #if GROUP_SIZE == 1
 #define GROUP_BARRIER
 #else
@@ -25,7 +28,8 @@
 
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
-// Matrix elements are stored as ELEMENT and computed with as ARITHMETIC; half is loaded and stored by core functions.
+// Matrix elements are stored as ELEMENT, and ARITHMETIC is the type to compute in. Halves are
+// loaded and stored by core functions.
 #ifdef ELEMENT
 #if ELEMENT_IS_HALF
 #define LOAD(values, i) vload_half(i, values)
@@ -35,15 +39,14 @@
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif
 
-// Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, what a sum starts from, and
-// EMPTY, an entry without products. All are in ARITHMETIC, and their text is the host's.
+// Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, the start of a sum, and
+// EMPTY, an entry without products. All are in ARITHMETIC, and the host defines their text.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
 #error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/semiring.rs"
 #endif
 
-// Puts alpha * sum + beta * what is there in its place, which is not read if beta is 0. For other
-// algebras than plus-times alpha is 1, and beta is 0 or 1: the sum replaces what is there or is
-// added to it.
+// Writes alpha * sum + beta * old value. The old value is not read if beta is 0. For other algebras
+// than plus-times alpha is 1, and beta is 0 or 1: the sum replaces the old value or is added to it.
 void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha, ARITHMETIC beta)
 {
     ARITHMETIC value = alpha * sum;
@@ -53,8 +56,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 }
 #endif
 
-// Defines name(value, shared, &total): combines the values of all work-items before this one, 0 for the first; the
-// whole group's go to total. Every item of the group must call it; shared holds GROUP_SIZE words and may be reused at once.
+// Defines name(value, shared, &total): combines the values of all work-items before this one, 0 for
+// the first. The combination of the whole group's values goes to total. Every item of the group
+// must call it. shared holds GROUP_SIZE words and may be reused at once.
 #define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
     WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
     {                                                                                                                 \
@@ -72,8 +76,8 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// The last of the columns from `first` to `last` that begins at or before `entry`: the one that has it, for the columns after it that begin
-// there are empty.
+// The column that has an entry: the last of the columns from `first` to `last` that begins at or
+// before it. The columns after it that begin there too are empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {
@@ -86,13 +90,14 @@ uint column_between(global const uint* col_ptr, uint first, uint last, uint entr
     return first;
 }
 
-// The same of all `ncols` columns.
+// As column_between, of all `ncols` columns.
 uint column_of(global const uint* col_ptr, uint ncols, uint entry)
 {
     return column_between(col_ptr, 0, ncols - 1, entry);
 }
 
-// Where the ascending numbers from `first` to `last` stop being below `number`.
+// The place of the first of the ascending numbers first..last that is not below `number`; `last` if
+// all are below.
 uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     while (first < last) {

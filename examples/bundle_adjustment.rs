@@ -1,5 +1,7 @@
-//! Bundle adjustment of a file of BAL: `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz`. The Schur complement is
-//! formed and factored, or with `conjugate-gradients` behind the file never formed.
+//! Bundle adjustment of a file in the BAL format.
+//!
+//! `cargo run --release --features faer --example bundle_adjustment -- problem.txt.gz` forms and
+//! factors the Schur complement. With `conjugate-gradients` after the file it is never formed.
 use blockmul::{
     Device,
     solver::{

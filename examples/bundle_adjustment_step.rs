@@ -1,4 +1,5 @@
-//! The products of a Gauss-Newton step of a bundle adjustment: structure once, values in every iteration.
+//! The products of a Gauss-Newton step of bundle adjustment: structure once, values in each
+//! iteration.
 use blockmul::{
     Cbc, Device, Part, Planned, Product, generate,
     plan::{Accum, Apply, Scalars},
@@ -8,13 +9,15 @@ use blockmul::{
 
 fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
-    // J = [J_camera | J_point]: for each observation a row of a block 2x9 and one 2x3. Here random ones.
+    // J = [J_camera | J_point] has a row of a 2x9 block and a 2x3 block for each observation. Here
+    // the blocks are random.
     let j = generate::bundle_adjustment_jacobian(50, 4000, 5, 9, generate::Values::Real, 1)?;
     let residuals = device.upload_vector(&vec![0.5; j.scalar_rows()])?;
     let j = device.upload_groups(&j)?;
     let (j_c, j_p) = (j.get(0, 0).unwrap(), j.get(0, 1).unwrap());
 
-    // Structure, once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, the scalars of S for a sparse Cholesky factorization.
+    // Structure, once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, and the scalars of S for
+    // a sparse Cholesky factorization.
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
     let hessian = Product::gram(&j).part(parts).plan()?;
     let mut h = hessian.output()?;
@@ -25,7 +28,7 @@ fn main() -> blockmul::Result<()> {
     let lower = Scalars::<Cbc<f64>>::lower(schur.pattern())?;
     let mut scalars = lower.output()?;
 
-    // Values, in every iteration.
+    // Values, in each iteration.
     hessian.execute(&j, &mut h)?;
     to_b_c.execute((j_c, &residuals), Accum::into(&mut b_c).alpha(-1.0))?;
     to_b_p.execute((j_p, &residuals), Accum::into(&mut b_p).alpha(-1.0))?;
@@ -34,7 +37,7 @@ fn main() -> blockmul::Result<()> {
     lower.execute(schur.s()?, &mut scalars)?;
     println!("S: {} scalars on and below the diagonal, {} block products", scalars.len(), schur.products());
 
-    let x_c = device.zero_vector(b_c.len())?; // S·x_c = schur.rhs(), by faer, say
+    let x_c = device.zero_vector(b_c.len())?; // solve S·x_c = schur.rhs() here, for example by faer
     let mut x_p = device.zero_vector(b_p.len())?;
     schur.back_substitute(&x_c, &mut x_p)
 }

@@ -1,4 +1,5 @@
-//! An application that owns an `ocl` context multiplies its own buffers: nothing is copied, nothing touches the host.
+//! An application that owns an `ocl` context multiplies its own buffers. Nothing is copied to the
+//! host.
 //!
 //! cargo run --features ocl --example ocl_interop
 use blockmul::{BlockShape, Csc, Device, DeviceMatrix, foreign::OclMatrix};
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         row_idx: &row_idx,
         values: &values,
     };
-    // SAFETY: nobody writes the pattern while `a` lives.
+    // SAFETY: the pattern is not written while `a` lives.
     let a: DeviceMatrix<Csc<f64>> = unsafe { DeviceMatrix::from_ocl(&device, &parts)? };
     let c = blockmul::multiply(&a, &a)?;
 

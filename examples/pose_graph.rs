@@ -1,5 +1,7 @@
-//! A graph of poses and landmarks of g2o: `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz`, by Levenberg-Marquardt or,
-//! with `gauss-newton` behind the file, by Gauss-Newton.
+//! Optimisation of a graph of poses and landmarks in the g2o format.
+//!
+//! `cargo run --release --features faer --example pose_graph -- sphere2500.g2o.gz` runs
+//! Levenberg-Marquardt. With `gauss-newton` after the file it runs Gauss-Newton.
 use blockmul::{
     Device,
     solver::{
@@ -29,7 +31,8 @@ fn main() -> blockmul::Result<()> {
 fn solve<P: Manifold>(graph: PoseGraph<P>, options: &Options) -> blockmul::Result<()> {
     let device = Device::auto()?;
     println!("on {}", device.info().name);
-    // Files in use have information matrices that reward errors, and some have no guess.
+    // Some files in use have information matrices that reward errors, and some have no initial
+    // guess.
     let (graph, rewarding) = start::weighable(graph);
     if let Some(start::Rewarding { count, losing, .. }) = rewarding {
         println!(

@@ -1,4 +1,4 @@
-//! Archives as text, so that what is changed in one is an array and not a check sum that then is wrong.
+//! Archives written as text, so that the fuzzer changes arrays and does not break check sums.
 //!
 //! ```text
 //! @format
@@ -8,15 +8,17 @@
 //! {'descr': '<i8', …
 //! ```
 //!
-//! A member begins with `@`, its name, and what is to be done with it; the line after it is the array's header, what
-//! follows up to the next `@` at the start of a line its data. `packed` members are deflated, those with `v2` have a
-//! header of NumPy's version 2, and of `raw` ones the file holds all bytes itself.
+//! A member begins with `@`, its name and its flags. The next line is the array's header. All that
+//! follows up to the next `@` at the start of a line is its data. `packed` members are deflated.
+//! `v2` members have a header of NumPy's version 2. `raw` members give all bytes of the member
+//! themselves.
 use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The archive that `text` describes; anything that begins otherwise is taken for an archive.
+/// The archive that `text` describes. If `text` does not begin with `@`, it is taken for an
+/// archive.
 pub fn pack(text: &[u8]) -> Vec<u8> {
     let Some(mut rest) = text.strip_prefix(b"@") else { return text.to_vec() };
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -32,7 +34,7 @@ pub fn pack(text: &[u8]) -> Vec<u8> {
             false => CompressionMethod::Stored,
         };
         let options = SimpleFileOptions::default().compression_method(method).compression_level(None);
-        // A name that is there already is refused, and the rest goes on without.
+        // If the name is already taken, this member is left out and the next one follows.
         if archive.start_file(format!("{name}.npy"), options).is_ok() {
             let bytes = if flags.contains(&"raw") { body.to_vec() } else { array(body, flags.contains(&"v2")) };
             archive.write_all(&bytes).expect("memory takes all");
@@ -44,7 +46,7 @@ pub fn pack(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Header and data as NumPy has them in a file.
+/// Header and data in the form of a NumPy file.
 fn array(body: &[u8], version_2: bool) -> Vec<u8> {
     let (header, data) = cut_line(body);
     let length = header.len() as u32 + 1;
@@ -63,7 +65,7 @@ fn cut_line(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// How many bytes the members are when unpacked, as far as they can be.
+/// Number of bytes of all members when unpacked, up to the first error in each.
 pub fn unpacked_bytes(archive: &[u8]) -> u64 {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(archive)) else { return 0 };
     let mut bytes = 0;

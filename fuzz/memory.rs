@@ -6,13 +6,15 @@ struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-/// Off but for the time of [`most_held`]: the tests that share the program pay nothing.
+/// Whether bytes are counted: only during [`most_held`], so the other tests of the program pay
+/// nothing.
 static COUNTS: AtomicBool = AtomicBool::new(false);
-/// Bytes held above those held when counting began; less than none if `work` gives back what was there before.
+/// Bytes held above those held when counting began; negative if `work` frees earlier memory.
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
-/// Bytes that `work` held at its peak, above those held before. Nothing else may be under way.
+/// Runs `work` and returns the bytes that it held at its peak, above those held before. Nothing
+/// else may run meanwhile.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     HELD.store(0, Relaxed);
     MOST.store(0, Relaxed);
@@ -42,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    // Not left to the default, which would write the zeros of memory that the system gives only when it is touched.
+    // The default would write the zeros. The system clears memory only when it is touched.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
         unsafe { System.alloc_zeroed(layout) }

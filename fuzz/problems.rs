@@ -1,4 +1,4 @@
-//! Readers of problems.
+//! Checks of the readers of problems.
 use super::{bounded, check_refusal, gzip, is_packed, unpacked_bytes, written};
 use blockmul::{
     Result,
@@ -6,7 +6,7 @@ use blockmul::{
 };
 use std::{fmt::Debug, io::ErrorKind};
 
-/// Bundle adjustments, plain or packed.
+/// Checks bundle adjustments, plain or packed.
 pub fn bal(bytes: &[u8]) {
     use problem::bal::{read_from, write_to};
     let Some(problem) = checked(bytes, |bytes| read_from(bytes, "input")) else { return };
@@ -14,21 +14,21 @@ pub fn bal(bytes: &[u8]) {
     assert_eq!(read_from(&copy[..], "copy").expect("our own file"), problem);
 }
 
-/// Graphs in g2o's form, plain or packed.
+/// Checks graphs in g2o's form, plain or packed.
 pub fn g2o(bytes: &[u8]) {
     graph(bytes, |bytes| problem::g2o::read_from(bytes, "input"));
 }
 
-/// Graphs in iSAM's form, plain or packed.
+/// Checks graphs in iSAM's form, plain or packed.
 pub fn isam(bytes: &[u8]) {
     graph(bytes, |bytes| problem::isam::read_from(bytes, "input"));
 }
 
-/// What is read, is read the same when it is packed.
+/// Reads `bytes`, and checks that they are read the same when packed.
 fn checked<T: Debug>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T>) -> Option<T> {
     let outcome = bounded(unpacked_bytes(bytes), || read(bytes));
     if !is_packed(bytes) {
-        // As text, for poses may be placed where there are no numbers, and those are not equal to themselves.
+        // Compared as text: poses may be NaN, which is not equal to itself.
         let text = |outcome: &Result<T>| match outcome {
             Ok(problem) => format!("{problem:?}"),
             Err(error) => error.to_string(),
@@ -38,7 +38,7 @@ fn checked<T: Debug>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T>) -> Option<
     outcome.inspect_err(|error| check_refusal(error, "input:")).ok()
 }
 
-/// A graph comes back with as many of everything, and from then on to the bit.
+/// Checks that a written graph has as many of everything when read, and from then on the same bits.
 fn graph(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Graph>) {
     use problem::g2o::{read_from, write_to};
     let Some(graph) = checked(bytes, read) else { return };

@@ -1,8 +1,10 @@
-//! What every reader must do with any bytes, shared by the fuzz targets and by the test that replays their corpora.
+//! Checks that every reader must pass on any bytes, for the fuzz targets and the test that replays
+//! their corpora.
 //!
-//! Read without a panic and without memory that the bytes do not prove. What is refused is refused in one line that says
-//! where. What is read is a valid matrix, is read the same by any number of threads, plain or packed, in one block or more,
-//! and comes back the same to the bit when it is written.
+//! A reader does not panic and takes no memory that the bytes do not justify. An input is refused
+//! in one line that names the place. A matrix that is read is valid. It is the same for any number
+//! of threads, plain or packed, in one block or more. It comes back with the same bits when it is
+//! written and read.
 mod archive;
 mod memory;
 mod problems;
@@ -20,11 +22,14 @@ use blockmul::io::{
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// So many rows or columns a file may claim for nothing: enough for any corpus, too few for a short input to be slow.
+/// Number of rows or columns that a file may claim without entries: enough for any corpus, too few
+/// to make a short input slow.
 const UNPROVEN: u64 = 1 << 10;
-/// Elements up to which a matrix is also written in its blocks: a block may have a thousand for one entry of a file.
+/// Elements up to which a matrix is also written in its blocks: one entry of a file may fill a
+/// block of a thousand.
 const MOST_IN_BLOCKS: usize = 1 << 12;
-/// A line longer than the block in which a reader takes a file, and shorter than the longest line allowed.
+/// Length of a line that exceeds the block in which a reader takes a file, but not the longest line
+/// allowed.
 const LONG_LINE: usize = 520 << 10;
 
 static ONE_THREAD: LazyLock<ThreadPool> = LazyLock::new(|| pool(1));
@@ -34,7 +39,7 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("the system has threads")
 }
 
-/// Matrix Market, plain or packed.
+/// Checks Matrix Market files, plain or packed.
 pub fn matrix_market(bytes: &[u8]) {
     lines(
         bytes,
@@ -43,7 +48,7 @@ pub fn matrix_market(bytes: &[u8]) {
     );
 }
 
-/// Edge lists, plain or packed.
+/// Checks edge lists, plain or packed.
 pub fn edge_list(bytes: &[u8]) {
     lines(
         bytes,
@@ -52,7 +57,7 @@ pub fn edge_list(bytes: &[u8]) {
     );
 }
 
-/// SciPy's archives, or the text of one, see [`archive`].
+/// Checks SciPy's archives, or the text of one, see [`archive`].
 pub fn npz(bytes: &[u8]) {
     let archive = archive::pack(bytes);
     let unpacked = archive::unpacked_bytes(&archive);
@@ -66,7 +71,7 @@ pub fn npz(bytes: &[u8]) {
     }
 }
 
-/// Plain binary, or packed.
+/// Checks the binary format, plain or packed.
 pub fn binary(bytes: &[u8]) {
     let unpacked = unpacked_bytes(bytes);
     for options in both_ways() {
@@ -81,7 +86,7 @@ pub fn binary(bytes: &[u8]) {
     }
 }
 
-/// Block layouts, of a matrix of the size that the text says itself where it does.
+/// Checks block layouts. The matrix has the size that the text gives, or 4 if it gives none.
 pub fn bla(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut words = text.split_ascii_whitespace();
@@ -101,7 +106,8 @@ pub fn bla(bytes: &[u8]) {
     }
 }
 
-/// Any file by its name, with a layout beside it. The first byte chooses the name, a line `@bla` begins the layout.
+/// Checks any file by its name, with a layout beside it. The first byte chooses the name; a line
+/// `@bla` begins the layout.
 pub fn by_name(bytes: &[u8]) {
     const NAMES: [&str; 6] = ["a.mtx", "a.mtx.gz", "a.npz", "a.txt", "a.tsv.gz", "a"];
     const SEPARATOR: &[u8] = b"\n@bla\n";
@@ -133,7 +139,7 @@ pub fn by_name(bytes: &[u8]) {
     }
 }
 
-/// The checks of a format of lines.
+/// The checks of a line-based format.
 fn lines(
     bytes: &[u8],
     read: impl Fn(&[u8], &ReadOptions) -> Result<MatrixFile> + Sync,
@@ -141,7 +147,7 @@ fn lines(
 ) {
     for options in both_ways() {
         let outcome = bounded(unpacked_bytes(bytes), || THREADS.install(|| read(bytes, &options)));
-        // Each is slow beside the reading itself, so an input has one of them, or none.
+        // Each of these is slow compared with the reading itself, so an input gets one or none.
         let again = match bytes.len() % 16 {
             0 | 4 | 8 | 12 => Some(ONE_THREAD.install(|| read(bytes, &options))),
             1 | 9 if !is_packed(bytes) => Some(read(&gzip(bytes), &options)),
@@ -149,7 +155,7 @@ fn lines(
             _ => None,
         };
         again.iter().for_each(|again| assert_same_outcome(&outcome, again));
-        // Of an archive, the file is a member.
+        // In an archive the file is a member, so the place begins with `input` alone.
         let Some(file) = checked(outcome, "input", options.sum_duplicates) else { continue };
         let copy = read(&write(&file.matrix), &proven()).expect("our own file");
         assert_same_matrix(&file.matrix, &copy.matrix);
@@ -160,7 +166,7 @@ fn lines(
     }
 }
 
-/// Duplicates refused, and summed.
+/// Options that refuse duplicates, and options that sum them.
 fn both_ways() -> [ReadOptions; 2] {
     [false, true].map(|sum_duplicates| ReadOptions {
         sum_duplicates,
@@ -169,7 +175,7 @@ fn both_ways() -> [ReadOptions; 2] {
     })
 }
 
-/// For a file that was written here, of a matrix that is there already.
+/// Options for a file that was written here from a matrix.
 fn proven() -> ReadOptions {
     ReadOptions { max_unproven_lines: u64::MAX, ..Default::default() }
 }
@@ -180,7 +186,8 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     bytes
 }
 
-/// Reads, and sees that no more memory was held than a multiple of the file's bytes, beside a reader's buffers.
+/// Runs `read` and checks that it held no more memory than a multiple of the file's bytes, besides
+/// a reader's buffers.
 fn bounded<T>(unpacked: u64, read: impl FnOnce() -> T) -> T {
     let (outcome, held) = memory::most_held(read);
     let allowed = (16 << 20) + 256 * unpacked;
@@ -199,7 +206,7 @@ fn unpacked_bytes(bytes: &[u8]) -> u64 {
     }
     let mut decoder: Box<dyn Read> = match bytes[0] {
         b'B' => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
-        // A few bytes may ask for a window of so much, and are given it.
+        // A few bytes may ask for a window of this size, and the reader allocates it.
         0xfd | 0x28 | 0x50..=0x5f => return (128 << 20) / 256 + unpacked_by_others(bytes),
         _ => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
     };
@@ -233,14 +240,15 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-/// The same lines, the middle one ending in so many blanks that the reader takes the file in two blocks or three.
+/// The same lines, with so many blanks at the end of the middle one that the reader takes the file
+/// in two or three blocks.
 fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
     let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
     (!is_packed(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
 }
 
-/// The file, when it was read, and valid; a refusal begins with `place`.
+/// Checks an outcome: a file must be valid, a refusal must begin with `place`. Returns the file.
 fn checked(outcome: Result<MatrixFile>, place: &str, sum_duplicates: bool) -> Option<MatrixFile> {
     match outcome {
         Ok(file) => {
@@ -261,7 +269,7 @@ fn check_refusal(error: &Error, place: &str) {
     assert!(!reason.is_empty() && !reason.contains(char::is_control), "{message:?}");
 }
 
-/// What is true of every matrix, and what the file says of it.
+/// Checks what is true of every matrix, and what the file claims about it.
 fn check_file(file: &MatrixFile, sum_duplicates: bool) {
     let (pattern, values) = (file.matrix.pattern(), file.matrix.values());
     let (nrows, ncols, nnz) = (pattern.nrows(), pattern.ncols(), pattern.nnz() as u64);
@@ -307,7 +315,8 @@ fn check_layout(layout: &Layout, nrows: u64, ncols: u64) {
     }
 }
 
-/// Writes and reads a layout. Of a matrix without rows or columns it says nothing of the blocks' shape.
+/// Writes a layout and reads it back, unless the matrix has no rows or no columns: then the file
+/// does not contain the blocks' shape.
 fn check_written(matrix: &Csc<f64>, layout: &Layout) {
     let (nrows, ncols) = (matrix.nrows() as u64, matrix.ncols() as u64);
     if nrows > 0 && ncols > 0 {
@@ -316,7 +325,8 @@ fn check_written(matrix: &Csc<f64>, layout: &Layout) {
     }
 }
 
-/// Writes and reads the matrix in the blocks of its file, which are then the copy's.
+/// Writes the matrix in the blocks of its file and reads it back: the copy must have the same
+/// blocks.
 fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile) {
     let Some(shape) = file.layout.as_ref().and_then(Layout::uniform) else { return };
     let (nrows, ncols) = (file.matrix.nrows(), file.matrix.ncols());
@@ -329,7 +339,7 @@ fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile
     assert_same_matrix(&blocks.to_scalars(), &copy.matrix);
 }
 
-/// Values compared by their bits, one NaN for all.
+/// Compares values by their bits, with all NaNs equal.
 fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
     let bits = |matrix: &Csc<f64>| -> Vec<_> {
         matrix.values().iter().map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits()).collect()
@@ -338,7 +348,7 @@ fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
     assert_eq!(bits(left), bits(right));
 }
 
-/// The same file, or refused for the same reason.
+/// Checks that both are the same file, or are refused for the same reason.
 fn assert_same_outcome(left: &Result<MatrixFile>, right: &Result<MatrixFile>) {
     match (left, right) {
         (Ok(left), Ok(right)) => {

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Sourced, from the root, by tools/test, tools/oclgrind and .ci/run: the features that all of them build with, and steps with the
-# seconds that each takes.
+# Sourced from the root by tools/test, tools/faults, tools/oclgrind and .ci/run. It has the features
+# that all of them build with, and steps with their seconds.
 
-# One set of features, so that nothing is compiled twice: all, where what they link with can be had. Sets `features`.
+# Sets `features`, one set for all, so that nothing is compiled twice: every feature whose libraries
+# can be linked.
 choose_features() {
     if tools/setup headers; then
         features=(--all-features)
@@ -16,17 +17,18 @@ choose_features() {
     fi
 }
 
-# Seconds on two cores, with nothing installed, compiled or cached before. A step above its own is marked; a program above its
-# total fails where CI is set. docs/testing.md says what is aimed at, and what was measured. The jobs of a pool have no budgets.
+# Budgets in seconds on two cores, with nothing installed, compiled or cached before. A step above
+# its budget is marked. A program above its total fails if CI is set. docs/testing.md has the aims
+# and the measurements. The jobs of a pool have no budgets.
 budgets='
-tools/test: total             1500
+tools/test: total             1100
   setup                        180
   build                        500
-  tests                        800
+  tests                        600
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
-.ci/run: total                2400
+.ci/run: total                1900
   formatting                    10
   licences                      20
   demo and lints               900
@@ -34,15 +36,15 @@ tools/test quick: total        120
   uses                         240
 '
 
-# The seconds of a line above.
+# The budget of a line above.
 budget() {
     local line
     line=$(grep -E "^ *$1 +[0-9]+\$" <<<"$budgets") || { echo "$program: no budget for $1" >&2; return 1; }
     echo "${line##* }"
 }
 
-# begin PROGRAM MESSAGE: from here on to the end is timed. However it ends, the table of steps is printed and the folder `work` removed;
-# MESSAGE is printed if it ends well.
+# begin PROGRAM MESSAGE: starts the clock. At the end the table of steps is printed and the folder
+# `work` removed, also after a failure; MESSAGE is printed if all went well.
 begin() {
     program=$1 message=$2 running='' since=0
     work=$(mktemp -d)
@@ -52,7 +54,7 @@ begin() {
     trap report EXIT
 }
 
-# step NAME COMMAND...
+# step NAME COMMAND...: runs a command and records its seconds.
 step() {
     running=$1 since=$SECONDS
     shift
@@ -62,13 +64,14 @@ step() {
     running=
 }
 
-# pool JOB...: runs these functions, in this order, as many at a time as there are cores, and two at least. What a job prints is
-# shown when it has ended. When all have ended it fails if one of them did. Needs the folder `work` and the file `steps`.
+# pool JOB...: runs these functions in this order, as many at a time as there are cores, and two at
+# least. A job's output is shown when the job has ended. When all have ended, the pool fails if one
+# of them did. It needs the folder `work` and the file `steps`.
 pool() {
     local cores workers=() failed=0 worker
     cores=$(getconf _NPROCESSORS_ONLN)
     for ((worker = 0; worker < cores || worker < 2; worker++)); do
-        # What runs in the background would not hear an interrupt.
+        # Background processes ignore interrupts unless the trap is reset.
         (trap - INT; take_jobs "$@") &
         workers+=($!)
     done
@@ -78,13 +81,13 @@ pool() {
     return "$failed"
 }
 
-# Runs those jobs that no other worker has taken, one by one.
+# Runs the jobs that no other worker has taken, one by one.
 take_jobs() {
     local job name began status failed=0
     for job; do
         mkdir "$work/taken_$job" 2>/dev/null || continue
         name=${job//_/ } began=$SECONDS
-        # In an || list the job's own commands could fail unseen.
+        # In an || list a failure of the job's own commands would be ignored.
         set +e
         (set -e && "$job") >"$work/taken_$job/output" 2>&1
         status=$?
@@ -113,7 +116,7 @@ report() {
     done <"$steps"
     of_all=$(budget "$program: total")
     printf '%-36s %7d %7d\n' "$program: total" "$total" "$of_all"
-    # The program that runs this one shows these steps among its own.
+    # The program that called this one shows these steps among its own.
     [ -z "${STEPS_INTO:-}" ] || cat "$steps" >>"$STEPS_INTO"
     rm -rf "$work"
     if [ "$status" = 0 ] && [ "$total" -gt "$of_all" ] && [ -n "${CI:-}" ]; then

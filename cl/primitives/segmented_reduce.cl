@@ -1,10 +1,13 @@
-// segmented_reduce: the sum of each run of values, in a fixed order.               host: src/primitives/segmented_reduce.rs
+// segmented_reduce: the sum of each run of values, in a fixed order.
+// Host: src/primitives/segmented_reduce.rs
 //
 //   reduce_runs       one work-item per run of up to RUN_PIECE values: left to right
-//   reduce_long_runs  one work-group per piece of a longer run: pieces of RUN_PIECE, each left to right, then the pieces left to right
+//   reduce_long_runs  one work-group per piece of a longer run: each piece of RUN_PIECE values left
+//                     to right, then the sums of the pieces left to right
 //
 //   in   run_end[runs]               last value of each run; a run begins behind the one before
-//   in   piece[pieces]               reduce_long_runs only: the run, the first and the end of each piece; the group of a run's first one adds it up
+//   in   piece[pieces]               reduce_long_runs only: the run, the first value and the end of
+//                                    each piece; the group of a run's first piece adds up the run
 //   in   values[run_end[runs - 1] + 1]
 //   out  sums[runs]
 #ifndef RUN_PIECE
@@ -51,7 +54,7 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
                 total = ADD(total, pieces[i]);
         }
-        GROUP_BARRIER; // item 0 has read, before the next round writes
+        GROUP_BARRIER; // the reads of item 0, before the next round writes
     }
     if (leads && get_local_id(0) == 0)
         STORE(total, sums, run);

@@ -114,7 +114,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
     const uint mine = get_local_id(0) * ITEMS;
     uint my_key[ITEMS];
     ushort my_from[ITEMS];
-    bool border[ITEMS]; // behind this position a segment ends
+    bool border[ITEMS]; // whether a segment ends behind this position
 
     uint end = 0;
     for (uint i = 0; i < ITEMS; ++i) {

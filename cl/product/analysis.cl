@@ -1,15 +1,22 @@
-// analysis: the work of the entries of B, and the segments of the expansion.                       host: src/product/analysis.rs
+// analysis: the work of the entries of B, and the segments of the expansion.
+// Host: src/product/analysis.rs
 //
-//   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, and one entry more, as the scan has them
-//   setup_segments  items in a stride over the columns of a band, and one more; one partial record per work-group
+//   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, and one entry more,
+//                   as the scan needs them
+//   setup_segments  work-items in a stride over the columns of a band, and one more; one partial
+//                   record per work-group
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, of all entries before it
-//   out  tile_prods[tiles]            those of each tile
-//   out  segment_ptr[columns + 1]     where each column's products begin in the expansion of the band
-//   out  chunk_ptr[columns + 1]       chunks the sort cuts each segment into, 0 for a short one; to be scanned
-//   out  record[groups * 5]           of a group's columns: the longest, the sum of chunks, the short segments, of the last the expansion size, the
-//                                     products of segments of more than one chunk
+//   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, of all
+//                                     entries before it
+//   out  tile_prods[tiles]            products of each tile
+//   out  segment_ptr[columns + 1]     where each column's products begin in the band's expansion
+//   out  chunk_ptr[columns + 1]       chunks that the sort cuts each segment into, 0 for a short
+//                                     one; to be scanned
+//   out  record[groups * 5]           for the columns of a group: the longest, the number of
+//                                     chunks, the number of short segments, the expansion size
+//                                     (from the last column), the products of segments of more than
+//                                     one chunk
 #if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
 #error "see src/product/analysis.rs"
 #endif
@@ -19,7 +26,8 @@
 GROUP_SCAN(group_max, ulong, LARGER)
 GROUP_SCAN(group_sum, ulong, PLUS)
 
-// Entries of column k of A that the entry (k, col) of B meets: all, those from row col on (lower), or those up to row col (upper).
+// Number of entries of column k of A that the entry (k, col) of B meets. They are all entries,
+// those from row col on (lower), or those up to row col (upper).
 uint products_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                  global const uint* b_row_idx, uint b_cols, uint entry)
 {
@@ -43,7 +51,7 @@ KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx,
         if (start + i <= b_nnz) {
             const uint entry = (uint)(start + i);
             const uint prods = entry < b_nnz ? products_of(a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, b_cols, entry) : 0;
-            b_prods[entry] = prods; // behind the last 0, which becomes the expansion size
+            b_prods[entry] = prods; // 0 at the end, which the scan makes the expansion size
             sum += prods;
         }
     group_sum(sum, shared, &total);
@@ -68,7 +76,8 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
             in_chunks += length > CHUNK ? length : 0;
         } else
             last = start;
-        segment_ptr[i] = (uint)(start - first_product); // fits: the host uses it only where the band's expansion does
+        // Fits 32 bits: the host uses it only if the band's expansion fits.
+        segment_ptr[i] = (uint)(start - first_product);
         chunk_ptr[i] = (uint)chunk_count;
     }
     ulong totals[5];

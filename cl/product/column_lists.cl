@@ -1,18 +1,22 @@
-// column_lists: the columns of a band, shared out among methods by the number of their products.     host: src/product/column_lists.rs
+// column_lists: divides the columns of a band among methods by the number of their products.
+// Host: src/product/column_lists.rs
 //
-//   class_record    items in a stride over the columns of a band: what each class has of them, added up
-//   class_flags     one item per column and class: whether the column is of the class
-//   list_columns    the same, the flags scanned: the columns of each class, ascending, class after class
-//   list_lengths    one item per listed column, and one more: its entries of B
-//   list_entries    one item per listed entry of B: its row, which entry of B it is, its products
+//   class_record    work-items in a stride over the columns of a band: totals of each class
+//   class_flags     one work-item per column and class: whether the column is of the class
+//   list_columns    one work-item per column and class, after the scan: the columns of each class,
+//                   ascending, class after class
+//   list_lengths    one work-item per listed column, and one more: its number of entries of B
+//   list_entries    one work-item per listed entry of B: its row, its operand, its products
 //
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_operand[b_nnz]  b_prods[b_nnz + 1]
-//   in   class_ends[classes]          products from which on a column is of the next class, ascending; the last is not read
-//   out  record[classes * 7]          columns, entries of B, products, the longest column, chunks, short columns, products in chunks;
-//                                     zeros before
-//   out  flags[classes * cols + 1]    after an exclusive scan, the place of each column in `columns`
-//   out  columns[cols]                of each class, counted from the band's first
-//   out  list_ptr[listed + 1]         after an exclusive scan, B's columns as listed
+//   in   class_ends[classes]          number of products at which the next class begins, ascending;
+//                                     the last is not read
+//   out  record[classes * 7]          columns, entries of B, products, the longest column, chunks,
+//                                     short columns, products in chunks; zeros before
+//   out  flags[classes * cols + 1]    after an exclusive scan, the place of each column in
+//                                     `columns`
+//   out  columns[cols]                columns of each class, counted from the band's first
+//   out  list_ptr[listed + 1]         after an exclusive scan, the column pointers of the listed B
 //   out  list_row[entries]  list_operand[entries]  list_prods[entries + 1]
 #if !defined(SHORT_MAX) || !defined(CHUNK)
 #error "see src/product/column_lists.rs"
@@ -26,7 +30,7 @@ uint class_of(global const uint* class_ends, uint classes, uint products)
     return class;
 }
 
-// Products of a column; a band's fit 32 bits.
+// Number of products of a column. Those of a band fit 32 bits.
 uint products_of_column(global const uint* b_col_ptr, global const ulong* b_prods, uint col)
 {
     return (uint)(b_prods[b_col_ptr[col + 1]] - b_prods[b_col_ptr[col]]);
@@ -50,7 +54,7 @@ KERNEL class_record(global const uint* b_col_ptr, global const ulong* b_prods, g
             shorts += length > 0 && length <= SHORT_MAX;
             in_chunks += length > CHUNK ? length : 0;
         }
-        // Whole numbers: their sums do not depend on the order.
+        // Sums of integers: they do not depend on the order.
         global uint* of_class = record + 7 * class;
         if (columns == 0)
             continue;

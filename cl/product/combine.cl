@@ -1,24 +1,27 @@
-// combine: columns of C that several methods have made, as one band.                          host: src/product/combine.rs
+// combine: joins the columns of C that several methods computed into one band.
+// Host: src/product/combine.rs
 //
-//   column_lengths   one item per column of a method: its entries of C
-//   move_runs        one item per entry of C of a method: its row, where its run ends
-//   move_products    one item per product of a method
-//   move_pieces      one item per piece of a long run of a method
+//   column_lengths   one work-item per column of a method: its number of entries of C
+//   move_runs        one work-item per entry of C of a method: its row and the end of its run
+//   move_products    one work-item per product of a method
+//   move_pieces      one work-item per piece of a long run of a method
 //
 //   in   columns[listed]              the method's columns, counted from the band's first
 //   in   part_ptr[listed + 1]         where they begin among the method's entries of C
 //   in   part_segment[listed + 1]     where they begin among its products
 //   in   segment_ptr[cols + 1]        where the band's columns begin among its products
-//   out  c_col_ptr[cols + 1]          entries of each column; after an exclusive scan, where it begins
-//   in   part_row[part_nnz]  part_end[part_nnz]  part_payload[part_products]  part_piece[pieces]
-//   out  c_row_idx[c_nnz]  run_end[c_nnz]  payload[products]  piece[all pieces]
-//   pieces behind `first_piece`, their parts behind `first_part`
+//   out  c_col_ptr[cols + 1]          entries of each column; after an exclusive scan, the
+//                                     entries before it
+//   in   part_row[part_nnz]  part_end[part_nnz]
+//   in   part_payload[part_products]  part_piece[pieces]
+//   out  c_row_idx[c_nnz]  run_end[c_nnz]  payload[products]
+//   out  piece[all pieces]            from `first_piece` on; their parts count from `first_part` on
 
 #ifndef PAYLOAD
 #error "PAYLOAD: see src/product/combine.rs"
 #endif
 
-// uint4: a piece as src/element.rs has it: run, begin, end, part.
+// A piece is a uint4 of run, begin, end and part; see src/element.rs.
 #define WHOLE_RUN 0xffffffffu
 
 KERNEL column_lengths(global const uint* columns, global const uint* part_ptr, global uint* c_col_ptr, uint listed)

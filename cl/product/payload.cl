@@ -1,8 +1,11 @@
-// payload: words for what travels with the row of a product. Included before kernels that make products.
-//                                                                                     host: src/product/problem.rs
+// payload: the words for what is sorted together with the row of a product.
+// Host: src/product/problem.rs
 //
-//   ELEMENT defined: the value of the product; an operand is its value
-//   else: the pair of its operands; an operand is the number of its entry, with A_SOURCED, B_SOURCED one read from a_operand, b_operand
+//   ELEMENT defined: the payload is the value of the product; an operand is its value
+//   otherwise: the payload is the pair of its operands. An operand is the number of its entry, or
+//              is read from a_operand, b_operand if A_SOURCED, B_SOURCED
+//
+// It comes before kernels that make products.
 #ifdef ELEMENT
 #define OPERAND ELEMENT
 #define MAKE(a_entry, b_entry) MULTIPLY(LOAD(a_operand, a_entry), LOAD(b_operand, b_entry))

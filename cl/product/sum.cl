@@ -1,10 +1,12 @@
-// sum: C = alpha * (P0 + P1 + ...) + beta * C for matrices of one size and block shape that have different patterns.
-//                                                                                                    host: src/product/plan/sum.rs
-//   one work-item per element of C
+// sum: C = alpha * (P0 + P1 + ...) + beta * C, for matrices of one size and block shape.
+// Host: src/product/plan/sum.rs
 //
-//   in      run_end[nnz]  pair[terms]          of each block of C the blocks that sum to it, in ascending order of their matrices: pair.x
-//   in      parts[blocks * area]               the blocks of all matrices, one matrix after another
-//   in out  c_values[(first + nnz) * c_stride] beta * what was there is added, which is not read where beta is 0
+//   One work-item per element of C. The patterns of the matrices may differ.
+//
+//   in      run_end[nnz]            last term of each block of C
+//   in      pair[terms]             pair.x: the block that is added, in ascending order of matrices
+//   in      parts[blocks * area]    the blocks of all matrices, one matrix after another
+//   in out  c_values[(first + nnz) * c_stride]      the old value is not read if beta is 0
 KERNEL sum_groups(global const uint* run_end, global const uint2* pair, global const ELEMENT* parts, global ELEMENT* c_values,
                   uint nnz, uint first, uint c_stride, ARITHMETIC alpha, ARITHMETIC beta, uint area)
 {

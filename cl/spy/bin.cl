@@ -16,9 +16,9 @@
 
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
-// 32 bits with the order of magnitudes, 0 for zero alone: the bits of a float without its sign, or
-// the upper half of a double's. The range of a float would not do: 1e-50 would show as a zero. Any
-// NaN becomes the one above infinity.
+// 32 bits with the order of magnitudes, 0 for zero alone. They are the bits of a float without its
+// sign, or the upper half of a double's. The range of a float would not do: 1e-50 would show as a
+// zero. Any NaN becomes the one above infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE

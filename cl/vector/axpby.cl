@@ -1,9 +1,12 @@
-// axpby: sums of multiples of vectors, one work-item per element.                                          host: src/vector/arithmetic.rs
+// axpby: sums of multiples of vectors.
+// Host: src/vector/arithmetic.rs
+//
+//   axpby, scale    one work-item per element
 //
 //   in      x[n]
-//   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read where beta is 0
+//   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read if beta is 0
 //
-// Of plus-times alone, as alpha and beta are.
+// It serves plus-times alone, as alpha and beta do.
 KERNEL axpby(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong n, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong i = get_global_id(0);

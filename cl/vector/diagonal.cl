@@ -1,13 +1,15 @@
-// diagonal: the blocks on the diagonal of a square matrix, and its diagonal.                                    host: src/vector/diagonal.rs
+// diagonal: the blocks on the diagonal of a square matrix, and its diagonal.
+// Host: src/vector/diagonal.rs
 //
 //   find_diagonal     one work-item per block column, and one more
 //   copy_blocks       one work-item per element of a block on the diagonal
 //   copy_elements     one work-item per row
 //
-//   in   col_ptr[n + 1]  row_idx[nnz]  values[nnz * stride]         square blocks of SIDE x SIDE
-//   out  entry_idx[n]                  the entry on the diagonal of each column, or NONE
+//   in   col_ptr[n + 1]  row_idx[nnz]
+//   in   values[nnz * stride]                            blocks of SIDE x SIDE
+//   out  entry_idx[n]                        entry on the diagonal of each column, or NONE
 //   out  d_col_ptr[n + 1]  d_row_idx[n]      the pattern of the identity
-//   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 where there is no entry
+//   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 if there is no entry
 #define NONE 0xffffffffu
 
 KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, global uint* entry_idx, global uint* d_col_ptr,

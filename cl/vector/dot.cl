@@ -1,16 +1,17 @@
-// dot: the sum of the products of two vectors' elements, by a tree that nothing but their length decides.          host: src/vector/arithmetic.rs
+// dot: the sum of the products of two vectors' elements, by a tree that only their length decides.
+// Host: src/vector/arithmetic.rs
 //
 //   dot_pieces  one work-group per PIECE elements: the sum of their products
-//   add_pieces  one work-group per PIECE sums: their sum; again and again until one is left
+//   add_pieces  one work-group per PIECE sums: their sum; repeated until one is left
 //
 //   in   x[n]  y[n]
 //   in   terms[n]                          sums of the round before
 //   out  sums[(n + PIECE - 1) / PIECE]
 //
-// Term i of a piece is added to by term i + PIECE / 2, then by what stands at i + PIECE / 4, and so
-// on; behind the last term stands IDENTITY, which changes no bit.
+// Term i + PIECE / 2 is added to term i of a piece. Then the sum at i + PIECE / 4 is added to the
+// sum at i, and so on. Behind the last term stands IDENTITY, which changes no bit.
 //
-// Of plus-times alone: a dot product is of real numbers.
+// It serves plus-times alone: a dot product is of real numbers.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif
@@ -20,7 +21,7 @@
 void fold(local ARITHMETIC* sum)
 {
     for (uint width = HALF / 2; width > 0; width /= 2) {
-        GROUP_BARRIER; // the width before is written
+        GROUP_BARRIER; // the writes of the round before
         for (uint i = get_local_id(0); i < width; i += GROUP_SIZE)
             sum[i] += sum[i + width];
     }

@@ -1,20 +1,29 @@
-// line_sums: a sum for each line of a matrix (column, or row by way of the transposed pattern) and each scalar line in it: of its elements
-// times those of a vector, or of their squares.                                                             host: src/vector/line_sums.rs
+// line_sums: sums over each line of a matrix: of its elements times a vector's, or of their
+// squares.
+// Host: src/vector/line_sums.rs
 //
-//   sum_tiles   one work-group per tile: its products come to local memory, neighbours by neighbours, then each sum is one item's
-//   sum_pieces  one work-group per piece of a line too long for a tile: the same in rounds of DEPTH entries
+//   sum_tiles   one work-group per tile: neighbours load its products to local memory side by side,
+//               then one item adds each sum
+//   sum_pieces  one work-group per piece of a line too long for a tile: the same in rounds of DEPTH
+//               entries
 //   add_parts   one work-group per line that is cut: adds the sums of its pieces
 //
-//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]           as in lines.cl
-//   in      other[nnz]         for each entry of a line: its place across
-//   in      source[nnz]        which entry of the values it is; not read where lines are columns
-//   in      values[a_nnz * stride]  x[places across * sides]      blocks of ROWS x COLS, column-major
+//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
+//   in      other[nnz]         the column of each entry of a row, or the row of each of a column
+//   in      source[nnz]        number of each entry in the values; not read if lines are columns
+//   in      values[a_nnz * stride]               blocks of ROWS x COLS, column-major
+//   in      x[places across * sides]
 //   in out  parts[parts * SUMS]
-//   in out  y[lines * SUMS]    alpha * sum + beta * what was there, which is not read where beta is 0; the root of the sum for NORMS
+//   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0; for
+//                              NORMS the root of the sum
 //
-// A sum's terms are added in the order of the line's entries, within a block in ascending place across, each multiplication rounded
-// before it is added; cut every PIECE entries from the line's start, the pieces left to right. A sum of nothing is EMPTY.
-// Norms are of plus-times alone: they take roots.
+// A line is a block column, or a block row by way of the transposed pattern. Each scalar line in it
+// has a sum. The terms of a sum are added in the order of the line's entries, within a block in
+// ascending place across the line. Each product is rounded before it is added. After every PIECE
+// entries from the line's start a new sum begins, and the sums are added left to right. The sum of
+// an empty line is EMPTY.
+//
+// Norms serve plus-times alone: they take roots.
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(DEPTH) || !defined(ACROSS) || !defined(NORMS) ||        \
     !defined(WHOLE_BLOCKS)
 #error "ROWS, COLS, TILE, DEPTH, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
@@ -22,7 +31,7 @@
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
 
-// SUMS of a line, and where in a block the terms of one stand.
+// SUMS is the number of sums of a line, TERM_AT the place in a block of term k of a sum.
 #if WHOLE_BLOCKS
 #define SUMS 1
 #define TERM_AT(sum, k) (k)
@@ -34,9 +43,10 @@
 #define TERM_AT(sum, k) ((sum) * ROWS + (k))
 #endif
 #define TERMS (AREA / SUMS)
-#define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE) // sums for each item of a group that has one line
+// Sums for each item of a group that has one line.
+#define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
-// Which block an entry is, and which element of x an element of a block is multiplied by.
+// The block of an entry, and the place in x of the factor of a block's element.
 #if ACROSS
 #define BLOCK_OF(entry) source[entry]
 #define FACTOR_AT(place, element) ((ulong)(place) * COLS + (element) / ROWS)
@@ -48,8 +58,9 @@
 #if NORMS && ELEMENT_IS_DOUBLE
 #define FINISHED(sum) sqrt(sum)
 #elif NORMS
-// OpenCL lets the root of a float be off by 3 units in the last place; this one is rounded to nearest on every device. x is m * 2^e with m
-// of 47 or 48 bits and e even; the root of m has 24 bits before the point, and is found in whole numbers.
+// The root of a float, rounded to nearest on every device; OpenCL's may be off by 3 units in the
+// last place. x is m * 2^e, with m of 47 or 48 bits and e even. The root of m has 24 bits before
+// the point and is found in integers.
 float root(float x)
 {
     if (!(x > 0) || isinf(x))
@@ -76,7 +87,7 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
-// The products of all elements of entries begin to begin + count, block after block.
+// Loads the products of all elements of entries begin to begin + count, block after block.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
                 global const ELEMENT* values, global const ELEMENT* x, uint stride)
 {
@@ -91,7 +102,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
     }
 }
 
-// The terms of one sum in count blocks, added to it.
+// Adds the terms that `count` blocks have for one sum.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     IN_ORDER
@@ -108,11 +119,12 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
                  global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict x,
                  global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[2 * TILE * AREA]; // starts of lines are less than TILE entries apart, and the last line has up to TILE
+    // Starts of lines are less than TILE entries apart, and the last line has up to TILE entries.
+    local ARITHMETIC term[2 * TILE * AREA];
     const uint tile = get_group_id(0), first = tile_line[tile];
     uint end = tile_line[tile + 1];
     if (end > first && line_ptr[end] - line_ptr[end - 1] > TILE)
-        --end; // in pieces
+        --end; // the last line is in pieces
     const uint begin = line_ptr[first];
     load_terms(term, begin, line_ptr[end] - begin, other, source, values, x, stride);
     GROUP_BARRIER;
@@ -141,7 +153,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
         GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
             sum[own] = add_terms(sum[own], term, count, number);
-        GROUP_BARRIER; // everything is read, before the next round writes
+        GROUP_BARRIER; // every read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
         if (at.w == WHOLE)
@@ -170,7 +182,7 @@ KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* rest
             for (uint i = 0; i < count; ++i)
                 sum[own] = ADD(sum[own], term[i * SUMS + number]);
         }
-        GROUP_BARRIER; // everything is read, before the next round writes
+        GROUP_BARRIER; // every read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
         PLACE(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);

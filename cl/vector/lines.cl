@@ -1,19 +1,22 @@
-// lines: how the lines of a pattern (columns; of its transpose: rows) are shared out among work-groups.          host: src/vector/lines.rs
+// lines: divides the lines of a pattern among work-groups.
+// Host: src/vector/lines.rs
 //
 //   tile_lines    one work-item per tile, and one more
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
-// Line l stands at place line_ptr[l] + l: there are as many places as entries and lines. A tile is
-// `tile` places and owns the lines that stand in it, so that neither many entries nor many empty
-// lines come together. A line of `tile` entries or more is the last of its tile. If `tile` is 0,
-// every line is in pieces.
+// Lines are the columns of a pattern, or its rows by way of the transposed pattern. Line l stands
+// at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
+// and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
+// of `tile` entries or more is the last of its tile. If `tile` is 0, every line is in pieces.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
-//   out  counts[3]               zero before: pieces of long lines; how many of them are parts of a line that is cut; lines that are cut
-//   out  piece[counts[0]]        in any order: line, first entry, end, number of its part, or WHOLE where the piece is its line; the parts
-//                                of a line follow one another
+//   out  counts[3]               pieces of long lines, pieces that are parts of a cut line, cut
+//                                lines; zero before
+//   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
+//                                WHOLE if the piece is a whole line; the parts of a line follow one
+//                                another
 //   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
 #ifndef PIECE
 #error "PIECE: see src/vector/lines.rs"
@@ -37,7 +40,8 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
     tile_line[number] = first;
 }
 
-// Pieces of a line; none of one that is left to its tile. Where there are no tiles an empty line is a piece as well.
+// Number of pieces of a line, 0 if it stays in its tile. If there are no tiles, an empty line is
+// one piece.
 uint pieces_of(uint entries, uint tile)
 {
     if (tile > 0 && entries <= tile)

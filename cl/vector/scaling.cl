@@ -1,4 +1,5 @@
-// scaling: multiplies the rows or the columns of a matrix by the elements of a vector, in place.                 host: src/vector/scaling.rs
+// scaling: multiplies the rows or the columns of a matrix by the elements of a vector, in place.
+// Host: src/vector/scaling.rs
 //
 //   scale_rows, scale_columns    one work-group per ENTRIES entries
 //
@@ -6,7 +7,7 @@
 //   in      factor[nrows * ROWS] or [ncols * COLS]
 //   in out  values[nnz * stride]        blocks of ROWS x COLS, column-major
 //
-// Of plus-times alone: scalings have inverses.
+// It serves plus-times alone: scalings have inverses.
 #if !defined(ROWS) || !defined(COLS) || !defined(ENTRIES)
 #error "ROWS, COLS, ENTRIES: see src/vector/scaling.rs"
 #endif

@@ -39,21 +39,46 @@ impl<T: Word> Scratch<T> {
         Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), idle: Mutex::default() })
     }
 
+    /// As [`Scratch::new`], with the memory allocated, so that the first execution asks for none.
+    ///
+    /// # Errors
+    /// As [`Work::buffer`].
+    pub fn reserve(work: &Work, len: usize) -> Result<Self> {
+        let scratch = Self::new(work.device(), len)?;
+        scratch.take(work)?;
+        Ok(scratch)
+    }
+
     /// A buffer of the length reserved, for commands of `work`, on the same device: the plan's if
     /// it is idle, otherwise one from the pool.
     ///
     /// # Errors
     /// As [`Work::buffer`], if it must be taken from the pool.
     pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
+        Ok(Taken { scratch: self, buffer: Some(self.lend(work)?) })
+    }
+
+    /// As [`Scratch::take`], for a caller that gives the buffer back by [`Scratch::give_back`]. One
+    /// that is dropped goes to the pool.
+    ///
+    /// # Errors
+    /// As [`Scratch::take`].
+    pub fn lend(&self, work: &Work) -> Result<Buffer<T>> {
         let idle = self.idle().take();
-        let buffer = match idle {
+        match idle {
             Some(Idle { mut buffer, behind }) => {
                 buffer.memory.hand_to(work.queue(), behind);
-                buffer
+                Ok(buffer)
             }
-            None => work.buffer(self.len)?,
-        };
-        Ok(Taken { scratch: self, buffer: Some(buffer) })
+            None => work.buffer(self.len),
+        }
+    }
+
+    /// Returns a buffer that was lent, which may be before the commands that use it have run.
+    pub fn give_back(&self, buffer: Buffer<T>) {
+        let behind = buffer.memory.behind();
+        // The first one to come back is the plan's. The others go to the pool.
+        self.idle().get_or_insert(Idle { buffer, behind });
     }
 
     /// Bytes of device memory held from the first execution on, rounded up to the size class.
@@ -83,10 +108,7 @@ impl<T: Word> DerefMut for Taken<'_, T> {
 
 impl<T: Word> Drop for Taken<'_, T> {
     fn drop(&mut self) {
-        let Some(buffer) = self.buffer.take() else { return };
-        let behind = buffer.memory.behind();
-        // The first one to come back is the plan's. The others go to the pool.
-        self.scratch.idle().get_or_insert(Idle { buffer, behind });
+        self.buffer.take().into_iter().for_each(|buffer| self.scratch.give_back(buffer));
     }
 }
 

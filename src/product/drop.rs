@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Bands of C on their way, without their small entries.
-pub(super) struct Thinning<T: Element> {
+pub(super) struct DropFilter<T: Element> {
     drop: Option<DropEntries<T>>,
     /// First column of the next band.
     column: usize,
@@ -22,19 +22,19 @@ impl Options {
         self.threshold.map(|threshold| DropMemory::new::<T>(info, c_stride, threshold))
     }
 
-    pub fn thinning<T: Element>(&self, device: &Device, shape: BlockShape) -> Result<Thinning<T>> {
+    pub fn drop_filter<T: Element>(&self, device: &Device, shape: BlockShape) -> Result<DropFilter<T>> {
         let drop = self.threshold.map(|threshold| DropEntries::new(device, shape.area(), threshold)).transpose()?;
-        Ok(Thinning { drop, column: 0, dropped: 0 })
+        Ok(DropFilter { drop, column: 0, dropped: 0 })
     }
 
-    pub fn thinning_of<T: Element>(&self, device: &Device, operands: &Operands<'_, T>) -> Result<Thinning<T>> {
-        self.thinning(device, operands.a.shape.product(operands.b.shape))
+    pub fn drop_filter_of<T: Element>(&self, device: &Device, operands: &Operands<'_, T>) -> Result<DropFilter<T>> {
+        self.drop_filter(device, operands.a.shape.product(operands.b.shape))
     }
 }
 
-impl<T: Element> Thinning<T> {
+impl<T: Element> DropFilter<T> {
     /// What stays of the next band.
-    pub fn thin(&mut self, work: &Work, band: DeviceCbc<T>) -> Result<DeviceCbc<T>> {
+    pub fn keep(&mut self, work: &Work, band: DeviceCbc<T>) -> Result<DeviceCbc<T>> {
         let first_col = self.column;
         self.column += band.ncols;
         let Some(drop) = &self.drop else { return Ok(band) };

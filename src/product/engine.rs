@@ -8,7 +8,7 @@ use super::{
     compression::Compression,
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Method, Tally, Task, compile},
-    problem::{Done, Factors, Operands, Pairs, Payload, Spec, Values},
+    problem::{Counts, Factors, Operands, Pairs, Payload, Spec, Values},
     runs::FoundRuns,
     tuning::{PayloadKind, Tuning},
 };
@@ -63,7 +63,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         work: &Work,
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Done> {
+    ) -> Result<Counts> {
         let area = operands.a.shape.product(operands.b.shape).area();
         let entry_bytes = operands.c_stride * size_of::<T>();
         let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
@@ -86,28 +86,28 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         factors: Factors<'_, P::Operand>,
         entries: EntryMemory,
         mut take: impl FnMut(Option<FoundRuns<P::Word>>, &Band) -> Result<()>,
-    ) -> Result<Done> {
+    ) -> Result<Counts> {
         let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
         let entries = entries.shared_out::<T>(&self.tuning, factors.b.nnz(), self.rules.len());
         let limits = || Limits::now(work, &self.tuning, entries);
-        let mut done = Done { products: analysis.sizes.products, ..Done::default() };
+        let mut counts = Counts { products: analysis.sizes.products, ..Counts::default() };
         while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {
-            let (number, columns, products) = (done.bands, band.columns.len(), band.sizes.products);
+            let (number, columns, products) = (counts.bands, band.columns.len(), band.sizes.products);
             let free_bytes = work.limit().saturating_sub(work.used_bytes());
             tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
             let found = match products {
                 0 => Ok(None),
-                _ => self.find_runs(work, factors, &mut analysis, &band, &mut done).map(Some),
+                _ => self.find_runs(work, factors, &mut analysis, &band, &mut counts).map(Some),
             };
             let longest = found.as_ref().map_or(0, |found| found.as_ref().map_or(0, |found| found.longest));
             found.and_then(|found| take(found, &band)).map_err(|error| band.explain(error))?;
-            done.longest_run = done.longest_run.max(longest);
-            done.bands += 1;
+            counts.longest_run = counts.longest_run.max(longest);
+            counts.bands += 1;
         }
-        let Done { products, bands, longest_run, .. } = done;
+        let Counts { products, bands, longest_run, .. } = counts;
         tracing::debug!(target: "blockmul::esc", products, bands, longest_run, peak_bytes = work.peak_bytes(), "product");
-        Ok(done)
+        Ok(counts)
     }
 
     /// The runs of a band of at least one product, found by the methods of its columns.
@@ -117,13 +117,13 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         factors: Factors<'_, P::Operand>,
         analysis: &mut Analysis,
         band: &Band,
-        done: &mut Done,
+        counts: &mut Counts,
     ) -> Result<FoundRuns<P::Word>> {
         let analyser = &self.analyser;
         let Some(Sharing { lists, combine }) = &self.sharing else {
             let method = &self.methods[0];
-            done.add(method.method(), band.columns.len() as u64, band.sizes.products);
-            done.merged += method.merged(&band.sizes);
+            counts.add(method.method(), band.columns.len() as u64, band.sizes.products);
+            counts.merged += method.merged(&band.sizes);
             let mut task = Task { factors, analyser, analysis, band };
             let counted = method.count(work, &mut task)?;
             let record = counted.record();
@@ -136,11 +136,11 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         let mut counted = Vec::new();
         for (method, mut list) in self.methods.iter().zip(lists).filter_map(|(method, list)| Some((method, list?))) {
             let sizes = list.band.sizes;
-            done.add(method.method(), list.columns.len() as u64, sizes.products);
+            counts.add(method.method(), list.columns.len() as u64, sizes.products);
             if sizes.products == 0 {
                 continue; // columns of C without entries
             }
-            done.merged += method.merged(&sizes);
+            counts.merged += method.merged(&sizes);
             let by_method = method.count(work, &mut list.task(factors, analyser))?;
             let record = by_method.record();
             work.copy(record.words, record.start, &mut records, Tally::WORDS * counted.len(), Tally::WORDS)?;
@@ -185,7 +185,7 @@ impl<T: Element> OneShot<T> {
         work: &Work,
         operands: &Operands<'_, T>,
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<Done> {
+    ) -> Result<Counts> {
         match self {
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),

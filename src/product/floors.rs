@@ -35,7 +35,7 @@ pub(crate) struct Floor {
 
 /// The sizes of a product that its floors follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct FloorSizes {
     pub a_cols: u64,
     pub a_nnz: u64,
     pub b_cols: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Extent {
     pub payload_bytes: u64,
 }
 
-impl Extent {
+impl FloorSizes {
     /// Of a product with so many products, of which so many are left to merge, and entries of C.
     pub fn new<T: Element>(operands: &Operands<'_, T>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     /// A is 3 x 2 with 2 and 3 entries in its columns, B 2 x 2: its first column names both of A's, its second the first one.
-    const SCALARS: Extent = Extent {
+    const SCALARS: FloorSizes = FloorSizes {
         a_cols: 2,
         a_nnz: 5,
         b_cols: 2,
@@ -203,7 +203,7 @@ mod tests {
         payload_bytes: 8,
     };
 
-    fn bytes(extent: Extent) -> [u64; 6] {
+    fn bytes(extent: FloorSizes) -> [u64; 6] {
         extent.floors().map(|floor| floor.bytes)
     }
 
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn blocks_by_hand() {
         // Blocks of 2x3 by 3x2 in f32, those of C 8 elements apart.
-        let extent = Extent {
+        let extent = FloorSizes {
             sides: [2, 3, 2],
             c_stride: 8,
             element_bytes: 4,
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(scattered(10, 400, 1000), 400);
         assert_eq!(scattered(10, 40, 100), 100);
         // Few entries of B name columns of a large A: each column's length and rows take sectors.
-        let large = Extent { a_cols: 1 << 20, a_nnz: 1 << 22, ..SCALARS };
+        let large = FloorSizes { a_cols: 1 << 20, a_nnz: 1 << 22, ..SCALARS };
         let [setup, expansion, ..] = bytes(SCALARS);
         let lengths = 3 * 32 - 3 * 4;
         assert_eq!(bytes(large)[0], setup + lengths);
@@ -252,9 +252,9 @@ mod tests {
 
     #[test]
     fn what_is_sorted_is_not_sorted_again_and_nothing_follows_nothing() {
-        assert_eq!(bytes(Extent { merged: 3, ..SCALARS })[2], 2 * 3 * 12);
-        assert_eq!(bytes(Extent { merged: 0, ..SCALARS })[2], 0);
-        let empty = Extent { products: 0, c_nnz: 0, ..SCALARS };
+        assert_eq!(bytes(FloorSizes { merged: 3, ..SCALARS })[2], 2 * 3 * 12);
+        assert_eq!(bytes(FloorSizes { merged: 0, ..SCALARS })[2], 0);
+        let empty = FloorSizes { products: 0, c_nnz: 0, ..SCALARS };
         assert_eq!(bytes(empty), [bytes(SCALARS)[0], 0, 0, 0, 0, 0]);
     }
 }

@@ -245,7 +245,7 @@ mod tests {
                 let spec = Spec::new(scalar, scalar, rows);
                 let esc = OneShot::<f64>::tuned(&device, &spec, tuning.clone(), Method::Auto)?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
-                let done = esc.multiply(&work, &case.operands(), |c| {
+                let counts = esc.multiply(&work, &case.operands(), |c| {
                     nnz = c.nnz() as u64;
                     Ok(())
                 })?;
@@ -257,7 +257,7 @@ mod tests {
                 let (setup, kept) = setup_bytes(&tuning, lengths.len() as u64, case.b.nnz() as u64);
                 let (foretold, peak) = (setup.max(kept + need.bytes), work.most_used_bytes());
                 let what = format!("{:?}... of {rows} rows, {}: {peak}", &lengths[..2], tuning.sort.serial);
-                match done.longest_run as usize > RUN_PIECE || sizes.products == 0 {
+                match counts.longest_run as usize > RUN_PIECE || sizes.products == 0 {
                     true => assert!(peak <= foretold && foretold <= peak + (8 << 10), "{what}, {foretold}"),
                     false => assert_eq!(peak, foretold, "{what}"),
                 }

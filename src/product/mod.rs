@@ -17,12 +17,12 @@ mod limits;
 mod masked;
 mod method;
 mod once;
-mod onto;
 mod operand;
 mod plan;
 mod planned;
 mod problem;
 mod report;
+mod retarget;
 mod run;
 mod runs;
 #[cfg(test)]
@@ -32,14 +32,14 @@ mod tuning;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub use estimate::Estimate;
-pub(crate) use floors::Extent;
+pub(crate) use floors::FloorSizes;
 pub(crate) use join::join_patterns;
 pub use method::Method;
 pub use operand::{Factor, Operand};
-pub use plan::{GramParts, Inputs, Kind, Plan, Weights};
+pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;
-pub(crate) use problem::{Done, Operands, Room, STAGES, Side};
+pub(crate) use problem::{Counts, Destination, FactorPattern, Operands, STAGES};
 pub use report::Report;
 
 use crate::{
@@ -272,7 +272,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// What a plan is to be of, if the options go together.
-    fn wanted<K: Kind<Pattern = X::Pattern>>(&self) -> Result<Wanted<'a, K>> {
+    fn wanted<K: Plannable<Pattern = X::Pattern>>(&self) -> Result<Wanted<'a, K>> {
         self.check::<K>()?;
         Ok(Wanted {
             factors: self.factors.iter().map(|factor| (factor.operand.to_pattern(), factor.transposed)).collect(),
@@ -286,7 +286,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Refuses options that do not go together.
-    fn check<K: Kind>(&self) -> Result<()> {
+    fn check<K: Plannable>(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         if self.options.alignment.is_some() && !K::Matrix::BLOCKS {
             return refused("scalars lie side by side: an alignment is for blocks");
@@ -299,7 +299,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Prepares the product for the patterns of its factors.
-    fn planned<K: Kind<Pattern = X::Pattern>>(&self, device: &crate::Device) -> Result<Plan<K>> {
+    fn planned<K: Plannable<Pattern = X::Pattern>>(&self, device: &crate::Device) -> Result<Plan<K>> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         match (&self.options.threshold, &self.options.progress) {
             (Some(_), _) => refused("a plan's pattern does not depend on values: its entries cannot be dropped"),

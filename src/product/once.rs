@@ -1,7 +1,8 @@
 //! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two
 //! factors runs.
 use super::{
-    Done, Method, Operands, Report, STAGES, engine::OneShot, host_columns::HostColumns, join, masked, plan::check_mask,
+    Counts, Method, Operands, Report, STAGES, engine::OneShot, host_columns::HostColumns, join, masked,
+    plan::check_mask,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
@@ -28,7 +29,7 @@ pub(super) struct Ran<'w, C> {
     pub c: C,
     /// Started when the kernels were there, the device idle or busy with earlier work.
     pub clock: Clock<'w>,
-    pub done: Done,
+    pub counts: Counts,
     /// Entries left out.
     pub dropped: u64,
 }
@@ -43,19 +44,19 @@ impl Options {
     ) -> Result<Ran<'w, DeviceMatrix<M>>> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let (esc, mut thinning) =
-            (OneShot::new(work.device(), &operands, self.method)?, self.thinning_of(work.device(), &operands)?);
+        let (esc, mut filter) =
+            (OneShot::new(work.device(), &operands, self.method)?, self.drop_filter_of(work.device(), &operands)?);
         count_operands(work, x, y);
         let clock = work.clock();
         let (mut bands, mut columns) = (Vec::new(), 0);
-        let done = esc.multiply(work, &operands, |band| {
+        let counts = esc.multiply(work, &operands, |band| {
             columns += band.ncols as u64;
-            bands.push(thinning.thin(work, band)?);
+            bands.push(filter.keep(work, band)?);
             self.tell(columns, y.ncols as u64);
             Ok(())
         })?;
         let c = DeviceMatrix::new(join::join(work, &operands, bands)?);
-        Ok(Ran { c, clock, done, dropped: thinning.dropped })
+        Ok(Ran { c, clock, counts, dropped: filter.dropped })
     }
 
     /// C = A·B on its way to the host, band by band: C needs not fit the device.
@@ -65,13 +66,14 @@ impl Options {
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
         }
-        let (esc, mut thinning) = (OneShot::new(device, &operands, self.method)?, self.thinning_of(device, &operands)?);
+        let (esc, mut filter) =
+            (OneShot::new(device, &operands, self.method)?, self.drop_filter_of(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
         count_operands(&work, x, y);
         let clock = work.clock();
         let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
-        let done = esc.multiply(&work, &operands, |band| {
-            let band = thinning.thin(&work, band)?;
+        let counts = esc.multiply(&work, &operands, |band| {
+            let band = filter.keep(&work, band)?;
             work.wait()?;
             let transfer = Instant::now();
             columns.check_fits(&band)?;
@@ -81,10 +83,10 @@ impl Options {
             Ok(())
         })?;
         let c = columns.finish()?;
-        let ran = Ran { c: (), clock, done, dropped: thinning.dropped };
+        let ran = Ran { c: (), clock, counts, dropped: filter.dropped };
         let mut report = self.report(&work, &ran, c.nnz() as u64, &STAGES)?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
-        Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.done)))
+        Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
     }
 
     /// C = A·B where `mask` has entries.
@@ -99,9 +101,9 @@ impl Options {
         check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
         count_operands(work, x, y);
         work.count_operand(mask.device_bytes());
-        let (c, clock, done) = masked::multiply_masked(work, (x, y), &mask.arrays, stride)?;
+        let (c, clock, counts) = masked::multiply_masked(work, (x, y), &mask.arrays, stride)?;
         self.tell(y.ncols as u64, y.ncols as u64);
-        Ok(Ran { c: DeviceMatrix::new(c), clock, done, dropped: 0 })
+        Ok(Ran { c: DeviceMatrix::new(c), clock, counts, dropped: 0 })
     }
 
     /// Reports columns of C that are complete.
@@ -135,12 +137,12 @@ impl Options {
         }
         Ok(Report {
             method: self.method,
-            bins: ran.done.bins.clone(),
-            products: ran.done.products,
+            bins: ran.counts.bins.clone(),
+            products: ran.counts.products,
             c_nnz,
             dropped: ran.dropped,
-            longest_run: ran.done.longest_run,
-            bands: ran.done.bands,
+            longest_run: ran.counts.longest_run,
+            bands: ran.counts.bands,
             peak_device_bytes: work.peak_bytes(),
             used_device_bytes: work.most_used_bytes(),
             stages,
@@ -162,7 +164,7 @@ impl Options {
     ) -> Result<Report> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let report = self.report(work, ran, ran.c.nnz() as u64, &STAGES)?;
-        Ok(report.with_floors(&self.operands(x, y)?, &ran.done))
+        Ok(report.with_floors(&self.operands(x, y)?, &ran.counts))
     }
 }
 

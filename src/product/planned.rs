@@ -6,8 +6,8 @@ use super::{
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
-    onto::Onto,
-    problem::{Bin, Factors, Pairs, Part, Room, Scaling, Side, Spec},
+    problem::{Bin, Destination, FactorPattern, Factors, Pairs, Part, Scaling, Spec},
+    retarget::Retarget,
     runs::{CPattern, FoundRuns},
     tuning::Tuning,
 };
@@ -37,7 +37,7 @@ pub(super) struct PlannedBand<T: Element> {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
-    /// Room for the sums of the pieces of runs that are cut.
+    /// Memory for the sums of the pieces of runs that are cut.
     pub parts: Scratch<T::Arithmetic>,
     /// Entry of C that the first run makes.
     pub first: u32,
@@ -45,13 +45,13 @@ pub(super) struct PlannedBand<T: Element> {
 
 impl<T: Element> PlannedProduct<T> {
     /// The inner sizes agree and both live on `work`'s device: the caller has looked.
-    pub fn new(work: &Work, a: &Side, b: &Side, part: Part, method: Method) -> Result<Self> {
+    pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), a, b, part, method);
         Self::tuned(work, (a, b), tuning, &spec, method)
     }
 
     /// Asks for the kernels that [`PlannedProduct::new`] will launch, so that those of several plans are made together.
-    pub fn ask(device: &Device, a: &Side, b: &Side, part: Part, method: Method) -> Result<()> {
+    pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<()> {
         let (tuning, spec) = Self::numbers(device, a, b, part, method);
         Self::kernels(device, tuning, &spec, method)?;
         if a.transposed || b.transposed {
@@ -60,18 +60,18 @@ impl<T: Element> PlannedProduct<T> {
         Ok(())
     }
 
-    /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::onto`] launches.
-    pub fn ask_onto(device: &Device, a: &Side, b: &Side, part: Part) -> Result<()> {
+    /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::retarget`] launches.
+    pub fn ask_retarget(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<()> {
         let (tuning, spec) = Self::numbers(device, a, b, part, Method::Auto);
         let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
         sums.with_empty_runs(device)?;
-        Onto::new(device).map(drop)
+        Retarget::new(device).map(drop)
     }
 
-    fn numbers(device: &Device, a: &Side, b: &Side, part: Part, method: Method) -> (Tuning, Spec) {
+    fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> (Tuning, Spec) {
         let info = device.info();
         let tuning = Tuning::new(info, a.op_shape(), b.op_shape()).keeping_pairs();
-        (tuning.with_method(info, method), Spec::of_sides(a, b, part))
+        (tuning.with_method(info, method), Spec::of_factors(a, b, part))
     }
 
     fn kernels(
@@ -86,7 +86,7 @@ impl<T: Element> PlannedProduct<T> {
 
     pub(super) fn tuned(
         work: &Work,
-        (a, b): (&Side, &Side),
+        (a, b): (&FactorPattern, &FactorPattern),
         tuning: Tuning,
         spec: &Spec,
         method: Method,
@@ -101,7 +101,7 @@ impl<T: Element> PlannedProduct<T> {
         // An entry of C costs where its run ends, beside its row.
         let area = spec.a.product(spec.b).area();
         let entries = EntryMemory::new::<T>(&engine.tuning, factors.a.nrows, size_of::<u32>(), area);
-        let done = engine.in_bands(work, factors, entries, |found, band| {
+        let counts = engine.in_bands(work, factors, entries, |found, band| {
             let Some(found) = found else {
                 let mut col_ptr = work.buffer(band.columns.len() + 1)?;
                 work.fill_zero(&mut col_ptr)?;
@@ -122,19 +122,19 @@ impl<T: Element> PlannedProduct<T> {
             bands,
             c: join_patterns(work, factors.a.nrows, patterns)?,
             shape: spec.a.product(spec.b),
-            products: done.products,
-            longest_run: done.longest_run,
-            bins: done.bins,
+            products: counts.products,
+            longest_run: counts.longest_run,
+            bins: counts.bins,
         })
     }
 
     /// The same product written onto a pattern that has further entries, whose sums are those of no products: 0. `places` has the
     /// entry of `pattern` for each entry of C.
-    pub fn onto(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
-        let onto = Onto::new(work.device())?;
+    pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
+        let retarget = Retarget::new(work.device())?;
         self.sums = self.sums.with_empty_runs(work.device())?;
         for PlannedBand { run_end, pieces, first, .. } in &mut self.bands {
-            (*run_end, *first) = onto.run(work, places, *first, run_end, pieces)?;
+            (*run_end, *first) = retarget.run(work, places, *first, run_end, pieces)?;
         }
         self.c = pattern;
         Ok(())
@@ -146,7 +146,7 @@ impl<T: Element> PlannedProduct<T> {
         work: &Work,
         operands: (&DeviceCbc<T>, &DeviceCbc<T>),
         scaling: Scaling<T::Arithmetic>,
-        c: Room<'_, T>,
+        c: Destination<'_, T>,
     ) -> Result<()> {
         work.stage("compression");
         for PlannedBand { pairs, run_end, pieces, parts, first } in &self.bands {
@@ -192,12 +192,15 @@ mod tests {
         let shape = BlockShape::new(2, 3)?;
         let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
         let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
-        let side =
-            |matrix: &DeviceCbc<f64>| Side { pattern: matrix.pattern.clone(), shape: matrix.shape, transposed: false };
+        let factor = |matrix: &DeviceCbc<f64>| FactorPattern {
+            pattern: matrix.pattern.clone(),
+            shape: matrix.shape,
+            transposed: false,
+        };
         let want = reference::multiply(&w, &w.transpose())?;
         for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
             let work = Work::new(&device, limit);
-            let plan = PlannedProduct::<f64>::new(&work, &side(&a.cbc), &side(&b.cbc), Part::Full, Method::Auto)?;
+            let plan = PlannedProduct::<f64>::new(&work, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
             assert_eq!(plan.bands.len() > 1, banded, "{} bands", plan.bands.len());
             assert!(plan.longest_run > 1024);
             let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
@@ -218,13 +221,13 @@ mod tests {
             let shape = BlockShape::new(rows, cols)?;
             let a = DeviceCbc::upload(&work, uniform(20, 60, 9, shape, Values::Real, 1)?.as_cbc())?;
             for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
-                let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
-                let (left, right) = (side(transposed.a), side(transposed.b));
+                let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
+                let (left, right) = (factor(transposed.a), factor(transposed.b));
                 // Runs of all lengths from one on, the longest in pieces.
                 let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                     let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-                    let spec = Spec { row_bits: 32, ..Spec::of_sides(&left, &right, Part::Full) };
+                    let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Full) };
                     let tuning = Tuning { blocks, ..tuning };
                     let plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
                     let stride = plan.shape.area();
@@ -248,9 +251,9 @@ mod tests {
         let work = Work::new(&device, None);
         let shape = BlockShape::new(2, 3)?;
         let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
-        let side = |transposed| Side { pattern: a.pattern.clone(), shape, transposed };
-        let (left, right) = (side(false), side(true));
-        let spec = Spec { row_bits: 32, ..Spec::of_sides(&left, &right, Part::Lower) };
+        let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
+        let (left, right) = (factor(false), factor(true));
+        let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
         // The larger pattern: all of the lower triangle.
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
@@ -277,7 +280,7 @@ mod tests {
             let place = |col: usize, row: u32| triangle.entries(col).start as u32 + row - col as u32;
             let places: Vec<u32> =
                 (0..n).flat_map(|col| small.column(col).iter().map(move |&row| place(col, row))).collect();
-            plan.onto(&work, &work.upload(&places)?, PatternArrays::upload(&work, &triangle)?)?;
+            plan.retarget(&work, &work.upload(&places)?, PatternArrays::upload(&work, &triangle)?)?;
             let mut want = vec![7.5; triangle.nnz() * 4];
             for (block, &place) in sums.chunks_exact(4).zip(&places) {
                 want[place as usize * 4..][..4].copy_from_slice(block);

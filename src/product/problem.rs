@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 /// An operand to plan for.
 #[derive(Clone)]
-pub(crate) struct Side {
+pub(crate) struct FactorPattern {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
     /// Whether its transpose is multiplied.
     pub transposed: bool,
 }
 
-impl Side {
+impl FactorPattern {
     /// Whether the inner sizes of a product with `right` agree.
     pub fn meets(&self, right: &Self) -> bool {
         let (left, right) = (self.dimensions(), right.dimensions());
@@ -83,7 +83,7 @@ impl Spec {
     }
 
     /// op(A)·op(B), or a part of it.
-    pub fn of_sides(a: &Side, b: &Side, part: Part) -> Self {
+    pub fn of_factors(a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
         let transposed = Transposed { a: a.transposed, b: b.transposed };
         Self { part, transposed, sourced: transposed, ..Self::new(a.op_shape(), b.op_shape(), a.dimensions().nrows) }
     }
@@ -236,7 +236,7 @@ impl Sizes {
 }
 
 /// Where a product is written.
-pub(crate) struct Room<'a, T> {
+pub(crate) struct Destination<'a, T> {
     pub values: &'a mut Buffer<T>,
     /// Elements from one block to the next.
     pub stride: usize,
@@ -245,7 +245,7 @@ pub(crate) struct Room<'a, T> {
 }
 
 /// The blocks of a matrix on the pattern of C.
-impl<'a, T> From<&'a mut DeviceCbc<T>> for Room<'a, T> {
+impl<'a, T> From<&'a mut DeviceCbc<T>> for Destination<'a, T> {
     fn from(c: &'a mut DeviceCbc<T>) -> Self {
         Self { values: &mut c.values, stride: c.stride, first: 0 }
     }
@@ -265,7 +265,7 @@ pub struct Bin {
 
 /// Counts collected while multiplying, for the report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Done {
+pub(crate) struct Counts {
     /// Expansion size.
     pub products: u64,
     /// Products of the longest run.
@@ -277,7 +277,7 @@ pub(crate) struct Done {
     pub bins: Vec<Bin>,
 }
 
-impl Done {
+impl Counts {
     /// Counts columns with so many products that `method` makes.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {

@@ -1,5 +1,5 @@
 //! What a product took: [`Report`].
-use super::{Bin, Done, Extent, Method, Operands};
+use super::{Bin, Counts, FloorSizes, Method, Operands};
 use crate::{Element, device::StageTime};
 
 /// What a product took.
@@ -40,8 +40,8 @@ pub struct Report {
 
 impl Report {
     /// Declares for each stage of A·B what it has to move and to compute.
-    pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, done: &Done) -> Self {
-        let floors = Extent::new(operands, self.products, done.merged, self.c_nnz + self.dropped).floors();
+    pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, counts: &Counts) -> Self {
+        let floors = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped).floors();
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
         }

@@ -1,6 +1,6 @@
 //! Products that are run once: A·B by the one-shot pipeline, any other by a plan that is executed
 //! and given back.
-use super::{Factor, GramParts, Inputs, Kind, Plan, Product, Report, STAGES, Weights, once::Ran, plan::Wanted};
+use super::{Factor, GramParts, Inputs, Plan, Plannable, Product, Report, STAGES, Weights, once::Ran, plan::Wanted};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::Work,
@@ -78,9 +78,9 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
             + self.weights.iter().map(bytes_of_weights).sum::<u64>()
             + self.mask.map_or(0, DevicePattern::device_bytes);
         let mut ran = by_plan::<M>(work, self.wanted()?, Inputs { factors, weights: self.weights }, held)?;
-        let mut thinning = self.options.thinning(work.device(), ran.c.cbc.shape)?;
-        ran.c = DeviceMatrix::new(thinning.thin(work, ran.c.cbc)?);
-        ran.dropped = thinning.dropped;
+        let mut filter = self.options.drop_filter(work.device(), ran.c.cbc.shape)?;
+        ran.c = DeviceMatrix::new(filter.keep(work, ran.c.cbc)?);
+        ran.dropped = filter.dropped;
         self.options.tell(ran.c.ncols() as u64, ran.c.ncols() as u64);
         Ok(ran)
     }
@@ -137,7 +137,7 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
 }
 
 /// Plans, executes once, and gives the plan back; `held` bytes are the inputs'.
-fn by_plan<'w, K: Kind>(
+fn by_plan<'w, K: Plannable>(
     work: &'w Work,
     wanted: Wanted<'_, K>,
     inputs: Inputs<'_, K::Device>,
@@ -148,8 +148,8 @@ fn by_plan<'w, K: Kind>(
     let plan = Plan::<K>::new(work, wanted)?;
     let mut c = plan.output_within(work)?;
     plan.enqueue(On(work), inputs, Accum::into(&mut c))?;
-    let done = plan.done().clone();
-    Ok(Ran { c, clock, done, dropped: 0 })
+    let counts = plan.counts().clone();
+    Ok(Ran { c, clock, counts, dropped: 0 })
 }
 
 /// Bytes of all factors, each counted once.

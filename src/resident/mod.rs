@@ -5,6 +5,7 @@ mod matrix;
 #[cfg(feature = "ocl")]
 mod ocl;
 mod pattern;
+mod scratch_matrix;
 mod validate;
 mod vector;
 
@@ -15,6 +16,7 @@ pub use matrix::DeviceMatrix;
 pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;
 pub(crate) use pattern::{InPattern, PatternArrays};
+pub(crate) use scratch_matrix::{ScratchMatrix, TakenMatrix};
 pub use vector::DeviceVector;
 
 const _: () = {

@@ -41,21 +41,25 @@ kernel! {
     }
 }
 
-/// Terms, then sums, that are folded into one.
+/// Numbers that one step of a reduction folds into one: terms first, then sums.
 pub(crate) const PIECE: usize = 1024;
 
-/// Enough to fill a device, where it has groups of that size; no bit depends on it.
+/// Fills a device that has groups of that size. No bit depends on it.
 const GROUP_SIZE: usize = 128;
 
 impl<T: Field> DeviceVector<T> {
-    /// The dot product with `other`, in the element's arithmetic type; waits for it. 0 for vectors of no elements.
+    /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the
+    /// vectors have no elements.
     ///
-    /// Products are rounded, then 1024 at a time folded in halves (the second 512 added to the first 512, the second 256 of these to the first,
-    /// and so on to one), and the sums again until one is left: the same bits on every device, those of
-    /// [`reference::dot`](crate::reference::dot). Rounding errors grow with the logarithm of the length.
+    /// Each product is rounded. Then every 1024 of them are folded in halves: the second 512 are
+    /// added to the first 512, the second 256 of these to the first, and so on to one. The sums are
+    /// folded likewise until one is left. The bits are those of
+    /// [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow with the
+    /// logarithm of the length.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length), [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn dot(&self, other: &Self) -> Result<f64> {
         self.check_other("other", other)?;
@@ -95,8 +99,9 @@ impl<T: Field> DeviceVector<T> {
         self.axpby(alpha, x, 1.0)
     }
 
-    /// y = alpha·x + beta·y, where y is this vector; where beta is 0, what it held does not matter. The numbers are rounded to the element's
-    /// arithmetic type, both products before they are added. Returns when it is enqueued.
+    /// y = alpha·x + beta·y, where y is this vector. If beta is 0, what y held does not matter. The
+    /// numbers are rounded to the element's arithmetic type, and both products are rounded before
+    /// they are added. Returns when it is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

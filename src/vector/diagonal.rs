@@ -41,11 +41,12 @@ kernel! {
     }
 }
 
-/// Elements are independent: nothing here depends on the size.
+/// Elements are independent: no result depends on the size.
 const GROUP_SIZE: usize = 64;
 
-/// The blocks on the diagonal of a square matrix of square blocks, found once for its pattern and copied for any values: what a block-Jacobi
-/// preconditioner is made of. Blocks that the matrix has not are zero.
+/// The blocks on the diagonal of a square matrix of square blocks, as for a block-Jacobi
+/// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
+/// matrix does not store are zero.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -64,7 +65,7 @@ const GROUP_SIZE: usize = 64;
 /// ```
 pub struct Diagonal<M: Matrix> {
     a: DevicePattern,
-    /// Of the identity.
+    /// The pattern of the identity.
     pattern: DevicePattern,
     /// The entry on the diagonal of each column.
     entry: Buffer<u32>,
@@ -72,7 +73,7 @@ pub struct Diagonal<M: Matrix> {
     elements: Kernel<CopyElements<'static, M::Element>>,
 }
 
-/// The kernel that finds it.
+/// The kernel that finds the diagonal.
 pub(super) fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
     Kernel::new(device, &Options::group_size(GROUP_SIZE))
 }
@@ -81,8 +82,8 @@ impl<M: Matrix> Diagonal<M> {
     /// Finds the diagonal of matrices with pattern `a`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of another kind of matrix than M;
-    /// [`Error::Memory`], [`Error::Unsupported`].
+    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
+    /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
         let device = a.device();
         check_patterns::<M>(device, [a])?;

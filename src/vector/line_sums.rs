@@ -1,18 +1,20 @@
-//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their squares. Kernels: `cl/vector/line_sums.cl`.
+//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their
+//! squares. Kernels: `cl/vector/line_sums.cl`.
 //!
-//! The terms of a sum are added in ascending place, cut every [`RUN_PIECE`] entries (blocks) of the line from its start, the pieces left to
-//! right: the order of a product with a matrix of one column.
+//! The terms of a sum are added in ascending place. A line is cut every [`RUN_PIECE`] entries
+//! (blocks) from its start, and the pieces are added left to right. That is the order of a product
+//! with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::lines::{Index, LineTuning, Lines};
 use crate::{
     BlockShape, Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
     element::Piece,
     element::Scaling,
     resident::{DeviceCbc, PatternArrays},
 };
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 kernel! {
     struct SumTiles<T: Element> = "sum_tiles" in "vector/line_sums.cl" {
@@ -54,31 +56,31 @@ kernel! {
     }
 }
 
-/// What is summed.
+/// The terms of the sums.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Terms<'a, V> {
     /// Elements times those of a vector, for each scalar line, in an algebra.
     Products(&'a Semiring<V>),
-    /// Squares, for each scalar line; the root of the sum.
+    /// Squares, for each scalar line. The result is the root of the sum.
     Squares,
-    /// Squares, for each line of blocks; the root of the sum.
+    /// Squares, for each line of blocks. The result is the root of the sum.
     BlockSquares,
 }
 
 pub(crate) struct LineSums<T: Element> {
     lines: Lines,
-    /// Sums of a line.
+    /// Number of sums of a line.
     width: usize,
     tiles: Option<Kernel<SumTiles<'static, T>>>,
     pieces: Kernel<SumPieces<'static, T>>,
     add_parts: Kernel<AddParts<'static, T>>,
-    /// Scratch: the sums of the pieces of lines that are cut. Two threads take turns to enqueue.
-    parts: Mutex<Buffer<T::Arithmetic>>,
+    /// The sums of the pieces of lines that are cut.
+    parts: Scratch<T::Arithmetic>,
     group_size: usize,
 }
 
 impl<T: Element> LineSums<T> {
-    /// For blocks of `shape` on `pattern`: of its rows or of its columns.
+    /// Prepares sums over the rows or the columns of `pattern`, with blocks of `shape`.
     pub fn new(
         device: &Device,
         pattern: &Arc<PatternArrays>,
@@ -130,20 +132,20 @@ impl<T: Element> LineSums<T> {
                 0 => Kernel::rare(device, &options)?,
                 _ => Kernel::new(device, &options)?,
             },
-            parts: Mutex::new(work.buffer(lines.parts * width)?),
+            parts: Scratch::reserve(&work, lines.parts * width)?,
             group_size: tuning.group_size,
             lines,
             width,
         })
     }
 
-    /// Sums made.
+    /// Number of sums.
     pub fn len(&self) -> usize {
         self.lines.len() * self.width
     }
 
-    /// y = alpha·sums + beta·y, or the roots of the sums of squares, where x is not read. A is on the pattern, x and y are as long as its sides:
-    /// the caller has looked.
+    /// y = alpha·sums + beta·y, or the roots of the sums of squares, for which x is not read. The
+    /// caller has checked that A is on the pattern, and x and y are as long as its sides.
     pub fn run(
         &self,
         work: &Work,
@@ -155,7 +157,7 @@ impl<T: Element> LineSums<T> {
         let Self { lines, group_size, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, values, stride) = (&pattern.col_ptr, &pattern.row_idx, &a.values, a.stride as u32);
-        let mut parts = self.parts();
+        let mut parts = self.parts.take(work)?;
         if let Some(tiles) = &self.tiles {
             let tile_line = &lines.tile_line;
             let args = SumTiles { line_ptr, tile_line, other, source, values, x, y, stride, alpha, beta };
@@ -168,13 +170,9 @@ impl<T: Element> LineSums<T> {
         self.add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), args)
     }
 
-    fn parts(&self) -> MutexGuard<'_, Buffer<T::Arithmetic>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Bytes of device memory held beside the pattern, size classes included.
     pub fn bytes(&self) -> u64 {
-        self.lines.bytes() + self.parts().bytes()
+        self.lines.bytes() + self.parts.bytes()
     }
 }
 
@@ -184,7 +182,8 @@ mod tests {
     use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
     use nalgebra::DMatrix;
 
-    /// Work-items, entries of a tile, entries at once: fewer items than sums of a line, as many, more; lines in tiles, or all in pieces.
+    /// Work-items, entries of a tile, entries at once. There are fewer items than sums of a line,
+    /// as many, or more; lines are in tiles, or all in pieces.
     const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
 
     /// A long row and a long column among short and empty ones.
@@ -202,7 +201,7 @@ mod tests {
     fn small_sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // A few more than a piece.
+        // A few entries more than a piece.
         for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
             let host = arrow(n, BlockShape::new(r, c)?)?;
             let a = DeviceCbc::upload(&work, host.as_cbc())?;
@@ -238,7 +237,7 @@ mod tests {
     fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // From node k to node k + 1 it is k + 1, and there is a long way from the first to the last.
+        // The edge from node k to node k + 1 has length k + 1, one from the first to the last 100.
         let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
         let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
@@ -249,7 +248,8 @@ mod tests {
             let sums = LineSums::tuned(&device, &a.pattern, a.shape, true, terms, tuning)?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
-            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its sum is EMPTY.
+            // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its
+            // sum is EMPTY.
             for want in [
                 [0.0, 1.0, far, far, 100.0],
                 [0.0, 1.0, 3.0, far, 100.0],

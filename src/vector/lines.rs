@@ -1,5 +1,6 @@
-//! The lines of a pattern, shared out among work-groups once for all sums: short ones by tiles of entries and lines together, long ones in
-//! pieces. The shares decide who adds, never in which order. Kernels: `cl/vector/lines.cl`.
+//! The lines of a pattern, shared out among work-groups once for all sums. Short lines form tiles
+//! of entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
+//! Kernels: `cl/vector/lines.cl`.
 use crate::{
     BlockShape, DeviceInfo, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
@@ -42,55 +43,56 @@ kernel! {
     }
 }
 
-/// One item per tile or line: nothing here depends on the size.
+/// One item per tile or line: no result depends on the size.
 const GROUP_SIZE: usize = 64;
 
-/// Numbers that lines are shared out and summed with.
+/// The sizes by which lines are shared out and summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Entries and lines of a tile, at most [`RUN_PIECE`]; 0 where every line is in pieces.
+    /// Entries and lines of a tile, at most [`RUN_PIECE`]. 0 if every line is in pieces.
     pub tile: usize,
-    /// Entries of a piece in local memory at once.
+    /// Entries of a piece that are in local memory at once.
     pub depth: usize,
 }
 
 impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
-        // 1024 products in local memory are 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
+        // 1024 products in local memory are 8 KiB of doubles, twice that for a tile: a dozen groups
+        // on a multiprocessor.
         let entries = (1024 / shape.area()).max(1);
         Self {
-            // A CPU's item has a tile to itself.
+            // On a CPU each work-item has a tile of its own.
             group_size: info.serial_or(128),
-            // A few large blocks are work enough for a group.
+            // A few large blocks keep a group busy.
             tile: if entries < 4 { 0 } else { entries },
             depth: entries,
         }
     }
 }
 
-/// Which lines of the arrays, and how their entries are found.
+/// The lines: columns or rows of the arrays, and how their entries are found.
 pub(crate) enum Index {
-    /// Columns: as they are stored.
+    /// Columns, as they are stored.
     Columns(Arc<PatternArrays>),
     /// Rows, by way of the transposed pattern.
     Rows(Transposed),
 }
 
-/// Lines with their shares.
+/// The lines of a pattern with their shares.
 pub(crate) struct Lines {
     pub index: Index,
     /// First line of each tile.
     pub tile_line: Buffer<u32>,
     /// The pieces of lines too long for a tile.
     pub pieces: Buffer<Piece>,
-    /// The lines of more than one piece: line, first part, end of parts.
+    /// The lines of more than one piece: number of the line, its first part, the end of its parts.
     pub cuts: Buffer<Piece>,
-    /// Pieces of those lines.
+    /// Number of pieces of those lines.
     pub parts: usize,
 }
 
-/// The kernels that share them out, whatever the matrix.
+/// The kernels that share lines out. They are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
     count: Kernel<CountPieces<'static>>,
@@ -124,7 +126,7 @@ impl Index {
         }
     }
 
-    /// Which block of the values an entry of a line is; unused where lines are columns.
+    /// The block of the values that each entry of a line is. Unused if lines are columns.
     pub fn source(&self) -> &Buffer<u32> {
         match self {
             Self::Columns(pattern) => &pattern.row_idx,
@@ -134,7 +136,7 @@ impl Index {
 }
 
 impl Lines {
-    /// One small read-back: how many pieces there are.
+    /// Shares the lines out. Reads back the number of pieces.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
         let (line_ptr, lines, places) = (&pattern.col_ptr, pattern.ncols as u32, pattern.nnz() + pattern.ncols);
@@ -154,7 +156,7 @@ impl Lines {
         work.fill_zero(&mut counts)?;
         count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, tile })?;
         let found = counts.download(work)?;
-        // Every piece has an entry, but for one of a line that is empty.
+        // Every piece has an entry, except that of an empty line.
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
             at_most(what, (*count).into(), places as u64)?;
         }
@@ -168,12 +170,12 @@ impl Lines {
         Ok(Self { index, tile_line, pieces, cuts, parts })
     }
 
-    /// How many.
+    /// Number of lines.
     pub fn len(&self) -> usize {
         self.index.pattern().ncols
     }
 
-    /// Tiles they are shared out in.
+    /// Number of tiles.
     pub fn tiles(&self) -> usize {
         self.tile_line.len() - 1
     }
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
     use crate::{Pattern, device::test_device};
 
-    /// Lines of these lengths, each with its first rows.
+    /// A pattern with columns of these lengths, each with entries in its first rows.
     fn pattern(lengths: &[usize]) -> Result<Pattern> {
         let mut ptr = vec![0];
         ptr.extend(lengths.iter().scan(0, |end, &n| {
@@ -204,7 +206,8 @@ mod tests {
         Pattern::new(lengths.iter().copied().max().unwrap_or(0), lengths.len(), ptr, rows)
     }
 
-    /// Every line belongs to one tile or is in pieces; no tile has more entries than it has room for; pieces cover their lines.
+    /// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
+    /// cover their lines.
     fn shares_are_complete(lengths: &[usize], tile: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);

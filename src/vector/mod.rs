@@ -1,4 +1,5 @@
-//! Norms, diagonals and scalings of matrices, and vectors with vectors: what an iterative solver does between two products of matrices.
+//! Norms, diagonals and scalings of matrices, and vectors with vectors: the steps of an iterative
+//! solver between two products of matrices.
 //!
 //! | file | makes |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | [`scaling`] | A·diag(d), diag(d)·A in place |
 //! | [`diagonal`] | the blocks on the diagonal, and the diagonal |
 //! | [`arithmetic`] | dot products, norms and sums of vectors |
-//! | [`lines`], [`line_sums`] | a sum for each row or column, whatever its length: for norms, and for products with vectors in `apply/` |
+//! | [`lines`], [`line_sums`] | a sum for each row or column: norms, and the products of `apply/` |
 mod arithmetic;
 mod diagonal;
 pub(crate) mod line_sums;

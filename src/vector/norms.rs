@@ -13,10 +13,11 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Norms of the columns or rows of a matrix, prepared for its pattern: what variables are scaled by (Jacobi scaling).
+/// Norms of the columns or rows of a matrix, prepared for its pattern, as for Jacobi scaling.
 ///
-/// The squares are added in ascending place, cut every 1024 entries (blocks), and the root is rounded to nearest: the same bits on
-/// every device. Squares that leave the range of the arithmetic type make an infinite norm, or 0.
+/// The squares are added in ascending place, cut every 1024 entries (blocks). The root is rounded
+/// to nearest. The bits are the same on every device. Squares that leave the range of the
+/// arithmetic type make an infinite norm, or 0.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -61,7 +62,8 @@ impl<M: Matrix<Element: Field>> Norms<M> {
         Self::new(a, false, Terms::Squares)
     }
 
-    /// The Frobenius norm of every block column; inside a block the squares are added in the order its elements are stored.
+    /// The Frobenius norm of every block column. Inside a block the squares are added in the order
+    /// in which its elements are stored.
     ///
     /// # Errors
     /// As [`Norms::columns`].
@@ -98,7 +100,7 @@ impl<M: Matrix> Planned for Norms<M> {
         self.device().zero_vector(self.len)
     }
 
-    /// A root for each norm is not counted.
+    /// The root of each norm is not counted.
     fn cost(&self) -> Cost {
         let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
         Cost { products: 0, flops, device_bytes: self.bytes }

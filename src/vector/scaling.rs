@@ -27,18 +27,20 @@ kernel! {
     }
 }
 
-/// Elements are independent: nothing here depends on the size.
+/// Elements are independent: no result depends on the size.
 const GROUP_SIZE: usize = 64;
-/// Elements of a work-group, so that looking up its columns is a small part of its work.
+/// Elements of a work-group. Looking up its columns is a small part of its work.
 const GROUP_ELEMENTS: usize = 1024;
 
 impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
-    /// A = A·diag(d): column j is multiplied by element j of `d`, which has as many as A has scalar columns.
+    /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number
+    /// of scalar columns of A.
     ///
     /// Returns when it is enqueued. Each product is rounded to the element type once.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length), [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+    /// [`Error::Length`](crate::Error::Length),
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
     pub fn scale_columns(&mut self, d: &DeviceVector<M::Element>) -> Result<()> {
         let cols = self.ncols() * self.shape().cols();
@@ -46,7 +48,8 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
         scale(&mut self.cbc, &d.values, M::ROW_MAJOR)
     }
 
-    /// A = diag(d)·A: row i is multiplied by element i of `d`, which has as many as A has scalar rows.
+    /// A = diag(d)·A: row i is multiplied by element i of `d`. The length of `d` is the number of
+    /// scalar rows of A.
     ///
     /// # Errors
     /// As [`DeviceMatrix::scale_columns`].

@@ -1,8 +1,8 @@
-//! `blockmul bench`: its table, its JSON, what it refuses.
+//! Tests of `blockmul bench`: its table, its JSON, its refusals.
 use super::*;
 use serde_json::json;
 
-/// `bench` on the device under test.
+/// Runs `bench` on the device under test.
 pub fn bench(desk: &Desk, line: &str) -> Ran {
     desk.run(&format!("bench --device {} {line}", common::device().info().index))
 }
@@ -13,7 +13,8 @@ fn benched(desk: &Desk, line: &str) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// Columns one blank apart, without what depends on the machine: measured numbers, the device, how many kernels it takes.
+/// Removes what depends on the machine (measured numbers, the device, the number of launches), and
+/// joins the columns by one blank.
 fn lasting(text: &str) -> String {
     let text = text.replace(&common::device().info().name, "DEVICE");
     let line = |line: &str| {
@@ -123,7 +124,7 @@ fn the_json_has_every_time_and_counts_as_it_says() {
         close(&stage["gb_s"], bytes / ms / 1e6);
         close(&stage["of_copy"], bytes / ms / 1e6 / record["copy_gb_s"].as_f64().unwrap());
     }
-    // Without a product nothing follows the first stage, and nothing takes time.
+    // Without products no stage follows the first, and none takes time.
     let empty = benched(&desk, "uniform:8x0 --block 2");
     assert_eq!((&empty["results"][0]["products"], &empty["results"][0]["verified"]), (&0.into(), &true.into()));
     assert_eq!(empty["results"][0]["gflops"], 0.0);
@@ -139,7 +140,7 @@ fn files_of_every_kind_are_timed() {
     let all = benched(&desk, "p.mtx w.mtx h.bin p.bcsr ./h.bin --block 1");
     let names: Vec<_> = all["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
     assert_eq!(names, ["p", "w", "h", "p", "h"]);
-    // A file of blocks is timed in its own.
+    // A file of blocks is timed in its own blocks.
     let own = benched(&desk, "h.bin");
     assert_eq!(own["results"][0]["a"]["block"], json!([6, 6]));
     assert_eq!(own["results"][0]["b"]["nnz"], 20 + 2 * 19 + 2 * 5);
@@ -173,7 +174,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         desk.fails(&format!("bench --device {device} {line}"), status, words);
     }
     desk.fails("bench --device nonesuch", 3, &["nonesuch"]);
-    // The rest goes on, and is in the file as well.
+    // The other products are timed, and are in the file as well.
     let ran = bench(&desk, "s.mtx short.bcsr uniform:9x2 --block 2,3 --rounds 1 --json r.json");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("short.bcsr: sizes") && ran.stderr.contains("cannot be cut"), "{}", ran.stderr);

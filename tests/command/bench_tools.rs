@@ -1,9 +1,9 @@
-//! `tools/bench-compare` and `tools/bench-plot`: what they make of the files of `blockmul bench`.
+//! Tests of `tools/bench-compare` and `tools/bench-plot` on files of `blockmul bench`.
 use super::bench::bench;
 use super::*;
 use serde_json::json;
 
-/// A file of one library with products of so many runs each.
+/// A file of one library, with the given runs for each product.
 fn results(library: &str, records: &[(&str, [usize; 2], Vec<f64>)]) -> String {
     let record = |(matrix, block, runs): &(&str, [usize; 2], Vec<f64>)| {
         let mut sorted = runs.clone();
@@ -20,12 +20,12 @@ fn results(library: &str, records: &[(&str, [usize; 2], Vec<f64>)]) -> String {
     json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string()
 }
 
-/// Eleven runs around `ms`, `noise` to either side.
+/// Eleven runs around `ms`, up to the share `noise` above and below it.
 fn runs(ms: f64, noise: f64) -> Vec<f64> {
     (0..11).map(|i| ms * (1.0 + noise * (f64::from(i * 7 % 11) / 5.0 - 1.0))).collect()
 }
 
-/// A script of `tools/`, run in the desk's folder.
+/// Runs a script of `tools/` in the desk's folder.
 fn tool(desk: &Desk, python: &str, line: &str) -> Ran {
     let mut words = line.split_whitespace();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(words.next().unwrap());
@@ -56,7 +56,7 @@ fn two_files_are_compared_as_their_noise_allows() {
     let stages = tool(&desk, &python, "bench-compare old.json new.json --stages").stdout;
     assert_eq!(stages.matches(" setup ").count(), 3, "{stages}");
 
-    // The runs of several files count together: half of them as before, half of them not.
+    // The runs of several files count together: half of them are old ones, half of them new ones.
     let pooled = tool(&desk, &python, "bench-compare old.json old.json,new.json");
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
@@ -68,7 +68,7 @@ fn two_files_are_compared_as_their_noise_allows() {
         assert_eq!(ran.stderr.contains("b 3x3 f64"), status == 1, "{}", ran.stderr);
         assert!(!ran.stderr.contains("c 6x3"), "{}", ran.stderr);
     }
-    // Other libraries are others, and what is on one side only is named.
+    // Records of other libraries are not compared, and records of one side only are named.
     desk.put("mkl.json", &results("mkl", &new[..1]));
     let others = tool(&desk, &python, "bench-compare old.json mkl.json");
     assert!(
@@ -77,7 +77,7 @@ fn two_files_are_compared_as_their_noise_allows() {
         others.stdout
     );
 
-    // A library with one thread is not the same with two; what failed has no times.
+    // A library with one thread is not the same as with two. Records that failed have no times.
     let one = results("mkl", &old[..2]).replace("\"device\"", "\"threads\":1,\"device\"");
     desk.put("one.json", &one);
     desk.put("two.json", &one.replace("\"threads\":1", "\"threads\":2"));
@@ -135,13 +135,13 @@ fn files_are_plotted() {
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
     }
     assert_eq!(std::fs::read(desk.path("both.png")).unwrap()[..8], *b"\x89PNG\r\n\x1a\n");
-    // Matplotlib names in comments what it draws as curves.
+    // Matplotlib writes the text that it draws as curves into comments.
     let svg = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
     let (both, theirs) = (svg("both.svg"), svg("theirs.svg"));
     for word in ["Two", "blockmul", "mkl", "er", "Gflop/s", "side of a block", "time against products"] {
         assert!(both.contains(&format!("<!-- {word} -->")), "{word}");
     }
-    assert!(!both.contains("<!-- lone -->"), "one size makes no line");
+    assert!(!both.contains("<!-- lone -->"), "a matrix with a single size makes no line");
     assert!(theirs.contains("<!-- mkl -->") && !theirs.contains("<!-- blockmul -->"));
     for (line, status, words) in [
         ("ours.json --element f16 -o a.png", 2, "no record has a time"),

@@ -1,14 +1,14 @@
-//! `tools/demo` with stand-ins for cargo and the command. CI runs it with the real ones.
+//! Tests of `tools/demo` with stand-ins for cargo and the command. CI runs it with the real ones.
 use super::*;
 
-/// Stands in for cargo: `build` puts the command where cargo would, `run` runs it.
+/// A stand-in for cargo: `build` puts the command where cargo would, `run` runs it.
 const CARGO: &str = r#"#!/usr/bin/env bash
 case $1 in
 build) mkdir -p "${CARGO_TARGET_DIR:-target}/release" && cp "$COMMAND" "${CARGO_TARGET_DIR:-target}/release/blockmul" ;;
 run) while [ "$1" != -- ]; do shift; done; shift; exec "$COMMAND" "$@" ;;
 esac
 "#;
-/// Stands in for the command.
+/// A stand-in for the command.
 const COMMAND: &str = "#!/usr/bin/env bash\necho \"blockmul $*\"\n";
 
 #[test]

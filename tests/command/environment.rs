@@ -1,4 +1,5 @@
-//! The variables that the command obeys: BLOCKMUL_DEVICE, BLOCKMUL_LOG, RUST_LOG.
+//! Tests of the variables that the command obeys: BLOCKMUL_DEVICE, BLOCKMUL_LOG, RUST_LOG,
+//! BLOCKMUL_TUNING.
 use super::*;
 
 fn with(desk: &Desk, variables: &[(&str, &str)], line: &str) -> Ran {
@@ -38,7 +39,7 @@ fn blockmul_device_is_the_default_of_every_command_with_a_device() {
     };
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "reference")], ""), "reference");
     assert_eq!(device(&[("BLOCKMUL_DEVICE", &index.to_string())], ""), name);
-    // The option says more than the variable; an empty one says nothing.
+    // The option overrides the variable, and an empty variable counts as unset.
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], &format!("--device {index}")), name);
     assert_ne!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], "--device auto"), "");
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "")], ""), device(&[], ""));
@@ -59,9 +60,9 @@ fn events_are_logged_on_stderr_if_asked_for() {
             assert!(logged.stderr.contains(words), "{variable}: no \"{words}\" in {}", logged.stderr);
         }
         assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);
-        assert!(!logged.stderr.contains("blockmul::pool"), "that is for trace");
+        assert!(!logged.stderr.contains("blockmul::pool"), "events of the pool need trace");
     }
-    // One target, one level; no times where none are asked for.
+    // One target and one level are logged. There are no times, because none are asked for.
     let info = with(&desk, &[("BLOCKMUL_LOG", "blockmul::io=info"), ("RUST_LOG", "trace")], &line);
     assert!(info.stderr.starts_with(" INFO blockmul::io: read") && info.stderr.lines().count() == 1, "{}", info.stderr);
     let empty = with(&desk, &[("BLOCKMUL_LOG", ""), ("RUST_LOG", "blockmul::pool=trace")], &line);
@@ -96,7 +97,8 @@ fn iterations_of_a_solver_are_logged() {
     }
 }
 
-/// Other numbers for kernels: the same bits; what no kernel can be compiled with is refused.
+/// Other numbers for kernels give the same bits. Numbers that no kernel can be compiled with are
+/// refused.
 #[test]
 fn blockmul_tuning_names_a_file_of_numbers() {
     let desk = Desk::new();

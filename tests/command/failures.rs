@@ -1,8 +1,9 @@
-//! Exit statuses and their messages.
+//! Tests of exit statuses and their messages.
 use super::*;
 
-/// The same machine without OpenCL: a library without drivers; and a library that is none, but where a feature links it, for the
-/// command then needs it to start.
+/// Runs the command on this machine as if it had no OpenCL: with a library without drivers, then
+/// with a file that is no library. The second is left out if a feature links OpenCL: the command
+/// would not start.
 fn without_opencl(desk: &Desk, line: &str) -> Vec<Ran> {
     let mut empty = desk.command(line);
     empty.env("OCL_ICD_VENDORS", desk.path("no-drivers")).env_remove("OCL_ICD_FILENAMES");
@@ -42,7 +43,7 @@ fn without_opencl_auto_is_the_reference_and_says_so() {
         assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));
     }
     let auto = desk.ok("multiply a.mtx");
-    assert!(auto.stderr.contains("device: "), "auto says what it takes: {}", auto.stderr);
+    assert!(auto.stderr.contains("device: "), "auto names its device: {}", auto.stderr);
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     assert!(std::fs::read(desk.path("whole.mtx")).unwrap() == std::fs::read(desk.path("banded.mtx")).unwrap());
 }
 
-/// Refused once, for a bound far above what a band takes.
+/// A band's bound is far above what the band takes, so bounds alone would refuse this limit.
 #[test]
 fn a_limit_under_which_bands_fit_is_obeyed() {
     let desk = Desk::new();
@@ -119,12 +120,13 @@ fn a_limit_under_which_bands_fit_is_obeyed() {
 fn a_place_that_cannot_be_written_is_status_5() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
-    // A device that takes nothing, whoever asks.
+    // Every write to this device fails.
     desk.fails("transpose s.mtx -o /dev/full", 5, &["/dev/full"]);
     desk.fails("multiply s.mtx --device reference -q --report /dev/full", 5, &["/dev/full"]);
 }
 
-/// Every file of the folder is multiplied or refused; none crashes, hangs, or is called an internal error.
+/// Every file of the folder is multiplied or refused. None crashes, hangs, or causes an internal
+/// error.
 #[test]
 fn malformed_files_are_read_as_the_format_says_or_refused() {
     let Some(folder) = common::data("malformed") else { return };
@@ -149,7 +151,7 @@ fn names_a_line(message: &str, path: &Path) -> bool {
     after.split_once(':').is_some_and(|(line, _)| line.parse::<u64>().is_ok())
 }
 
-/// A limit that the command cannot see until it is met.
+/// The command cannot see this limit until an allocation fails.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_that_the_system_refuses_is_status_4() {
@@ -175,12 +177,12 @@ fn memory_that_the_system_refuses_is_status_4() {
     assert_eq!(desk.files(), ["one.mtx", "tall.mtx"]);
 }
 
-/// Only stdout has a reader who may have read enough.
+/// A reader of stdout may stop early, a reader of another output may not.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pipe_whose_reader_leaves_is_a_failure() {
     let desk = Desk::new();
-    // More than a pipe holds.
+    // The file is larger than a pipe's buffer.
     desk.ok("generate uniform --rows 3000 --per-column 8 -q -o u.mtx");
     assert!(std::process::Command::new("mkfifo").arg(desk.path("pipe.mtx")).status().unwrap().success());
     let reader = std::thread::spawn({

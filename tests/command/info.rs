@@ -1,8 +1,8 @@
-//! `info`: what is told of a matrix, and of its product.
+//! Tests of `info`: the facts about a matrix and its product.
 use super::*;
 use snapbox::{assert_data_eq, str};
 
-/// The objects of `info --json`, one a file.
+/// The objects of `info --json`, one for each file.
 fn told(desk: &Desk, line: &str) -> Vec<Value> {
     let stdout = desk.ok(&format!("info --json {line}")).stdout;
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -12,7 +12,7 @@ fn told(desk: &Desk, line: &str) -> Vec<Value> {
 fn a_person_is_told_everything() {
     let desk = Desk::new();
     desk.put("w.mtx", WIDE);
-    // Devices differ: their lines are left out.
+    // The lines of devices differ from machine to machine and are left out.
     let text = desk.ok("info w.mtx").stdout;
     let (text, devices) = text.split_once("  A·Aᵀ on the devices here:\n").unwrap();
     assert!(devices.contains(&common::device().info().name) && devices.contains("takes at most"), "{devices}");
@@ -129,7 +129,7 @@ fn empty_matrices_have_everything_but_entries() {
     assert!(text.contains("4 of 4 empty") && text.contains("0 x 3, 0 entries\n"), "{text}");
 }
 
-/// Exact where the collections list it; no file takes long.
+/// Products are exact for matrices whose numbers the collections list, and no file takes long.
 #[test]
 fn real_matrices_are_told_of_in_no_time() {
     let Some(folder) = common::data("matrix") else { return };

@@ -1,8 +1,8 @@
-//! Compiled kernels: kept for the next run, and never in the way of it.
+//! Tests of compiled kernels: they are kept for the next run, and bad ones do not disturb it.
 use super::{Desk, Ran, SQUARE, common, ran};
 use std::{fs, path::PathBuf};
 
-/// A folder with a matrix, and kernels in `kernels`.
+/// A desk with a matrix, and kernels in the folder `kernels`.
 struct Fixture(Desk);
 
 impl Fixture {
@@ -12,7 +12,7 @@ impl Fixture {
         Self(desk)
     }
 
-    /// A·A, with kernels kept in `cache`; what is done to kernels is logged.
+    /// Computes A·A with kernels kept in `cache`, and logs what is done to kernels.
     fn multiply(&self, cache: &str) -> Ran {
         let device = common::device().info().index;
         let mut command =
@@ -68,7 +68,7 @@ fn whatever_is_odd_about_a_file_its_kernels_are_compiled_again() {
         },
         |path| fs::write(path, &fs::read(path).unwrap()[..50]).unwrap(),
         |path| fs::write(path, "").unwrap(),
-        // Of binaries only: what is known of kernels points to nothing.
+        // Only the binaries are removed, so the records of kernels name missing files.
         |path| {
             if path.extension().unwrap() == "binary" {
                 fs::remove_file(path).unwrap();
@@ -139,7 +139,7 @@ fn the_cache_is_cleared_by_a_command() {
     assert!(compiled(&fixture.multiply("kernels")));
 }
 
-/// Needs a terminal: that of `script`.
+/// Needs a terminal: `script` provides one.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_terminal_shows_that_kernels_are_compiled() {

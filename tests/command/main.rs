@@ -1,4 +1,4 @@
-//! The command as a user meets it: results, reports, messages, exit statuses.
+//! Tests of the command as a user runs it: results, reports, messages, exit statuses.
 #![cfg(feature = "cli")]
 mod bench;
 mod bench_tools;
@@ -37,14 +37,14 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What a run of the command left: exit status, stdout, stderr.
+/// The outcome of a run of the command: exit status, stdout, stderr.
 struct Ran {
     status: i32,
     stdout: String,
     stderr: String,
 }
 
-/// A folder for the files of a test, and the command run in it.
+/// A folder for the files of a test, in which the command runs.
 struct Desk(TempDir);
 
 impl Desk {
@@ -73,14 +73,14 @@ impl Desk {
         ran(self.command(line))
     }
 
-    /// The run must succeed.
+    /// Runs the command, which must succeed.
     fn ok(&self, line: &str) -> Ran {
         let ran = self.run(line);
         assert_eq!(ran.status, 0, "{line}\n{}", ran.stderr);
         ran
     }
 
-    /// The run must fail with `status` and say every one of `words`.
+    /// Runs the command, which must fail with `status` and print every one of `words`.
     fn fails(&self, line: &str, status: i32, words: &[&str]) {
         let ran = self.run(line);
         assert_eq!((ran.status, ran.stdout.as_str()), (status, ""), "{line}\n{}", ran.stderr);
@@ -89,7 +89,8 @@ impl Desk {
         }
     }
 
-    /// `multiply` on the device under test: a missing device fails, it does not lead to the reference.
+    /// Runs `multiply` on the device under test. A missing device is a failure, the reference does
+    /// not replace it.
     fn multiply(&self, line: &str) -> Ran {
         self.ok(&format!("multiply --device {} {line}", common::device().info().index))
     }

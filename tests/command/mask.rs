@@ -1,4 +1,4 @@
-//! `multiply --mask`.
+//! Tests of `multiply --mask`.
 use super::*;
 
 fn json(desk: &Desk, name: &str) -> Value {

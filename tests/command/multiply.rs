@@ -1,7 +1,8 @@
-//! Products, their files, and generated ones.
+//! Products and their files, and generated matrices.
 use super::*;
 
-/// The file that the command wrote for `line` is the reference's product of `a` and `b`, element for element.
+/// Checks that the file that the command writes for `line` is the reference's product of `a` and
+/// `b`, element for element.
 fn check_product<M: Matrix>(desk: &Desk, line: &str, a: &M, b: &M, scalars: impl Fn(M) -> Csc<M::Element>) {
     desk.multiply(&format!("{line} --element {} -o c.mtx", M::Element::NAME));
     let want = scalars(reference::multiply(a, b).unwrap());

@@ -1,4 +1,4 @@
-//! Numbers out of range: refused with the option, the value and the range.
+//! Numbers out of range are refused with the option, the value and the range.
 use super::*;
 
 #[test]

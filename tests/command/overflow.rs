@@ -1,4 +1,5 @@
-//! Values that become infinite: said even under `--quiet`, counted in the report.
+//! Values that become infinite: there is a warning even under `--quiet`, and the report counts
+//! them.
 use super::*;
 
 const LARGE: &str = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 300\n2 2 1\n1 2 1e5\n";
@@ -22,7 +23,7 @@ fn values_that_become_infinite_are_counted_and_told() {
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
     let (counts, said) = overflowed("a.mtx --element f32");
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
-    // Infinities of the file cannot be told from those of sums.
+    // Infinities of the file cannot be distinguished from those of sums.
     let (counts, said) = overflowed("i.mtx --element f16");
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
 }

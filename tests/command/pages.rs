@@ -83,7 +83,7 @@ fn without_measurements(line: &str) -> String {
         let after_measured = words.last() == Some(&"#");
         match measured || after_measured && matches!(word, "B" | "KiB" | "MiB" | "GiB") {
             true => words.push("#"),
-            // The percent of a stage.
+            // The percentage of a stage.
             false if after_measured && words.len() == 2 && word.parse::<u8>().is_ok() => words.push("#"),
             false => words.push(word),
         }
@@ -100,7 +100,8 @@ fn is_shown(said: &[String], shown: &[String]) -> bool {
     }
 }
 
-/// The command in a line of a script, without its `step "NAME" ` and its variables.
+/// The command in a line of a script, without the word that times it (`step "NAME" `) and without
+/// variables.
 fn command_of(line: &str) -> &str {
     let mut command = line.trim();
     if let Some(step) = command.strip_prefix("step \"") {

@@ -1,9 +1,10 @@
-//! Outputs: never in the place of an input unasked, never into a folder that is not there.
+//! Outputs: they never replace an input unless asked to, and never go to a folder that does not
+//! exist.
 use super::*;
 
 const GRAPH: &str = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1.5 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\n";
 
-/// A command line for every option that names an output, the output being OUT.
+/// A command line for every option that names an output; OUT stands for the output.
 const LINES: [&str; 17] = [
     "multiply IN.mtx -o OUT.mtx",
     "multiply other.mtx IN.mtx -o OUT.mtx",
@@ -24,7 +25,7 @@ const LINES: [&str; 17] = [
     "bench IN.mtx --json OUT.mtx",
 ];
 
-/// What it says is not looked at before it is refused.
+/// A desk with inputs. They are refused before their contents are read.
 fn desk() -> Desk {
     let desk = Desk::new();
     for name in ["in.mtx", "in.png", "in.g2o", "other.mtx"] {
@@ -74,7 +75,7 @@ fn links_lead_to_inputs_as_well() {
 fn two_results_never_go_to_one_place() {
     let desk = desk();
     desk.put("there.mtx", SQUARE);
-    // There already and not there yet, by two names.
+    // Outputs that exist and outputs that do not exist yet, by two names.
     for name in ["there", "new"] {
         #[cfg(unix)]
         std::os::unix::fs::symlink(format!("{name}.mtx"), desk.path(&format!("{name}-link.mtx"))).unwrap();
@@ -116,7 +117,7 @@ fn overwriting_is_for_those_who_say_so() {
     desk.put("graph.g2o", GRAPH);
     desk.ok("solve graph.g2o -o graph.g2o --overwrite -q");
     assert_ne!(std::fs::read_to_string(desk.path("graph.g2o")).unwrap(), GRAPH);
-    // Another file that is there is no input.
+    // An existing file that is no input is replaced.
     desk.ok("transpose in.mtx -o other.mtx -q");
     desk.ok("transpose other.mtx -o other.txt -q");
 }
@@ -136,11 +137,11 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
     let desk = desk();
     let generate = ["generate uniform -o OUT.mtx", "generate bal -o OUT.txt", "generate g2o -o OUT.g2o"];
     for line in LINES.iter().chain(&generate) {
-        // None of these inputs is one: had it been read, the message would be of it.
+        // These inputs do not exist: if one were read first, the message would name it.
         let line = line.replace("IN", "missing").replace("OUT", "no/where/out");
         let output = line.split(['=', ' ']).find(|word| word.starts_with("no/where")).unwrap();
         match line.starts_with("bench") {
-            // Inputs are looked for while the command line is read.
+            // `bench` looks for its inputs while it reads the command line.
             true => {
                 desk.fails(&line.replace("missing", "in"), 2, &["the folder no/where of the output no/where/out.mtx"])
             }
@@ -177,7 +178,7 @@ fn unknown_endings_are_refused_with_those_known() {
     desk.put("c", SQUARE);
     desk.fails("info a.foo", 2, &["a.foo: unknown ending .foo: matrices are read from .mtx, .npz, .txt"]);
     desk.fails("solve b.foo", 2, &["b.foo:1: \"%%MatrixMarket\" begins neither a bundle adjustment of BAL"]);
-    // What a file begins with tells more than its name.
+    // The first bytes of a file decide its format before its name does.
     for name in ["b.foo", "c"] {
         desk.ok(&format!("compare {name} in.mtx"));
     }

@@ -1,4 +1,4 @@
-//! `generate bal`, `generate g2o`: whole problems.
+//! Tests of `generate bal` and `generate g2o`, which write whole problems.
 use super::*;
 use blockmul::{
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
@@ -43,7 +43,7 @@ fn pose_graphs_are_the_library_s() {
     }
 }
 
-/// Tests and reports elsewhere name problems by their seeds.
+/// Other tests and reports name problems by their seeds.
 #[test]
 fn a_seed_is_the_same_file_for_good_and_on_every_platform() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! The JSON object of `--report`.
+//! Tests of the JSON object of `--report`.
 use super::*;
 
 #[test]
@@ -58,7 +58,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     }
     assert!(report["launches"].as_u64().unwrap() >= 6, "a kernel a stage");
     assert!(report["total_ms"].as_f64().unwrap() > 0.0 && report["peak_device_bytes"].as_u64().unwrap() > 0);
-    assert!(report["kernels_ms"].as_f64().unwrap() > 0.0, "no process begins with kernels");
+    assert!(report["kernels_ms"].as_f64().unwrap() > 0.0, "a process starts without kernels");
     let verified = serde_json::json!({"max_abs_error": 0.0, "max_rel_error": 0.0, "pattern_equal": true});
     assert_eq!(report["verified"], verified);
 
@@ -68,7 +68,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     let mut runs: Vec<f64> = repeated["runs_ms"].as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect();
     runs.sort_by(f64::total_cmp);
     assert_eq!((runs.len(), repeated["total_ms"].as_f64().unwrap()), (3, runs[1]));
-    assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, told by each run");
+    assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, reported for each run");
     assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
     // A forced method takes every column that it can; ESC can take all.
     let bins = serde_json::json!([{"method": "esc", "columns": 3, "products": 5}]);

@@ -1,4 +1,4 @@
-//! What the command is to a shell: help, completions, the manual, colours, pipes, signals.
+//! Tests of the command in a shell: help, completions, the manual, colours, pipes, signals.
 use super::*;
 use std::process::Stdio;
 
@@ -74,7 +74,7 @@ fn completions_know_every_subcommand() {
         }
     }
     desk.fails("completions tcsh", 2, &["tcsh", "bash"]);
-    // What bash itself makes of it.
+    // The script in bash itself.
     std::fs::write(desk.path("c.bash"), desk.ok("completions bash").stdout).unwrap();
     let script = "source c.bash; COMP_WORDS=(blockmul multiply --trans); COMP_CWORD=2; _blockmul blockmul --trans multiply; \
                   echo ${COMPREPLY[@]}";
@@ -123,7 +123,7 @@ fn colours_are_for_terminals_only() {
     }
 }
 
-/// Whoever reads stdout may stop early: `blockmul info A.mtx | head -1`.
+/// A reader of stdout may stop early: `blockmul info A.mtx | head -1`.
 #[test]
 fn a_reader_that_has_read_enough_is_no_failure() {
     let desk = Desk::new();
@@ -152,7 +152,7 @@ fn a_reader_that_has_read_enough_is_no_failure() {
     }
 }
 
-/// Signals end the command while it writes: no file of its own is left.
+/// A signal ends the command while it writes, and no file of its own remains.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_nothing_half_written() {
@@ -185,15 +185,15 @@ fn a_signal_leaves_nothing_half_written() {
         std::fs::remove_file(desk.path(output)).unwrap();
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
     };
-    // What runs these tests may have signals ignored; the command is to have them as on a terminal,
+    // The program that runs these tests may ignore signals. Here they are set as on a terminal,
     ends(&["--default-signal"], "INT", "c.mtx.gz", 130);
     ends(&["--default-signal"], "TERM", "c.mtx", 143);
     ends(&["--default-signal"], "HUP", "c.mtx", 129);
-    // or as in the background of a script.
+    // and here as in the background of a script.
     ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", 143);
 }
 
-/// `nohup` and scripts start a command with signals ignored, and mean it.
+/// `nohup` and scripts start a command with some signals ignored, on purpose.
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_that_are_ignored_stay_so() {
@@ -205,7 +205,7 @@ fn signals_that_are_ignored_stay_so() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than the pipe holds: once it is written, the command is reading.
+    // More than the pipe holds: once all is written, the command is reading.
     stdin.write_all(SQUARE.as_bytes()).unwrap();
     stdin.write_all(&b"% a comment\n".repeat(1 << 17)).unwrap();
     for signal in ["HUP", "INT"] {

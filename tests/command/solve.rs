@@ -1,4 +1,4 @@
-//! `hessian`, `schur`, `solve`, `bench --iterations`: problems linearised and solved.
+//! Tests of `hessian`, `schur`, `solve`, `bench --iterations`: problems are linearised and solved.
 use super::*;
 use blockmul::solver::problem::{BundleProblem, Graph, GraphProblem, LeastSquares, Loss, bal, g2o};
 
@@ -12,7 +12,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// On the device under test.
+/// Adds the device under test to a line.
 fn on_device(line: &str) -> String {
     format!("{line} --device {}", common::device().info().index)
 }
@@ -71,7 +71,7 @@ fn schur_complements_are_those_of_their_hessians() {
         let v = part(cameras, cameras, n - cameras, n - cameras);
         let want = u - &w * v.try_inverse().unwrap() * w.transpose();
         let off = (desk.matrix("S.mtx").to_dense() - &want).amax();
-        // Rounding grows with how ill the blocks of V are, far from singular here.
+        // Rounding grows with the condition of the blocks of V, which are far from singular here.
         assert!(off <= 1e-9 * h.amax(), "{file}: {off}");
     }
 }
@@ -86,7 +86,7 @@ fn solutions_are_written_and_told() {
     );
     assert_eq!(json["chi2"], Value::Null);
     let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared).unwrap();
-    // Numbers of JSON are read to the last digit but one.
+    // The JSON reader is exact to the last digit but one.
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
     assert!(near(json["cost"].as_f64().unwrap(), solved.cost(&solved.start())));
     let iterations = json["iterations"].as_array().unwrap();
@@ -110,7 +110,7 @@ fn solutions_are_written_and_told() {
     let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
     let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
     assert!(near(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap()));
-    // Angles of the file are turned to rotations and back.
+    // Angles in the file become rotations and angles again.
     let again = solved.cost(&solved.start());
     assert!((again - json["cost"].as_f64().unwrap()).abs() < 1e-9 * again);
     assert!(std::fs::read(desk.path("path.png")).unwrap().starts_with(b"\x89PNG"));
@@ -141,7 +141,7 @@ fn a_table_is_told_iteration_by_iteration() {
     assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
 }
 
-/// The solution so far is a result, but no minimum: scripts must not take it for one.
+/// The solution so far is a result, but not a minimum, and the exit status says so to scripts.
 #[test]
 fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     let desk = desk();
@@ -159,7 +159,7 @@ fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     assert!((json["cost"].as_f64().unwrap() / cost - 1.0).abs() < 1e-12, "{cost}");
 }
 
-/// Dead reckoning that leads into a minimum of 1134.
+/// Dead reckoning leads into a minimum of 1134 here.
 #[test]
 fn the_cheaper_start_is_taken_and_named() {
     let desk = desk();
@@ -176,14 +176,14 @@ fn the_cheaper_start_is_taken_and_named() {
     assert!((trapped["initial_cost"].as_f64().unwrap() / file - 1.0).abs() < 1e-12);
     assert!(trapped["chi2"].as_f64() > Some(1.1 * 723.2), "{trapped}");
 
-    // Solved, the file's guess is the cheaper one.
+    // In a solved file, the file's guess is the cheaper start.
     desk.ok(&on_device("solve trap.g2o -q -o solved.g2o"));
     let told = desk.ok(&on_device("solve solved.g2o --json solved.json"));
     assert!(told.stderr.contains("start: the file's guess, chi2 688.95"), "{}", told.stderr);
     assert!(told.stderr.contains("; by chordal relaxation 723."), "{}", told.stderr);
     assert!(told.stdout.contains("(the file's guess), converged after"), "{}", told.stdout);
 
-    // Without a chordal start, and for a bundle adjustment, the file's.
+    // Without a chordal start, and for a bundle adjustment, the file's guess is taken.
     desk.put("seen.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_XY 1 1 0\nEDGE_SE2_XY 0 1 1.5 0 1 0 1\n");
     let told = desk.ok(&on_device("solve seen.g2o")).stderr;
     assert!(told.contains("start: the file's guess, chi2 0.25") && told.contains("no pose was measured"), "{told}");
@@ -212,7 +212,7 @@ fn what_cannot_be_solved_is_refused() {
     ] {
         desk.fails(line, status, &[words]);
     }
-    // A single pose that nothing ties down, by steps that are not damped.
+    // A pose whose position nothing determines, and steps without damping.
     desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1.5 0 0 1 0 0 0 0 1\n");
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);
@@ -271,7 +271,7 @@ fn the_products_of_an_iteration_are_verified_and_timed() {
     desk.fails("bench --iterations nowhere.g2o", 2, &["nowhere.g2o"]);
 }
 
-/// Eight poses on a line, with one loop, whose edges have the information given.
+/// Eight poses on a line with one loop; `information` gives the matrix of each edge.
 fn line_of_poses(information: impl Fn(usize) -> &'static str) -> String {
     let poses: String = (0..8).map(|i| format!("VERTEX_SE2 {i} {} 0.1 0\n", 1.1 * i as f64)).collect();
     let ends = (0..7).map(|i| (i, i + 1, 1)).chain([(0, 7, 7)]);
@@ -307,7 +307,7 @@ fn measurements_without_weight_are_counted_and_told() {
     assert!(!desk.ok(&on_device("solve all.g2o -o s.g2o")).stderr.contains("weight"));
 }
 
-/// In units that make it 1e-10 of what it was, the same steps are taken.
+/// Units that scale the information by 1e-10 or 1e10 lead to the same steps.
 #[test]
 fn information_in_other_units_takes_the_same_steps() {
     let desk = Desk::new();

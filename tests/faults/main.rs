@@ -1,5 +1,5 @@
-//! What becomes of the command and the library when OpenCL fails, when the device is lost, and when
-//! signals come while files are written.
+//! Tests of the command and the library under faults: OpenCL calls that fail, a lost device, and
+//! signals while files are written.
 //!
 //! ```text
 //! cargo test --test faults              a share of all faults, in a minute
@@ -7,11 +7,11 @@
 //! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
 //! ```
 //!
-//! tools/test runs the share and the soak, tools/faults the rest. The faults are made by an OpenCL
-//! library of our own, `opencl.c`, compiled here by `cc`: so this program is not one of those that a
-//! plain `cargo test` runs. Every run is a process: the command,
-//! or this program once more with an operation of the library. It must end as it would without the
-//! fault, or in an error. All else is a [`Verdict`] that fails the test.
+//! tools/test runs the share and the soak, tools/faults the rest. An OpenCL library of our own,
+//! `opencl.c`, makes the faults. `cc` compiles it here, so a plain `cargo test` does not run this
+//! program. Every run is a process: the command, or this program once more with an operation of the
+//! library. It must end as it would without the fault, or in an error. Any other [`Verdict`] fails
+//! the test.
 #[cfg(unix)]
 mod memory;
 #[cfg(unix)]
@@ -42,7 +42,7 @@ fn main() -> std::process::ExitCode {
         [] => sweep::run(&sweep::SHARE),
         ["full"] => sweep::run(&sweep::FULL),
         ["soak"] => soak::run(),
-        // What this program starts itself as.
+        // The modes in which this program starts itself.
         ["operation", name, output] => return operations::main(name, output.as_ref()),
         ["planted", mistake, output] => return planted::main(mistake, output.as_ref()),
         ["soaking", alive] => return soak::main(alive.as_ref()),

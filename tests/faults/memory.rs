@@ -1,4 +1,4 @@
-//! What the command tells of device memory, held against what it asked OpenCL for.
+//! The device memory that the command reports, compared with what it asked OpenCL for.
 use super::{
     process,
     sweep::End,
@@ -7,10 +7,11 @@ use super::{
 };
 use std::{error::Error, fs, process::Command};
 
-/// The product's limits in MiB; none at first. It takes some 7, and bands from 4 on.
+/// The product's limits in MiB; none at first. The product takes some 7, and is cut into bands from
+/// 4 down.
 const LIMITS: [Option<u64>; 6] = [None, Some(100), Some(6), Some(4), Some(3), Some(2)];
 
-/// `peak_device_bytes` is the most that OpenCL held at once, and stays within the limit.
+/// Checks that `peak_device_bytes` is the most that OpenCL held at once, and within the limit.
 pub fn is_told(workshop: &Workshop) -> Result<Vec<End>, Box<dyn Error>> {
     LIMITS.into_iter().map(|limit| within(workshop, limit)).collect()
 }
@@ -33,10 +34,10 @@ fn within(workshop: &Workshop, limit: Option<u64>) -> Result<End, Box<dyn Error>
     let cut = limit.is_some_and(|limit| limit <= 4);
     let right = told == held && limit.is_none_or(|limit| held <= limit << 20) && (bands > 1) == cut;
     Ok(End {
-        row: "command: device memory told".into(),
+        row: "command: device memory reported".into(),
         what: format!("multiply within {limit:?} MiB"),
         verdict: if right { Verdict::Same } else { Verdict::Wrong },
-        words: format!("{told} bytes told, {held} held, {bands} bands"),
+        words: format!("{told} bytes reported, {held} held, {bands} bands"),
         hit: true,
     })
 }

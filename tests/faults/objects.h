@@ -1,4 +1,5 @@
-// OpenCL objects that are alive, with their references and bytes; included by opencl.c.
+// Registers the OpenCL objects that are alive, with their references and bytes. Included by
+// opencl.c.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@ static void stop(const char* what, const char* detail)
 enum kind { MEM, EVENT, KERNEL, PROGRAM, QUEUE, CONTEXT, KINDS };
 static const char* const kind_names[KINDS] = {"mem", "event", "kernel", "program", "queue", "context"};
 
-// Objects by address and kind, open addressing. A place is never given up, only taken again by an
-// object at the same address.
+// Objects by address and kind, in a hash table with open addressing. A place is never freed, but an
+// object at the same address may reuse it.
 #define PLACES (1u << 18)
 static struct object {
     void* address;
@@ -25,7 +26,7 @@ static struct object {
     enum kind kind;
 } objects[PLACES];
 static long misused, mapped;
-static uint64_t most_bytes; // alive at once
+static uint64_t most_bytes; // largest number of bytes alive at once
 static struct {
     uint64_t bytes, objects;
 } own_totals, *alive = &own_totals;
@@ -53,8 +54,8 @@ static void count_reference(void* address, enum kind kind, size_t bytes)
     pthread_mutex_unlock(&mutex);
 }
 
-// Whether the object was alive. Comes before the release itself: the address may be another
-// object's at once.
+// Removes a reference and returns whether the object was alive. Call it before the release itself:
+// afterwards another object may get the address.
 static int count_release(void* address, enum kind kind)
 {
     pthread_mutex_lock(&mutex);

@@ -1,23 +1,23 @@
-// An OpenCL library that fails on purpose: it forwards calls to the real one, and fails where it is
-// asked to. It also counts: calls by name, references of objects, bytes of buffers.
+// An OpenCL library that fails on purpose. It forwards calls to the real library and fails the
+// calls it is asked to fail. It counts calls by name, references of objects, and bytes of buffers.
 //
-// It stands between a program that loads OpenCL at run time (OPENCL_DYLIB_PATH) and the library
-// that it is linked to itself; calls not defined here go straight to the latter.
+// A program that loads OpenCL at run time loads it by OPENCL_DYLIB_PATH. It is itself linked to the
+// real library; calls that are not defined here go straight there.
 //
 //   FAULT_CALL   the call that fails: a name, `any` for all but releases, or `late` for commands
 //                that return before they are done
-//   FAULT_INDEX  which of these calls, from 1; none fails if it is 0 or unset
+//   FAULT_INDEX  number of the failing call among these, from 1; none fails if it is 0 or unset
 //   FAULT_CODE   the error, CL_OUT_OF_RESOURCES if unset
-//   FAULT_MODE   what comes after
+//   FAULT_MODE   what follows
 //                  once      nothing: this call alone fails
-//                  lost      every later call fails but releases, as if the device were gone
-//                  released  releases fail, too
-//                  late      the command is taken but not done. Its event is on its way until the
+//                  lost      every later call except releases fails, as if the device were gone
+//                  released  releases fail too
+//                  late      the command is accepted but not done. Its event is pending until the
 //                            next call that waits for the device (a blocking command, clFinish,
-//                            clWaitForEvents), and ends in the error then. Commands between are not
-//                            done either, since they would work on memory that was never written,
-//                            but their events end well, and so does the call that waits. From there
-//                            on all is as it should be. OpenCL leaves what follows a failed command
+//                            clWaitForEvents), and then ends in the error. Commands in between are
+//                            not done either, since they would work on memory that was never
+//                            written. But their events end well, and so does the call that waits.
+//                            After that all calls work. OpenCL leaves what follows a failed command
 //                            to the driver.
 //   FAULT_LOG    file for the counts, written at the end
 //   FAULT_ALIVE  file of two 64-bit numbers, kept up to date: bytes of buffers and objects alive
@@ -44,12 +44,12 @@ static struct {
 
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static void* library;
-static long matched;          // calls that `fault.call` names, so far
-static int failed;            // whether one was made to fail
+static long matched;          // calls that `fault.call` matched so far
+static int failed;            // whether the fault was made
 static int undone;            // late: commands are not done at present
-static cl_event failed_event; // late: the one that ends in the error
+static cl_event failed_event; // late: the event that ends in the error
 
-// Calls by name, calls other than releases, and calls that may fail late.
+// Numbers of calls by name, of calls other than releases, and of calls that may fail late.
 #define NAMES 64
 static struct {
     const char* name;
@@ -112,7 +112,7 @@ static void* real(const char* name)
 }
 #define REAL(name) ((__typeof__(&name))real(#name))
 
-// Whether this call is to fail; `late` if the command may return before it is done.
+// Whether this call shall fail. `late` says that the command may return before it is done.
 static int fails(const char* name, int late)
 {
     pthread_once(&begun, begin);
@@ -136,7 +136,7 @@ static int fails(const char* name, int late)
     return fail;
 }
 
-// The program waits: a command that fails late has failed by now.
+// Ends the event of a command that fails late. Called when the program waits for the device.
 static void settle(void)
 {
     if (!undone)
@@ -146,7 +146,8 @@ static void settle(void)
         stop("a command cannot fail late", "");
 }
 
-// The event of a command that is not done: it will end in the error, or has ended well.
+// Makes the event of a command that is not done. It will end in the error if `in_error`; otherwise
+// it ends well.
 static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* event)
 {
     cl_int status;
@@ -156,7 +157,7 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
         status = REAL(clGetCommandQueueInfo)(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         if (!status)
             made = REAL(clCreateUserEvent)(context, &status);
-        // For `settle`, whatever the program does with its own reference.
+        // A reference for `settle`: the program may release its own.
         if (!status)
             status = REAL(clRetainEvent)(made);
         undone = 1;
@@ -220,8 +221,8 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
     return REAL(clWaitForEvents)(n, events);
 }
 
-// Commands: they make an event, and may fail late unless they block. `BEGINNING` is the arguments
-// between the queue and the events to wait for.
+// Commands make an event and may fail late unless they block. `BEGINNING` is the arguments between
+// the queue and the events to wait for.
 #define COMMAND(name, BLOCKING, BEGINNING, PARAMETERS)                                             \
     cl_int name PARAMETERS                                                                         \
     {                                                                                              \
@@ -253,7 +254,8 @@ COMMAND(clEnqueueFillBuffer, 0, LIST(m, p, size, o, n), (cl_command_queue queue,
 COMMAND(clEnqueueMarkerWithWaitList, 0, , (cl_command_queue queue, WAIT))
 COMMAND(clEnqueueBarrierWithWaitList, 0, , (cl_command_queue queue, WAIT))
 
-// An unmapping is made among commands that are not: the mapping would outlive its memory.
+// An unmapping is made even if other commands are not done: otherwise the mapping would outlive its
+// memory.
 cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* address, WAIT)
 {
     __sync_fetch_and_sub(&mapped, 1);
@@ -265,7 +267,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* addr
     return status;
 }
 
-// A mapping that does not block has nowhere to fail late: its address is given at once.
+// A mapping that does not block cannot fail late: it returns its address at once.
 void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem m, cl_bool block, cl_map_flags f, size_t o,
     size_t n, WAIT, cl_int* status)
 {
@@ -285,7 +287,7 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem m, cl_bool block, cl_map
     return address;
 }
 
-// Calls that make an object, of `BYTES` bytes of device memory.
+// Calls that make an object with `BYTES` bytes of device memory.
 #define MAKER(type, name, KIND, BYTES, BEGINNING, PARAMETERS)                                      \
     type name PARAMETERS                                                                           \
     {                                                                                              \
@@ -314,7 +316,7 @@ MAKER(cl_program, clCreateProgramWithBinary, PROGRAM, 0, LIST(c, n, d, l, b, eac
     cl_int* status))
 MAKER(cl_kernel, clCreateKernel, KERNEL, 0, LIST(p, name), (cl_program p, const char* name, cl_int* status))
 
-// References. A release that fails was tried once, and that is all a program can do.
+// Calls that count references. A failed release counts as a release: a program can do no more.
 #define COUNTED(Name, type, KIND)                                                                  \
     cl_int clRetain##Name(type object)                                                             \
     {                                                                                              \

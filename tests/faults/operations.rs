@@ -10,8 +10,8 @@ use std::{path::Path, process::ExitCode};
 
 type Operation = fn(&Device) -> Result<Vec<f64>>;
 
-/// Writes what operation `name` gives to file `output`: at the first attempt, else at the second, on the same device if it was opened.
-/// Exit status 5 if both fail.
+/// Writes the result of operation `name` to file `output`. If the first attempt fails, a second one
+/// follows, on the same device if it was opened. Exit status 5 if both fail.
 pub fn main(name: &str, output: &Path) -> ExitCode {
     let operation: Operation = match name {
         "multiply" => product,
@@ -37,7 +37,8 @@ pub fn main(name: &str, output: &Path) -> ExitCode {
     ExitCode::from(5)
 }
 
-/// A device says of a command that failed late until it has been asked to finish; other faults leave nothing behind.
+/// Waits until the device has reported a command that fails late; other faults leave nothing to
+/// wait for.
 fn settle(device: &Device) {
     if std::env::var_os("FAULT_MODE").is_some_and(|mode| mode == "late")
         && let Err(error) = device.finish()
@@ -74,7 +75,7 @@ fn written(device: &Device) -> Result<Vec<f64>> {
     sum.download()
 }
 
-/// A plan outlives a failed execution.
+/// Executes a plan again after a failed execution.
 fn planned(device: &Device) -> Result<Vec<f64>> {
     let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
     let plan = Product::of(&a, &a).plan()?;

@@ -1,4 +1,4 @@
-//! Mistakes made on purpose: a sweep that does not see them would see nothing.
+//! Mistakes made on purpose: the sweep is sound only if it sees each of them.
 use super::{
     process::Ran,
     subjects::{Subject, this},
@@ -9,7 +9,7 @@ use std::{error::Error, fs, path::Path, process::ExitCode, thread, time::Duratio
 
 const OUTPUT: &[u8] = b"whole";
 
-/// Each mistake, and what it is to be called.
+/// Each mistake, and the verdict on it.
 const MISTAKES: [(&str, Verdict); 12] = [
     ("planted none", Verdict::Same),
     ("planted error", Verdict::Error),
@@ -66,7 +66,7 @@ pub fn main(mistake: &str, output: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether each mistake is called by its name.
+/// Checks that each mistake gets its verdict.
 pub fn are_seen(workshop: &Workshop) -> Result<(), Box<dyn Error>> {
     for (line, verdict) in MISTAKES {
         let limit = Duration::from_secs(if verdict == Verdict::Hang { 1 } else { 40 });

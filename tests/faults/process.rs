@@ -1,4 +1,4 @@
-//! One process, with what it leaves: exit status, messages, files, and the counts of `opencl.c`.
+//! Runs one process and collects its exit status, messages, files, and the counts of `opencl.c`.
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a process left.
+/// The outcome of a process.
 pub struct Ran {
     /// `None` if it did not end in time.
     pub status: Option<ExitStatus>,
@@ -19,7 +19,7 @@ pub struct Ran {
     pub counts: Counts,
 }
 
-/// What `opencl.c` counted; nothing if the process did not end by itself.
+/// The counts of `opencl.c`; empty if the process did not end by itself.
 #[derive(Default)]
 pub struct Counts(BTreeMap<String, u64>);
 
@@ -37,7 +37,7 @@ impl Counts {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Names of the calls that were made, with how many of each.
+    /// Names of the calls that were made, with the number of each.
     pub fn calls(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(|(name, &count)| Some((name.strip_prefix("call ")?, count)))
     }
@@ -49,8 +49,8 @@ impl Counts {
     }
 }
 
-/// Runs `command`, whose output goes to folder `out`; messages and the log of `opencl.c` go to `folder`. `disturb` may do something to the
-/// process once it runs.
+/// Runs `command`, whose output goes to folder `out`; messages and the log of `opencl.c` go to
+/// `folder`. `disturb` is called once the process runs, for example to send it a signal.
 pub fn run(
     mut command: Command,
     folder: &Path,

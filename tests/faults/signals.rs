@@ -1,4 +1,5 @@
-//! Signals at random moments of writing: an output is whole or as before, and nothing is left beside it.
+//! Signals at random moments of writing: an output is whole or as before, and no other file
+//! remains.
 use super::{
     subjects::{Subject, WRITERS},
     sweep::{End, side_by_side},
@@ -71,7 +72,7 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
         Some((Some(0), _)) if whole => Verdict::Same,
         Some((Some(0), _)) => Verdict::Wrong,
         Some((Some(code), _)) if code == 128 + number => Verdict::Error,
-        // Before the command listens to signals.
+        // The signal came before the command listened to signals.
         Some((None, Some(by))) if by == number && !whole => Verdict::Error,
         Some(_) => Verdict::Status,
     };

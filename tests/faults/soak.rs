@@ -1,4 +1,5 @@
-//! Memory over 2,000 products, plans and Schur complements in one process: after the first tenth it stays as it is.
+//! Memory over 2,000 products, plans and Schur complements in one process. It must not grow after
+//! the first tenth.
 use super::{operations::diagonal, workshop::Workshop};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Matrix, Planned, Product,
@@ -15,17 +16,18 @@ use std::{
 };
 
 const ROUNDS: usize = 2000;
-/// Rounds whose results are held against the reference: one in so many.
+/// One round in so many has its result compared with the reference.
 const VERIFIED: usize = 10;
-/// Block columns, at most.
+/// Largest number of block columns.
 const LARGEST: u64 = 400;
-/// Bytes that the process may grow by, resident, after the first tenth: what the allocator of the host keeps in pieces. A leak of 5 KiB a
-/// round is 9 MiB.
+/// Bytes by which resident memory may grow after the first tenth, for what the host's allocator
+/// keeps in pieces. A leak of 5 KiB a round is 9 MiB.
 const RESIDENT: u64 = 8 << 20;
-/// The share of buffers' bytes that may come after the first tenth: numbers of entries differ from round to round.
+/// Growth in per cent that the buffers' bytes may show after the first tenth: numbers of entries
+/// differ from round to round.
 const PER_CENT: u64 = 20;
 
-/// What is alive, by the counts of `opencl.c` and of the system.
+/// What is alive, as counted by `opencl.c` and the system.
 #[derive(Debug, Clone, Copy)]
 struct Alive {
     device_bytes: u64,
@@ -44,7 +46,7 @@ impl Alive {
     }
 }
 
-/// Starts this program once more with `opencl.c`; whether memory stays as it is.
+/// Starts this program once more with `opencl.c`. Returns whether memory did not grow.
 pub fn run() -> Result<bool, Box<dyn Error>> {
     let workshop = Workshop::new()?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -54,7 +56,7 @@ pub fn run() -> Result<bool, Box<dyn Error>> {
     Ok(command.status()?.success())
 }
 
-/// Runs all rounds, prints the curve; exit status 1 if something grows or a result is wrong.
+/// Runs all rounds and prints the curve. Exit status 1 if something grows or a result is wrong.
 pub fn main(alive: &Path) -> ExitCode {
     match soak(alive) {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,7 +69,7 @@ pub fn main(alive: &Path) -> ExitCode {
 
 fn soak(file: &Path) -> Result<(), Box<dyn Error>> {
     let (start, device, mut random) = (Instant::now(), Device::auto()?, Random::new(1));
-    // Between matrices the device has nothing but what it keeps; after `trim` not even that.
+    // Between matrices the device holds only what it keeps for reuse, and after `trim` nothing.
     let mut kept = None;
     let mut most_after = 0;
     println!("{:>6}{:>14}{:>10}{:>15}{:>9}", "round", "device KiB", "objects", "resident MiB", "seconds");
@@ -133,7 +135,8 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
     Ok(())
 }
 
-/// S = U - W·V⁻¹·Wᵀ of U = 100·I, V = 4·I and a W of integers: exact, so that the reference's W·Wᵀ/4 gives the same bits.
+/// S = U - W·V⁻¹·Wᵀ of U = 100·I, V = 4·I and a W of integers. It is exact, so the reference's
+/// W·Wᵀ/4 gives the same bits.
 fn complement(device: &Device, random: &mut Random, points: usize, verified: bool) -> Result<(), Box<dyn Error>> {
     let cameras = 4 + random.below(4) as usize;
     let w: Cbc<f64> = generate::uniform(cameras, points, 3, BlockShape::new(6, 3)?, Values::Integer, random.bits())?;

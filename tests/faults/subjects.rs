@@ -1,4 +1,5 @@
-//! What runs under faults: lines of the command and operations of the library, on small inputs.
+//! The subjects that run under faults: lines of the command and operations of the library, on small
+//! inputs.
 use super::workshop::{LIMIT, Workshop};
 use std::{error::Error, process::Command, time::Duration};
 
@@ -10,14 +11,14 @@ pub enum Program {
     This,
 }
 
-/// Where kernels come from.
+/// The source of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
-    /// A cache that has them.
+    /// A cache that already has them.
     Kept,
-    /// An empty cache, in which they are kept.
+    /// An empty cache, which the run fills.
     Empty,
-    /// The compiler.
+    /// The compiler, without a cache.
     Off,
 }
 
@@ -28,9 +29,9 @@ pub struct Subject {
     pub line: &'static str,
     pub output: &'static str,
     pub kernels: Kernels,
-    /// Indices of each call in the share of tools/test.
+    /// Number of indices of each call that tools/test sweeps.
     pub share: usize,
-    /// How long a run may take.
+    /// Time limit of a run.
     pub limit: Duration,
 }
 
@@ -61,7 +62,7 @@ pub const SUBJECTS: &[Subject] = &[
     this("library: Schur", "operation schur", 1),
 ];
 
-/// Subjects that signals come to: their writing takes a while.
+/// Subjects that receive signals: their writing takes a while.
 pub const WRITERS: &[Subject] = &[
     command("transpose", "transpose B.mtx", "C.mtx", 0),
     command("convert to .gz", "convert B.mtx", "B.mtx.gz", 0),
@@ -70,7 +71,7 @@ pub const WRITERS: &[Subject] = &[
     command("generate", "generate bal --cameras 20 --points 3000", "P.txt", 0),
 ];
 
-/// The lines that make the inputs.
+/// The command lines that make the inputs.
 const INPUTS: [&str; 5] = [
     "generate uniform --rows 60 --per-column 4 --block 2 -o A.mtx",
     "generate uniform --rows 1000 --per-column 10 --block 2 -o B.mtx",

@@ -16,15 +16,15 @@ use std::{
     time::Instant,
 };
 
-/// How much is swept.
+/// The number of faults of each kind.
 pub struct Effort {
     /// Indices of each call of each subject; the subject's own share if `None`.
     per_call: Option<usize>,
-    /// Calls of each subject from which on the device is lost.
+    /// Number of calls of each subject from which on the device is lost.
     lost: usize,
-    /// The same with releases that fail too.
+    /// As `lost`, but releases fail too.
     released: usize,
-    /// Commands of each subject that fail after they are taken.
+    /// Number of commands of each subject that fail after they are accepted.
     late: usize,
     signals: usize,
 }
@@ -32,11 +32,12 @@ pub struct Effort {
 pub const SHARE: Effort = Effort { per_call: None, lost: 1, released: 2, late: 3, signals: 30 };
 pub const FULL: Effort = Effort { per_call: Some(20), lost: 20, released: 20, late: 20, signals: 400 };
 
-/// What drivers report: CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_INVALID_COMMAND_QUEUE, and
-/// NVIDIA's after an illegal access.
+/// Errors that drivers report: CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY,
+/// CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_INVALID_COMMAND_QUEUE, and NVIDIA's after an illegal
+/// access.
 const CODES: [i32; 5] = [-5, -6, -4, -36, -9999];
 
-/// Runs of each row of the table that are printed if they must not be.
+/// Most bad runs that are printed for each row of the table.
 const SHOWN: usize = 12;
 
 /// Kinds of faults.
@@ -57,7 +58,7 @@ struct Plain {
 struct Case<'a> {
     plain: &'a Plain,
     fault: Fault,
-    /// Whether there is an output of before.
+    /// Whether an output exists before the run.
     before: bool,
 }
 
@@ -67,11 +68,11 @@ pub struct End {
     pub what: String,
     pub verdict: Verdict,
     pub words: String,
-    /// Whether the fault came to pass.
+    /// Whether the fault happened.
     pub hit: bool,
 }
 
-/// Whether all ended well.
+/// Runs the sweep. Returns whether all runs ended well.
 pub fn run(effort: &Effort) -> Result<bool, Box<dyn Error>> {
     let start = Instant::now();
     let workshop = &Workshop::new()?;
@@ -98,7 +99,7 @@ pub fn run(effort: &Effort) -> Result<bool, Box<dyn Error>> {
     Ok(passed)
 }
 
-/// `work` on each item, by as many threads as there are cores; results in the order of the items.
+/// Does `work` on each item, with as many threads as cores. Results are in the order of the items.
 pub fn side_by_side<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -148,7 +149,8 @@ fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
     cases
 }
 
-/// Of 1 to `count`, all or `most` spread evenly, the first and the last among them; the middle one if `most` is 1.
+/// All numbers from 1 to `count`, or `most` of them spread evenly from the first to the last; the
+/// middle one if `most` is 1.
 fn spread(count: u64, most: usize) -> Vec<u64> {
     let most = most as u64;
     match most {
@@ -168,13 +170,13 @@ fn with_fault(workshop: &Workshop, Case { plain, fault, before }: &Case) -> io::
     }
     let library = subject.program == Program::This;
     let ran = workshop.run(subject, &bench, Some(fault))?;
-    // A fault that passes: the library must work at the second attempt.
+    // The fault is temporary: the library must work at the second attempt.
     let recovers = library && matches!(fault.mode, "once" | "late");
     let mut expected = Expected { name: subject.output, output: &plain.output, before, recovers };
     let (mut verdict, mut words) = judge(&ran, &expected);
     let hit = ran.counts.get("failed calls") > 0 || matches!(verdict, Verdict::Crash | Verdict::Hang);
     if subject.kernels == Kernels::Empty && verdict.is_good() {
-        // The kernels that were kept all the same.
+        // The kernels that the failed run kept in the cache must be good.
         let _there_may_be_none = fs::remove_file(&output);
         expected.before = None;
         let (again, why) = judge(&workshop.run(subject, &bench, None)?, &expected);
@@ -189,7 +191,7 @@ fn with_fault(workshop: &Workshop, Case { plain, fault, before }: &Case) -> io::
     Ok(End { row: format!("{of}: {mode}"), what, verdict, words, hit })
 }
 
-/// Prints what must not be, and the table; whether there was nothing that must not be.
+/// Prints the bad runs and the table. Returns whether there are no bad runs and few missed faults.
 fn report(ends: &[End]) -> bool {
     let bad: Vec<&End> = ends.iter().filter(|end| !end.verdict.is_good()).collect();
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
@@ -219,7 +221,7 @@ fn report(ends: &[End]) -> bool {
     let missed = ends.iter().filter(|end| !end.hit).count();
     let too_many = missed * 50 > ends.len();
     if missed > 0 {
-        println!("{missed} faults did not come to pass{}", if too_many { ": too many" } else { "" });
+        println!("{missed} faults did not happen{}", if too_many { ": too many" } else { "" });
     }
     bad.is_empty() && !too_many
 }

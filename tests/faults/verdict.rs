@@ -1,20 +1,20 @@
-//! How a run ended, and whether it may end so.
+//! Verdicts on how a run ended.
 use super::process::Ran;
 use std::os::unix::process::ExitStatusExt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Success, and the output there would be without the fault.
+    /// Success, with the same output as without the fault.
     Same,
-    /// An error with a message, and no output, or that of before.
+    /// An error with a message; no output, or the one from before.
     Error,
-    /// Success, and another output.
+    /// Success, with another output.
     Wrong,
-    /// An error, and an output; or files beside it.
+    /// An error with an output, or any other file left behind.
     Left,
-    /// Ended by a signal of its own making or by a panic.
+    /// An end by a signal that the process raised itself, or by a panic.
     Crash,
-    /// Not done in time.
+    /// No end in time.
     Hang,
     /// An error without a message.
     Silent,
@@ -24,7 +24,7 @@ pub enum Verdict {
     Misuse,
     /// OpenCL objects alive at the end.
     Leak,
-    /// The device does not work again, or not with the same results.
+    /// The device does not work at the second attempt, or gives other results.
     Dead,
 }
 
@@ -48,18 +48,18 @@ impl Verdict {
     }
 }
 
-/// What a run is held against.
+/// The expected outcome of a run.
 pub struct Expected<'a> {
     /// Name of the output.
     pub name: &'a str,
     pub output: &'a [u8],
-    /// What was in its place before.
+    /// The file that was in its place before.
     pub before: Option<&'a [u8]>,
-    /// Whether it must succeed in the end, as the library does that tries once more.
+    /// Whether it must succeed in the end, as the library must when it tries once more.
     pub recovers: bool,
 }
 
-/// The verdict, and words on it.
+/// The verdict on a run, and its message.
 pub fn judge(ran: &Ran, expected: &Expected) -> (Verdict, String) {
     let message = message(&ran.stderr);
     let of = |verdict| (verdict, message.clone());
@@ -92,7 +92,7 @@ pub fn judge(ran: &Ran, expected: &Expected) -> (Verdict, String) {
     (verdict, words)
 }
 
-/// The line of `stderr` that says what went wrong.
+/// The line of `stderr` that names the problem.
 fn message(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let says = |words: &'static str| lines().find(move |line| line.contains(words));

@@ -1,4 +1,4 @@
-//! Where the runs take place: `opencl.c` compiled, the inputs, the caches of kernels.
+//! Folders for the runs, with `opencl.c` compiled, the inputs, and the caches of kernels.
 use super::{
     process::{self, Ran},
     subjects::{Kernels, Program, Subject},
@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-/// What a single run may take: a hundred times what it takes.
+/// Time limit of a single run, a hundred times what one takes.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
-/// A call that is to fail.
+/// A call that shall fail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// A name, `any` or `late`.
+    /// Name of the call, or `any`, or `late`.
     pub call: String,
     pub index: u64,
     pub mode: &'static str,
@@ -106,7 +106,7 @@ impl Workshop {
         command
     }
 
-    /// The environment of every process, `opencl.c` in it.
+    /// Sets the environment of a process, with `opencl.c` in it.
     pub fn prepare(&self, command: &mut Command) {
         ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG", "RUST_BACKTRACE"].iter().for_each(|variable| {
             command.env_remove(variable);
@@ -114,8 +114,8 @@ impl Workshop {
         if let Some(device) = std::env::var_os("BLOCKMUL_TEST_DEVICE") {
             command.env("BLOCKMUL_DEVICE", device);
         }
-        // Kernels are few and small here, and what is compared was computed by the same kernels:
-        // to compile them without optimisation takes a third of the time.
+        // Kernels are few and small here. Results that are compared come from the same kernels, and
+        // compiling these without optimisation takes a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
@@ -126,7 +126,7 @@ impl Workshop {
         self.path(&format!("kernels of {}", subject.name))
     }
 
-    /// Runs `subject` without `opencl.c`, and `disturb`s it.
+    /// Runs `subject` without `opencl.c` and calls `disturb` on it.
     pub fn disturbed(&self, subject: &Subject, bench: &Bench, disturb: impl FnOnce(&Child)) -> io::Result<Ran> {
         let mut command = self.command(subject, bench);
         command.env("BLOCKMUL_CACHE", self.kernels(subject)).env_remove("OPENCL_DYLIB_PATH");
@@ -138,11 +138,12 @@ impl Workshop {
         let bench = self.bench()?;
         let mut command = self.command(subject, &bench);
         command.env("BLOCKMUL_CACHE", self.kernels(subject));
-        // Kernels are compiled.
+        // Kernels are compiled, so the limit is longer.
         process::run(command, &bench.folder, &bench.out, 10 * LIMIT, |_| ())
     }
 
-    /// Runs `subject` with `fault`. It has a cache of kernels of its own, so that no run depends on another.
+    /// Runs `subject` with `fault`. The run has a cache of kernels of its own, so that no run
+    /// depends on another.
     pub fn run(&self, subject: &Subject, bench: &Bench, fault: Option<&Fault>) -> io::Result<Ran> {
         let cache = bench.folder.join("kernels");
         match subject.kernels {
@@ -161,7 +162,8 @@ impl Workshop {
     }
 }
 
-/// The files of `from` in a new folder `to`, of its owner's alone; files of the cache are replaced, never written to.
+/// Links the files of `from` into a new folder `to` that only its owner may read. The cache
+/// replaces files and never writes to one.
 fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().mode(0o700).create(to)?;

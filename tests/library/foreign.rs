@@ -1,4 +1,4 @@
-//! An application's own OpenCL handles, by their raw values.
+//! Tests of an application's own OpenCL handles, given by their raw values.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Planned, Product, Result,
@@ -16,11 +16,12 @@ use opencl3::{
 };
 use std::{ptr, time::Duration};
 
-/// The queues an application may have: the plain one, one that keeps times, one that may reorder.
+/// The queues that an application may have: a plain one, one that records times, one that may
+/// reorder.
 const QUEUES: [u64; 3] =
     [0, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE];
 
-/// What an application has: a context, a queue of its own making, buffers.
+/// An application with its own context and queue, which makes buffers.
 pub struct App {
     queue: CommandQueue,
     context: Context,
@@ -28,7 +29,8 @@ pub struct App {
 
 impl App {
     pub fn new(properties: u64) -> Self {
-        // The device the other tests run on, found by its place in the list (which is made first: PoCL's start is not for two threads).
+        // The device of the other tests, found by its place in the list. It is opened first: two
+        // threads must not start PoCL at once.
         let index = device().info().index;
         let ids: Vec<_> = opencl3::platform::get_platforms()
             .unwrap()
@@ -139,7 +141,8 @@ fn handles_are_retained_while_in_use_and_released_after() -> Result<()> {
         );
         Ok(())
     };
-    // A runtime may hold a queue for its last commands' events, so rounds are compared, once its own threads have let go.
+    // A runtime may hold a queue for the events of its last commands. So rounds are compared, once
+    // its threads have released the queue.
     let settled = |want: Option<(u32, u32, [u32; 3])>| {
         app.queue.finish().unwrap();
         let patience = std::time::Instant::now();
@@ -203,18 +206,19 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
             let status = get_event_info(event, opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS).unwrap();
             Ok(i32::from(status) == CL_COMPLETE)
         };
-        std::thread::sleep(Duration::from_millis(30)); // an execution that does not wait is long done by now
+        // An execution that does not wait is long done by now.
+        std::thread::sleep(Duration::from_millis(30));
         assert!(!done(&marker)?, "queue properties {properties}");
         set_user_event_status(event, CL_COMPLETE).unwrap();
         marker.wait()?;
         assert!(done(&marker)? && done(&after)?);
         let twice = |matrix: &Csc<f64>| matrix.values().iter().map(|x| 2.0 * x).collect::<Vec<_>>();
         assert_eq!(c.download()?.values(), twice(&reference::multiply(&a, &a)?));
-        // The device's own markers are in the order of its queue already.
+        // The device's own markers are already in the order of its queue.
         plan.execute((&da, &da), Accum::into(&mut c).after([&marker, &after]))?.wait()?;
         assert_eq!(c.download()?, reference::multiply(&a, &a)?);
         unsafe { opencl3::event::release_event(event) }.unwrap();
-        // Nothing is enqueued for nothing.
+        // A product without entries enqueues nothing.
         let empty = device.upload(&Csc::<f64>::from_triplets(2, 2, [])?)?;
         let plan = Product::of(&empty, &empty).plan()?;
         let nothing = plan.execute((&empty, &empty), &mut plan.output()?)?;
@@ -240,7 +244,8 @@ fn a_product_waits_for_the_event_of_whoever_still_writes_its_operand() -> Result
         let marker = device.marker()?;
         std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&da, &da)?.download());
-            std::thread::sleep(Duration::from_millis(30)); // a product that does not wait is long done by now
+            // A product that does not wait is long done by now.
+            std::thread::sleep(Duration::from_millis(30));
             let status: i32 =
                 get_event_info(marker.raw().unwrap().unwrap(), opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS)
                     .unwrap()
@@ -262,7 +267,7 @@ fn a_product_waits_for_the_event_of_whoever_still_writes_its_operand() -> Result
 fn row_major_rectangular_and_padded_blocks_are_adopted_as_they_lie() -> Result<()> {
     let app = App::new(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     let device = app.adopt()?;
-    // Row-major: the arrays, and the shape in `RawMatrix`, are those of the transpose.
+    // Row-major: the arrays and the shape in `RawMatrix` are those of the transpose.
     let (wide, tall) = (BlockShape::new(2, 3)?, BlockShape::new(3, 4)?);
     let a = Bsr::<f32>::from_transpose(blocks(Family::Arrow, 30, 20, 3, wide.transpose(), 8));
     let b = Bsr::<f32>::from_transpose(blocks(Family::Banded, 25, 30, 3, tall.transpose(), 9));
@@ -274,7 +279,8 @@ fn row_major_rectangular_and_padded_blocks_are_adopted_as_they_lie() -> Result<(
     assert_eq!(c.raw_parts().shape, BlockShape::new(4, 2)?);
     assert_eq!(c.download()?, reference::multiply(&a, &b)?);
 
-    // Blocks that start on 32-byte boundaries: 9 elements, 12 apart. The product is lent, and multiplied again in place.
+    // Blocks that start on 32-byte boundaries: 9 elements, 12 apart. The product is adopted and
+    // multiplied again in place.
     let d = blocks::<f64>(Family::Uniform, 30, 30, 3, BlockShape::new(3, 3)?, 10).with_alignment(32)?;
     let d_buffers = app.buffers(&d);
     assert_eq!(d_buffers.3.stride, 12);
@@ -342,7 +348,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let (app, stranger) = (App::new(0), App::new(0));
     let mixed = unsafe { Device::adopt(app.context.get(), app.context.default_device(), stranger.queue.get()) };
     assert!(mixed.unwrap_err().to_string().contains("another context"));
-    // A device outside the context: none at all; and, where the driver divides devices, a part of the context's own.
+    // Devices outside the context: a null handle and, if the driver divides devices, a part of the
+    // context's own device.
     let adopt = |device| unsafe { Device::adopt(app.context.get(), device, app.queue.get()) };
     let whole = opencl3::device::Device::new(app.context.default_device());
     let by_counts = [CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0];
@@ -351,7 +358,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
         let error = adopt(outside).unwrap_err();
         assert!(matches!(error, Error::Argument(_)) && error.to_string().contains("the context's"), "{error}");
     }
-    // Handles that are none.
+    // Null handles.
     let (context, device) = (app.context.get(), app.context.default_device());
     assert!(matches!(unsafe { Device::adopt(ptr::null_mut(), device, app.queue.get()) }, Err(Error::OpenCl { .. })));
     assert!(matches!(unsafe { Device::adopt(context, device, ptr::null_mut()) }, Err(Error::OpenCl { .. })));
@@ -369,8 +376,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     ));
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
-    // A stride so large that nnz * stride wraps to 0, which any buffer has; and the largest that
-    // kernels take.
+    // A stride so large that nnz * stride wraps to 0, which fits any buffer. Then the largest
+    // stride that kernels take.
     let square = blocks::<f64>(Family::Banded, 8, 8, 2, BlockShape::new(2, 2)?, 6);
     let own = app.buffers(&square);
     let apart = |stride| RawMatrix { stride, ..own.3 };

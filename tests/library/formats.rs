@@ -1,4 +1,5 @@
-//! Formats told by names and first bytes; SciPy as the other side of `.npz`; real matrices through every format.
+//! Formats recognised by names and first bytes, `.npz` files exchanged with SciPy, and real
+//! matrices through every format.
 
 use crate::common;
 use std::io::Write;
@@ -132,7 +133,7 @@ fn real_matrices_go_through_every_format() {
     }
 }
 
-/// What the script prints.
+/// Runs the script and returns its output.
 fn scipy(python: &str, command: &str, folder: &Path) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/oracles/scipy_npz.py");
     let output = Command::new(python).arg(script).arg(command).arg(folder).output().unwrap();
@@ -154,7 +155,7 @@ fn scipy_s_archives_are_read() {
         let expected = matrix_market::read(path.with_extension("mtx"), &ReadOptions::default()).unwrap().matrix;
         let (kind, rest) = name.split_once('-').unwrap();
         if kind == "bsr" {
-            // Blocks hold zeros, which SciPy leaves out of the other file.
+            // Blocks hold zeros, which SciPy omits from the other file.
             assert_eq!(file.matrix.to_dense(), expected.to_dense(), "{name}");
         } else {
             assert_eq!(file.matrix, expected, "{name}");
@@ -162,7 +163,7 @@ fn scipy_s_archives_are_read() {
         let field = match rest {
             "i1" | "i2" | "i4" | "i8" | "u1" | "u2" | "u4" | "u8" => Field::Integer,
             "b1" if kind != "bsr" => Field::Pattern,
-            "b1" => file.field, // all true or not, as SciPy has chosen its blocks
+            "b1" => file.field, // blocks may hold false elements, and SciPy chooses the blocks
             _ => Field::Real,
         };
         assert_eq!(file.field, field, "{name}");
@@ -177,7 +178,7 @@ fn scipy_s_archives_are_read() {
     }
 }
 
-/// Writes a matrix as `KIND-DTYPE-WHAT.npz`, and beside it for SciPy as `.mtx`.
+/// Writes a matrix as `KIND-DTYPE-WHAT.npz`, and next to it as `.mtx` for SciPy.
 fn write_for_scipy<M: Matrix>(folder: &Path, kind: &str, what: &str, matrix: &M) {
     let dtype = format!("f{}", size_of::<M::Element>().max(4));
     let path = folder.join(format!("{kind}-{dtype}-{what}.npz"));

@@ -1,13 +1,14 @@
-//! Every input that fuzzing found worth keeping, through the checks of the fuzz targets; see `fuzz/README.md`.
+//! Replays every input that fuzzing kept through the checks of the fuzz targets; see
+//! `fuzz/README.md`.
 #[path = "../../fuzz/readers.rs"]
 mod readers;
 
 use std::{path::Path, process::Command};
 
-/// Set in the process that replays the corpora.
+/// The variable that is set in the process that replays the corpora.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// One test for all, in a process of its own, so that the memory counted is that of one reader: see `readers`.
+/// Replays all corpora in one process of its own, so that the memory counted is that of one reader.
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
     if std::env::var_os(ALONE).is_some() {

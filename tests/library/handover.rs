@@ -1,4 +1,5 @@
-//! Symmetric block matrices handed over to sparse factorizations: as scalars, on the host and on the device, with new values through one map.
+//! Symmetric block matrices for sparse factorizations: converted to scalars on the host and on the
+//! device, with new values through one map.
 
 use crate::common::{Family, blocks, device};
 use blockmul::{
@@ -18,7 +19,7 @@ fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
 }
 
-/// The elements of the blocks of a whole matrix, those above the diagonal too or not, scalar by scalar.
+/// The scalars of the blocks of a whole matrix; those above the diagonal only if not `lower`.
 fn serial<T: Element>(h: &Cbc<T>, lower: bool) -> Csc<T> {
     let scalars = h.to_scalars();
     let mut kept = Vec::new();
@@ -47,7 +48,7 @@ fn on_device<M: Matrix>(plan: &Scalars<M>, h: &M) -> Csc<M::Element> {
     Csc::new(plan.map().pattern().clone(), there.download().unwrap()).unwrap()
 }
 
-/// By every way, from `h` however it is stored, what `want` is.
+/// Checks that `h`, in any storage, gives `want` on the host and on the device.
 fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     let pattern = device().upload(h).unwrap().pattern();
     let plans = [Scalars::<M>::lower(&pattern).unwrap(), Scalars::full(&pattern).unwrap()];
@@ -58,7 +59,8 @@ fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     }
 }
 
-/// Scalars; poses of the plane; of space, one of them alone; more elements than a work-group has items; no loop: poses, closures, freedom.
+/// Poses, closures, freedom: scalars; poses in the plane; in space; a single pose; blocks with more
+/// elements than a work-group has items; no closures.
 const GRAPHS: [(usize, usize, usize); 6] = [(40, 30, 1), (40, 30, 3), (30, 20, 6), (1, 0, 6), (5, 3, 17), (20, 0, 2)];
 
 fn every_storage<T: Element>(graphs: &[(usize, usize, usize)]) {
@@ -84,7 +86,7 @@ fn every_storage_and_type_gives_the_same_scalars() {
 
 #[test]
 fn of_a_whole_matrix_the_lower_triangle_is_read() {
-    // Not symmetric in its values.
+    // The values are not symmetric.
     let h = generate::pose_graph(10, 8, 3, Values::Real, 3).unwrap();
     let values = (0..h.values().len()).map(|i| i as f64).collect();
     let h = Cbc::new(h.pattern().clone(), h.shape(), values).unwrap();
@@ -134,7 +136,7 @@ fn what_is_not_symmetric_is_refused() {
 fn another_pattern_and_another_length_are_refused() {
     let of = |seed| generate::pose_graph(20, 10, 3, Values::Real, seed).unwrap();
     let (h, other) = (of(1), of(2));
-    assert_eq!(h.nnz(), other.nnz(), "sizes alone do not tell them apart");
+    assert_eq!(h.nnz(), other.nnz(), "the sizes are the same");
     let map = ScalarMap::lower(&h).unwrap();
     let mut values = vec![0.0; map.nnz()];
     let message = map.copy_values(&other, &mut values).unwrap_err().to_string();
@@ -178,11 +180,11 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
     assert!(plan.cost().device_bytes > 0);
 }
 
-/// Two Hessians of the same pose graph, and a right-hand side.
+/// Hessians of one pose graph, and a right-hand side.
 #[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
 fn problem() -> (Vec<Cbc<f64>>, nalgebra::DVector<f64>) {
     let h = generate::pose_graph(50, 40, 6, Values::Real, 7).unwrap();
-    // Heavier or lighter on the diagonal: definite still.
+    // A heavier diagonal: still positive definite.
     let scaled = |factor: f64| {
         let mut values = h.values().to_vec();
         for (entry, (row, col, _)) in h.blocks().enumerate() {
@@ -196,8 +198,9 @@ fn problem() -> (Vec<Cbc<f64>>, nalgebra::DVector<f64>) {
     (vec![h.clone(), scaled(1.5), scaled(40.0)], b)
 }
 
-/// The residual is what Cholesky's backward error allows: |H - LLᵀ| <= (3n + 1) u |L||Lᵀ|, whose norm is at most n times that of H
-/// (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.4).
+/// Checks that the residual is within Cholesky's backward error (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2002, theorem 10.4). |H - LLᵀ| is at most (3n + 1) u |L||Lᵀ|, whose
+/// norm is at most n times that of H.
 #[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
 fn assert_solves(h: &Cbc<f64>, x: &nalgebra::DVector<f64>, b: &nalgebra::DVector<f64>) {
     let (h, n) = (h.to_dense(), x.len() as f64);
@@ -234,7 +237,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
         llt.solve_in_place(faer::ColMut::from_slice_mut(x.as_mut_slice()).as_mat_mut());
         assert_solves(h, &x, &b);
     }
-    // The same by way of the host, from a matrix that is stored whole.
+    // The same on the host, from a matrix that is stored whole.
     let (last, map) = (hessians.last().unwrap(), ScalarMap::lower(&hessians[0]).unwrap());
     let mut by_host = vec![0.0; map.nnz()];
     map.copy_values(last, &mut by_host).unwrap();

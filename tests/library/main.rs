@@ -1,4 +1,5 @@
-//! The library as an application meets it, in one program: its files are its modules, and `cargo test --test library NAME::` runs one.
+//! Tests of the library as an application uses it, in one program. Its files are its modules, and
+//! `cargo test --test library NAME::` runs one.
 mod common;
 mod foreign;
 mod formats;

@@ -1,10 +1,10 @@
-//! Matrix Market files that nobody here made, in the folder named by `BLOCKMUL_DATA`: each is read as the format says,
-//! or refused with the line.
+//! Matrix Market files from other sources, in the folder named by `BLOCKMUL_DATA`. Each is read as
+//! the format says, or refused with the line.
 use std::path::{Path, PathBuf};
 
 use blockmul::io::{Field, MatrixFile, ReadOptions, Symmetry, read, write};
 
-/// The folder, or `None`, said once a test, where there is none.
+/// The folder; if `BLOCKMUL_DATA` is not set, `None`, with a line printed.
 fn data(folder: &str) -> Option<PathBuf> {
     match std::env::var_os("BLOCKMUL_DATA") {
         Some(data) => Some(Path::new(&data).join(folder)),
@@ -22,7 +22,8 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A row of the table in the data's README: name, rows, columns, entries, what they are, products.
+/// A row of the table in the data's README: name, rows, columns, entries, field and symmetry,
+/// products.
 struct Row {
     name: String,
     rows: usize,
@@ -49,7 +50,7 @@ fn table(readme: &str) -> Vec<Row> {
     .collect()
 }
 
-/// Length of the expansion of A·A, or of A·Aᵀ where A is not square.
+/// Length of the expansion of A·A, or of A·Aᵀ if A is not square.
 fn products(file: &MatrixFile) -> u64 {
     let pattern = file.matrix.pattern();
     let length = |column: usize| pattern.column(column).len() as u64;
@@ -110,18 +111,20 @@ fn real_matrices_come_back_to_the_bit() {
     }
 }
 
-/// What is right for each malformed file: the line and the reason's start, or the number of entries.
+/// The right outcome for each malformed file: the line and the start of the reason, or the number
+/// of entries.
 const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("LAGraph_mangled1.mtx", Err("1: the object is \"mangled\"")),
     ("LAGraph_mangled11.mtx", Err("5: column: \"zero\" is not a whole number from 0")),
     ("LAGraph_mangled13.mtx", Err("7: column 9999 is outside 1 to 4")),
-    // Says real, and has two numbers a line, as complex values are written.
+    // Claims to be real, and has two numbers a line, as complex values have.
     ("LAGraph_mangled15.mtx", Err("5: 2 words where \"value\" is expected")),
     ("LAGraph_mangled2.mtx", Err("1: the format is \"mangled\"")),
     ("LAGraph_mangled4.mtx", Err("1: the symmetry is \"mangled\"")),
     ("LAGraph_mangled6.mtx", Err("1: hermitian matrices are not supported")),
     ("LAGraph_mangled8.mtx", Err("4: 1 number where \"rows columns entries\" is expected")),
-    // Values outside a type that only a comment names ("%%GraphBLAS type int8_t"): to Matrix Market they are integers.
+    // Values outside a type that only a comment names ("%%GraphBLAS type int8_t"). To Matrix Market
+    // they are integers.
     ("LAGraph_mangled_bool.mtx", Ok(12)),
     ("LAGraph_mangled_int16.mtx", Ok(12)),
     ("LAGraph_mangled_int8.mtx", Ok(12)),
@@ -130,7 +133,7 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("SS_bad_header.mtx", Err("1: the symmetry is \"bogus\"")),
     ("SS_mangle1.mtx", Err("1: the object is \"junk\"")),
     ("SS_mangle3.mtx", Err("1: the field is \"junk\"")),
-    // Infinite, in a file that says its values are integers.
+    // An infinite value in a file that claims integers.
     ("matrix_fp64.mtx", Err("7: value: \"-inf\" is not an integer")),
     // One percent sign where the banner has two: read with a warning.
     ("nr-bio-dmela.mtx", Ok(51138)),
@@ -139,7 +142,7 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     // Another table follows the entries.
     ("nr-soc-wiki-Vote.mtx", Err("2917: ")),
     ("nr-web-spam.mtx", Ok(74750)),
-    // Infinite where the file says so, in a file of real numbers; each entry and its mirror image.
+    // An infinite value in a file of real numbers; each entry has a mirror image.
     ("skew_fp64.mtx", Ok(20)),
 ];
 

@@ -1,4 +1,5 @@
-//! An application that owns an `ocl` context (feature `ocl`) multiplies its own buffers.
+//! Tests of an application that owns an `ocl` context (feature `ocl`) and multiplies its own
+//! buffers.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Error, Result, foreign::OclMatrix, reference};
 use ocl::{Buffer, Context, Event, Queue, core, flags::CommandQueueProperties};
@@ -35,7 +36,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let c = blockmul::multiply(&on_device, &on_device)?;
     assert_eq!(c.download()?, want);
 
-    // The product as an argument of the application's kernel, in place, behind the product's event.
+    // The product is an argument of the application's kernel, in place, after the product's event.
     let source = "kernel void twice(global double* values) { values[get_global_id(0)] *= 2; }";
     let program = ocl::Program::builder().src(source).devices(queue.device()).build(&queue.context()).unwrap();
     let twice = core::create_kernel(&program, "twice").unwrap();
@@ -49,7 +50,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let doubled: Vec<f64> = want.values().iter().map(|v| 2.0 * v).collect();
     assert_eq!(c.download()?.values(), doubled);
 
-    // And as buffers of its own.
+    // The product is copied to buffers of the application.
     let (col_ptr, row_idx, values) = c.copy_to_ocl(&queue)?;
     let mut got = (vec![0; col_ptr.len()], vec![0; row_idx.len()], vec![0.0; values.len()]);
     col_ptr.read(&mut got.0).enq().unwrap();
@@ -85,7 +86,8 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        blockmul::multiply(&on_device, &minus)?; // as large, so that a pool would have the memory back
+        // The product is as large, so a pool would reuse the memory.
+        blockmul::multiply(&on_device, &minus)?;
     }
     let mut got = vec![0.0; want.nnz()];
     let (_, queue) = device.to_ocl();
@@ -115,7 +117,8 @@ fn a_product_waits_for_the_events_of_ocl_commands() -> Result<()> {
         device.wait_for_ocl(std::slice::from_ref(&written))?;
         let product = std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&on_device, &on_device)?.download());
-            std::thread::sleep(Duration::from_millis(30)); // a product that does not wait reads the old values
+            // A product that does not wait reads the old values.
+            std::thread::sleep(Duration::from_millis(30));
             let writer = Queue::new(&queue.context(), queue.device(), None).unwrap();
             x.write(doubled.values()).queue(&writer).enq().unwrap();
             written.set_complete().unwrap();

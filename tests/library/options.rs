@@ -1,5 +1,5 @@
-//! Every option of a product with every other: a pairwise covering array of rows, each compared
-//! with the reference to the bit, and the combinations that are refused.
+//! Every option of a product combined with every other: a pairwise covering array of rows, each
+//! compared with the reference to the bit. Combinations that are refused are tested too.
 use crate::common::{Random, device, equal};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, DeviceMatrix, DeviceVector, Matrix, Method, Part, Planned, Product, Result,
@@ -12,7 +12,7 @@ use blockmul::{
 use half::f16;
 use nalgebra::DMatrix;
 
-/// The options and how many levels each has; level 0 is the plain one.
+/// The options with their numbers of levels; level 0 is the default.
 const OPTIONS: [(&str, usize); 13] = [
     ("kind", 4),
     ("A transposed", 2),
@@ -42,7 +42,7 @@ const CHAIN: usize = 10;
 const METHOD: usize = 11;
 const ELEMENT: usize = 12;
 
-// Levels of the kind, and of how.
+// Levels of the options `kind` and `how`.
 const BLOCKS: usize = 0;
 const SCALARS: usize = 1;
 const ROW_MAJOR: usize = 2;
@@ -51,13 +51,13 @@ const RUN: usize = 0;
 const PLAN: usize = 1;
 const TO_HOST: usize = 2;
 
-/// Entries (blocks) below it are left out.
+/// Entries (blocks) below it are dropped.
 const TOLERANCE: f64 = 3.0;
 
 /// A level of each option.
 type Row = [usize; OPTIONS.len()];
 
-/// How the refusal of a row begins, if it is refused.
+/// The beginning of the message if a row is refused.
 fn refusal(row: &Row) -> Option<&'static str> {
     if row[MASK] == 1 && row[PART] > 0 {
         return Some("a masked product has the mask's pattern: a part");
@@ -85,7 +85,7 @@ fn pairs(row: &Row) -> impl Iterator<Item = Pair> {
     (0..row.len()).flat_map(move |i| (i + 1..row.len()).map(move |k| (at(i), at(k))))
 }
 
-/// Rows that are not refused, with every pair of levels that such a row can have.
+/// Rows that are not refused, which together have every pair of levels that such a row can have.
 fn covering(random: &mut Random) -> Vec<Row> {
     let mut wanted = std::collections::BTreeSet::new();
     for i in 0..OPTIONS.len() {
@@ -101,11 +101,11 @@ fn covering(random: &mut Random) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     while let Some(&((i, x), (k, y))) = wanted.first() {
-        // The best of some candidates that have the first pair still wanted.
+        // The best of some candidates that have the first missing pair.
         let candidate = |_| {
             let mut row: Row = std::array::from_fn(|option| random.below(OPTIONS[option].1));
             (row[i], row[k]) = (x, y);
-            // What is refused is made plain, but for the pair.
+            // Options that cause a refusal are set to their default, except the pair.
             for option in [DROP, MASK, ALIGNMENT, PART, HOW, KIND] {
                 if refusal(&row).is_some() && option != i && option != k {
                     row[option] = 0;
@@ -124,8 +124,7 @@ fn covering(random: &mut Random) -> Vec<Row> {
     rows
 }
 
-/// Small whole numbers, none of them zero: sums are exact in every type, and no zero has a sign to
-/// lose.
+/// A small integer other than zero: sums are exact in every type, and no zero can lose its sign.
 fn number(random: &mut Random) -> f64 {
     [-2.0, -1.0, 1.0, 2.0][random.below(4)]
 }
@@ -140,7 +139,7 @@ fn cell<T: Field>(rows: Group, cols: Group, random: &mut Random) -> Cbc<T> {
     Cbc::from_triplets(rows.blocks, cols.blocks, BlockShape::new(rows.side, cols.side).unwrap(), blocks).unwrap()
 }
 
-/// A grid of cells, those of `missing` left out.
+/// A grid of cells without those of `missing`.
 fn grid<T: Field>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], seed: u64) -> BlockGroups<Cbc<T>> {
     let mut random = Random(seed);
     let places = (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
@@ -149,7 +148,7 @@ fn grid<T: Field>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], se
     BlockGroups::new(rows.to_vec(), cols.to_vec(), places.map(one).collect()).unwrap()
 }
 
-/// The same grid of other cells.
+/// A grid of the same groups with other cells.
 fn map<T: Field>(
     of: &BlockGroups<Cbc<T>>,
     mut f: impl FnMut(usize, usize, Option<&Cbc<T>>) -> Option<Cbc<T>>,
@@ -160,15 +159,16 @@ fn map<T: Field>(
     BlockGroups::new(rows, cols, cells).unwrap()
 }
 
-/// What a product is made of on the host; a matrix is a grid of one cell.
+/// The operands of a product on the host; a matrix is a grid of one cell.
 struct Host<T: Field> {
     /// op(A), the middle of a chain, op(B).
     factors: Vec<BlockGroups<Cbc<T>>>,
     mask: BlockGroups<Cbc<T>>,
-    /// Of each group of rows of op(B): blocks on the diagonal, a number for each block row, one for
-    /// each row.
+    /// For each group of rows of op(B): blocks on the diagonal.
     information: Vec<Cbc<T>>,
+    /// A number for each block row of these groups.
     of_blocks: Vec<Vec<T>>,
+    /// A number for each row of these groups.
     of_rows: Vec<Vec<T>>,
 }
 
@@ -181,7 +181,7 @@ impl<T: Field> Host<T> {
             _ => (&[(12, 3)], &[(10, 2)]),
         };
         let (outer, inner): (Vec<_>, Vec<_>) = (outer.iter().map(group).collect(), inner.iter().map(group).collect());
-        // Cells of C that sum two products, one, and none at all.
+        // Cells of C that sum two products, one, or none.
         let missing: &[_] = match (row[KIND], seed % 2) {
             (GROUPS, 0) => &[(1, 0), (1, 1)],
             (GROUPS, _) => &[(0, 1)],
@@ -205,7 +205,7 @@ impl<T: Field> Host<T> {
         }
     }
 
-    /// W·op(B).
+    /// The product W·op(B).
     fn weighted(&self, row: &Row) -> BlockGroups<Cbc<T>> {
         let scaled = |of: Cbc<T>, weight: &dyn Fn(usize, usize) -> T| {
             let blocks = of.blocks().map(|(i, j, block)| {
@@ -228,7 +228,7 @@ impl<T: Field> Host<T> {
         })
     }
 
-    /// C.
+    /// The expected C.
     fn reference(&self, row: &Row) -> BlockGroups<Cbc<T>> {
         let right = self.weighted(row);
         let left = self.factors[..self.factors.len() - 1].iter().rev();
@@ -254,7 +254,7 @@ impl<T: Field> Host<T> {
     }
 }
 
-/// `cell` on the places of `mask`, zeros where it has none.
+/// The entries of `cell` on the places of `mask`, zeros if `cell` has no such entry.
 fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     let zeros = vec![T::from_f64(0.0); mask.nnz() * mask.shape().area()];
     let mut values = zeros;
@@ -268,7 +268,7 @@ fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     Cbc::new(mask.pattern().clone(), mask.shape(), values).unwrap()
 }
 
-/// The options of a row put on a product, and what comes of it on the host.
+/// Applies the options of a row to a product and returns the result on the host.
 macro_rules! result {
     ($row:expr, $product:expr, $factors:expr, $mask:expr, $weights:expr) => {{
         let (row, weights, mask) = ($row, $weights, $mask);
@@ -331,7 +331,7 @@ struct OnDevice<M: Matrix> {
     of_rows: DeviceVector<M::Element>,
 }
 
-/// Those that the row wants.
+/// The weights that the row asks for.
 fn weights_of<'a, M: Matrix>(
     row: &Row,
     OnDevice { information, of_blocks, of_rows }: &'a OnDevice<M>,
@@ -343,7 +343,7 @@ fn weights_of<'a, M: Matrix>(
     }
 }
 
-/// As the factors are stored.
+/// The factors as they are stored, some of them transposed.
 fn stored<T: Field>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
     let last = host.factors.len() - 1;
     let turned = |number: usize| (number == 0 && row[A_T] == 1) || (number == last && row[B_T] == 1);
@@ -442,7 +442,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         let message = check(&row, 1).expect_err(&said(&row)).to_string();
         assert!(message.contains(expected), "{}: {message}", said(&row));
     }
-    // A triangle needs a square product; weights are for plans that have them.
+    // A triangle needs a square product. Weights need a plan with weights.
     let a = device()
         .upload(&cell::<f64>(Group { blocks: 4, side: 2 }, Group { blocks: 3, side: 2 }, &mut Random(1)))
         .unwrap();

@@ -1,4 +1,5 @@
-//! The peers of benches/peers that SciPy and faer are enough for, on small matrices: inputs, results, records, table.
+//! The peers of benches/peers that need only SciPy and faer, on small matrices: inputs, results,
+//! records, table.
 #[allow(dead_code)] // its `main`
 #[path = "../../benches/peers/faer.rs"]
 mod peer;
@@ -28,8 +29,8 @@ fn results(path: &Path) -> Vec<Value> {
     file["results"].as_array().unwrap().clone()
 }
 
-/// The files of [`NAMES`], some dozens of rows of blocks each: unoptimised, the products take
-/// seconds with more.
+/// Makes the files of [`NAMES`] with some dozens of rows of blocks each. With more, the products
+/// take seconds without optimisation.
 fn inputs(interpreter: &str, folder: &Path) -> Vec<String> {
     let (make, folder_name) = (script("inputs.py"), folder.to_str().unwrap());
     python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "400"], &NAMES[..]].concat());
@@ -62,7 +63,7 @@ fn scipy_and_faer_are_timed_on_the_same_products_and_stand_in_one_table() {
         }
     }
 
-    // blockmul as if it took half of SciPy's time.
+    // Records as if blockmul took half of SciPy's time.
     let ours: Vec<Value> = of_scipy
         .iter()
         .map(|record| {
@@ -170,7 +171,7 @@ write(folder / 'Omega.bsr', np.arange(13), edges, 12, (3, 3))
     let header: Vec<&str> = table.lines().next().unwrap().split('|').map(str::trim).collect();
     assert_eq!(header, ["", "ms", "element", "scipy", ""], "{table}");
 
-    // A solver's own result beside its Jacobian: the right one is taken, another is not.
+    // A solver's own result next to its Jacobian: the right one is accepted, a wrong one is not.
     std::fs::copy(path("factors/U.bsr"), path("U.bsr")).unwrap();
     of("bundle-adjustment", ["Jc.bsr", "Jp.bsr"]);
     let mut other = std::fs::read(path("U.bsr")).unwrap();

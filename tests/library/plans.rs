@@ -1,4 +1,4 @@
-//! Plans against the reference: every execution has the bits of a product in one shot, and costs no memory and no read.
+//! Plans: every execution has the bits of the reference, and costs no memory and no read.
 
 use crate::common::device;
 use blockmul::{
@@ -17,7 +17,7 @@ fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
 }
 
-/// Uniform blocks of whole numbers, small enough for sums in `f16`.
+/// Uniform blocks of integers, small enough for sums in `f16`.
 fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
     generate::uniform(rows, cols, 4.min(rows), block, Values::Integer, seed).unwrap().cast()
 }
@@ -28,7 +28,8 @@ fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>)
     c.download().unwrap()
 }
 
-/// Shapes of all kernels: compiled ones, square and not, scalars, the general one, 32 in each place.
+/// Shapes for all kernels: compiled ones, square and not, scalars, the general one, 32 in each
+/// place.
 const SHAPES: [(usize, usize, usize); 9] =
     [(1, 1, 1), (2, 3, 6), (6, 3, 6), (3, 3, 3), (9, 2, 3), (8, 8, 8), (5, 1, 4), (1, 32, 2), (32, 2, 10)];
 
@@ -72,7 +73,7 @@ fn new_values_on_the_same_pattern() {
     assert!(matches!(da.write_values(&[1.0]), Err(Error::Length { found: 1, .. })));
 }
 
-/// The entries of a matrix that `keep` takes.
+/// The entries of a matrix for which `keep` returns true.
 fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
     let blocks =
         of.blocks().filter(|&(row, col, _)| keep(row, col)).map(|(row, col, block)| (row, col, block.into_owned()));
@@ -81,7 +82,7 @@ fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
 
 #[test]
 fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work() {
-    // Rows with 1 to many blocks, an empty one; wide and narrow blocks; scalars.
+    // Rows with 1 to many blocks, and an empty row; wide and narrow blocks; scalars.
     for (r, c) in [(2, 9), (2, 3), (1, 1), (3, 6), (5, 5)] {
         let j = uniform::<f64>(60, 20, shape(r, c), 7);
         let full = reference::multiply(&j.transpose(), &j).unwrap();
@@ -144,7 +145,7 @@ fn alpha_and_beta() {
         let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
         assert!(c.download().unwrap().values() == want, "{alpha} {beta}");
     }
-    // What is not read may be anything.
+    // NaN, because it must not be read.
     c.write_values(&vec![f64::NAN; start.len()]).unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&product));
@@ -152,7 +153,7 @@ fn alpha_and_beta() {
 
 #[test]
 fn long_runs_are_cut_where_the_reference_cuts_them() {
-    // A row of 2500 by a column of as many: one run; and one of 1024, one of 1025.
+    // A row times a column of this length: one run.
     for length in [1024, 1025, 2500] {
         let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
         let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
@@ -178,7 +179,7 @@ fn empty_products_are_planned_too() {
 fn another_pattern_is_refused_and_an_equal_one_is_not() {
     let of = |seed| device().upload(&uniform::<f64>(30, 30, shape(2, 2), seed)).unwrap();
     let (a, other, again) = (of(1), of(2), of(1));
-    assert_eq!(a.nnz(), other.nnz(), "sizes alone do not tell them apart");
+    assert_eq!(a.nnz(), other.nnz(), "the sizes are the same");
     let plan = Product::of(&a, &a).plan().unwrap();
     let mut c = plan.output().unwrap();
     plan.execute((&again, &a), &mut c).unwrap();
@@ -193,7 +194,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     assert!(plan.execute((&wide, &a), &mut c).is_err());
     assert!(Product::of(&a, &wide).plan().is_ok());
     assert!(matches!(Product::of(&wide, &a).plan(), Err(Error::Dimensions { .. })));
-    // A matrix of another type has no business on the pattern.
+    // A matrix of another type cannot have the pattern.
     assert!(DeviceMatrix::<Csc<f64>>::zeros(&a.pattern()).is_err());
     assert!(DeviceMatrix::<Bsr<f64>>::zeros(&a.pattern()).is_err());
 }
@@ -225,7 +226,7 @@ fn a_refusal_says_what_differs() {
     let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };
     assert_eq!((row, col, found), (2, 1, false));
     assert!(moved.to_string().contains("only the plan's has an entry at row 2, column 1"), "{moved}");
-    // Row by row for matrices by rows: (2, 1) and (3, 1) come after (1, 2).
+    // Matrices by rows are compared row by row: (2, 1) and (3, 1) come after (1, 2).
     let by_rows = |places: &Csc<f64>| Csr::from_transpose(places.transpose());
     let moved = refused(&by_rows(&a), &by_rows(&places(&[(0, 0), (1, 2), (3, 1)])));
     let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };

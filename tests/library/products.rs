@@ -1,4 +1,4 @@
-//! Whole products on a device against the reference: equal, pattern and values, to the bit.
+//! Whole products on a device: pattern and values equal the reference's to the bit.
 use crate::common::*;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Product, Result, host::Progress, matrix::Threshold,
@@ -23,7 +23,7 @@ fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
         report.launches == launches && report.stages.iter().all(|s| s.launches <= s.commands),
         "{what}: {report:?}"
     );
-    // As everybody counts: two for each pair of elements that is multiplied.
+    // Two flops for each pair of elements that is multiplied, as is usual.
     let (left, right) = (a.as_cbc().shape, b.as_cbc().shape);
     let each = 2 * (left.area() * if M::ROW_MAJOR { right.rows() } else { right.cols() }) as u64;
     let flops: u64 = report.stages.iter().filter_map(|stage| stage.flops).sum();
@@ -64,10 +64,12 @@ proptest! {
     }
 }
 
-/// Sides a compiled kernel exists for, and sides only the general one takes, up to the largest.
+/// Sides that have a compiled kernel, and sides that only the general kernel handles, up to the
+/// largest.
 const SIDES: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 13, 17, 31, 32];
 
-/// 42 shapes: every pair of (rows, inner), (inner, cols), (cols, type) that a shift by the type's number reaches.
+/// Calls `check` for 42 shapes: every pair of (rows, inner), (inner, cols), (cols, type) that a
+/// shift by the type's number reaches.
 fn pairwise(mut check: impl FnMut(usize, usize, usize, usize)) {
     for element in 0..3 {
         for (at, &r) in SIDES.iter().enumerate() {
@@ -111,7 +113,7 @@ fn half_scalars() -> Result<()> {
 
 #[test]
 fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
-    // Values of magnitudes 2^-30 to 2^30: any other order, or a fused multiply-add, gives other bits.
+    // Magnitudes from 2^-30 to 2^30: any other order, or a fused multiply-add, gives other bits.
     let wild = |family, rows, cols, seed| {
         let mut random = Random(seed);
         let places = places(family, rows, cols, 8, &mut random);
@@ -136,7 +138,7 @@ fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
-    // One row times one column, and beside it short ones: runs of one, two and three pieces.
+    // One row times one column, and short ones beside it: runs of one, two and three pieces.
     for terms in [1023, 1024, 1025, 2048, 2049, 3000] {
         let mut random = Random(terms as u64);
         let mut value =
@@ -178,7 +180,7 @@ fn row_major_products_swap_the_operands() -> Result<()> {
     Ok(())
 }
 
-/// Aligned blocks, as they are, or none dropped.
+/// Applies an option: aligned blocks, a threshold of 0 that drops none (for 0 bytes), or no option.
 fn asked<'a>(
     product: Product<'a, DeviceMatrix<Cbc<f32>>>,
     bytes: Option<usize>,
@@ -193,7 +195,7 @@ fn asked<'a>(
 #[test]
 fn aligned_blocks_come_with_zero_padding() -> Result<()> {
     let device = device();
-    // Scalars too, whose products are kept as values if nothing is padded.
+    // Scalars too: their products are kept as values if nothing is padded.
     for side in [3, 1] {
         let a = blocks::<f32>(Family::Uniform, 20, 20, 4, BlockShape::new(side, side)?, 1);
         let want = reference::multiply(&a, &a)?;

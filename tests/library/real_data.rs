@@ -1,6 +1,6 @@
-//! Real matrices, from the folder named by `BLOCKMUL_DATA`; without it these tests say so and pass.
-//! Those of more than a million products are multiplied by the optimised command, in
-//! `tools/problems`.
+//! Real matrices, from the folder named by `BLOCKMUL_DATA`. Without it these tests print a line and
+//! pass. `tools/problems` multiplies those of more than a million products by the optimised
+//! command.
 use crate::common::{data, device, to_host};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -10,8 +10,8 @@ use blockmul::{
 };
 use std::path::PathBuf;
 
-/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or A·Aᵀ where A is not
-/// square, as the collections list them.
+/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or of A·Aᵀ if A is not
+/// square, as listed by the collections.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),
@@ -91,10 +91,10 @@ fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
 
 #[test]
 fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
-    // 46500 x 46500 entries, every one of them there: 26 GB.
+    // The product has 46500 x 46500 entries, 26 GB.
     let Some(a) = matrix("arrow.mtx.gz") else { return };
     let start = std::time::Instant::now();
-    // The limit asks the same of a device with more memory than the host.
+    // The limit makes sure of a refusal on a device with more memory than the host.
     let refused = to_host(&device(), &a, &a, |product| product.memory_limit(1 << 26));
     let error = refused.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Memory, "{error}");

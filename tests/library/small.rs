@@ -1,5 +1,6 @@
-//! Small products that between them reach every kernel and every branch of one: what `tools/oclgrind` runs under the simulator
-//! (some 50,000 work-items a second), and a first check of a new device.
+//! Small products that together reach every kernel and every branch of one. `tools/oclgrind` runs
+//! them under the simulator (some 50,000 work-items a second). They are a first check of a new
+//! device, too.
 use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Part, Planned, Product, Result, matrix,
@@ -44,9 +45,10 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
             &scalars(Family::Arrow, 20, 20, 4, 2),
             &format!("scalars of {}", T::NAME),
         )?;
-        // Compiled: square, rectangular, a row, a column; large ones in tiles that fit, that
-        // overlap, that reach beyond. General: below, between and above the compiled sides, the
-        // largest (a sum of two products: a simulator takes seconds for each).
+        // Compiled: square, rectangular, a row, a column; large blocks in tiles that fit, that
+        // overlap, that reach beyond the block. General: below, between and above the compiled
+        // sides, and the largest. That is a sum of two products, since a simulator takes seconds
+        // for each.
         let compiled = [(3, 3, 3), (6, 3, 6), (2, 9, 1), (1, 4, 7), (5, 5, 5), (3, 10, 2), (9, 9, 6), (13, 6, 5)];
         for (r, k, c) in compiled.into_iter().chain([(17, 1, 13), (32, 32, 32)]) {
             let (x, y) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?);
@@ -63,10 +65,11 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
     all::<f16>()
 }
 
-/// Groups of 256 sort columns of up to 576 products whole; a chunk of a longer one has 1792
-/// products, or 2816 with 48 KiB of local memory. Side by side, so that passes of merges find
-/// columns that are done: an empty column, a short one, one of a chunk, of two (one merge), of
-/// three or four (two merges). Blocks are sorted with pairs of operands, not with values.
+/// Columns of up to 576 products are sorted whole by groups of 256. A chunk of a longer column has
+/// 1792 products, or 2816 with 48 KiB of local memory. The columns stand side by side, so that
+/// merge passes meet columns that are done. There is an empty column, a short one, one of a chunk,
+/// one of two (one merge), and one of three or four (two merges). Blocks are sorted with pairs of
+/// operands, not with values.
 #[test]
 fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     let dense = |i: usize, j: usize| ((i + 2 * j) % 5 + 1) as f64;
@@ -84,8 +87,8 @@ fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     check(&a, &b, "blocks, 2900 products in a column")
 }
 
-/// Runs longer than 1024 products are summed in pieces, by kernels of their own: of values, of
-/// blocks compiled and general.
+/// Runs longer than 1024 products are summed in pieces by kernels of their own: of values, of
+/// compiled blocks and of general blocks.
 #[test]
 fn runs_summed_in_pieces() -> Result<()> {
     for shape in [(1, 1), (3, 2), (5, 1), (1, 17)] {
@@ -101,7 +104,8 @@ fn runs_summed_in_pieces() -> Result<()> {
     Ok(())
 }
 
-/// More entries and more products than one work-group scans (2048), so that scans go over levels and tiles over groups.
+/// More entries and more products than one work-group scans (2048), so that scans have several
+/// levels and tiles several groups.
 #[test]
 fn more_than_one_tile() -> Result<()> {
     let a = scalars::<f32>(Family::Banded, 700, 700, 1, 1);
@@ -109,7 +113,7 @@ fn more_than_one_tile() -> Result<()> {
     check(&a, &b, "2700 entries and products")
 }
 
-/// Bands kept on the device are joined by kernels of their own.
+/// Bands that stay on the device are joined by kernels of their own.
 #[test]
 fn bands_joined_on_the_device() -> Result<()> {
     let device = device();
@@ -118,7 +122,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     let (x, y) = (device.upload(&a)?, device.upload(&b)?);
     let (_, whole) = Product::of(&x, &y).run_with_report()?;
     let want = reference::multiply(&a, &b)?;
-    // The smallest limit it can be done in is not ours to know; the first one it is done in takes several bands.
+    // The smallest possible limit is not known here. The first limit that suffices leads to several
+    // bands.
     let banded = (1..200).find_map(|step| {
         Product::of(&x, &y).memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1)
     });
@@ -128,7 +133,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     Ok(())
 }
 
-/// Lines in tiles, in pieces, cut and empty; blocks that fill a work-group by themselves; vectors of several pieces.
+/// Lines in tiles, in pieces, cut and empty; blocks that fill a work-group; vectors of several
+/// pieces.
 #[test]
 fn matrices_with_vectors() -> Result<()> {
     let device = device();
@@ -183,7 +189,7 @@ fn structure_is_changed() -> Result<()> {
         plan.execute([(2.0, &da), (-1.0, &db)], &mut c)?;
         equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, &what);
 
-        // There, and back by the inverse.
+        // Permuted, and back by the inverse.
         let (rows, cols) = ([3, 1, 6, 0, 2, 5, 4], [8, 0, 4, 2, 6, 1, 3, 7, 5]);
         let back = |order: &[usize]| {
             let mut inverse = vec![0; order.len()];
@@ -231,7 +237,8 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
     Ok(())
 }
 
-/// Points of a work-item and of a group, a camera that sees many and one that sees none, blocks of U beside the diagonal.
+/// Points are factored by a work-item and by a group. One camera sees many points, another none,
+/// and U has blocks off the diagonal.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);

@@ -1,4 +1,5 @@
-//! Transposition, permutation and sum on the device against serial references: the same bits, with new values, at no cost in memory.
+//! Transposition, permutation and sum on the device, compared with serial references: the same
+//! bits, also with new values, and no memory taken by executions.
 
 use crate::common::{FAMILIES, Family, Random, blocks, device, scalars};
 use blockmul::{
@@ -14,7 +15,7 @@ fn shape(rows: usize, cols: usize) -> BlockShape {
     BlockShape::new(rows, cols).unwrap()
 }
 
-/// Equal to the bit, padding between blocks aside.
+/// Checks for equal bits, except in the padding between blocks.
 fn same<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
     assert_eq!(got.pattern, want.pattern, "{what}: pattern");
@@ -40,8 +41,8 @@ fn by_rows<T: Element>(matrix: &Cbc<T>) -> Bsr<T> {
     Bsr::from_transpose(matrix.transpose())
 }
 
-/// Scalars; squares; wide and tall ones; areas below, at and above a work-group's items; the largest. The first few for every type: each
-/// shape and type is a program to compile.
+/// Scalars; squares; wide and tall blocks; areas below, at and above a work-group's items; the
+/// largest. Some types use the first few only: each shape and type is a program to compile.
 const SHAPES: [(usize, usize); 8] = [(1, 1), (2, 3), (6, 6), (9, 3), (16, 16), (1, 32), (32, 5), (32, 32)];
 const FEW: usize = 3;
 
@@ -81,7 +82,8 @@ fn transposes_of_every_family_and_of_nothing() {
 
 #[test]
 fn bits_are_moved_as_they_are() {
-    let values = [0x7e01u16, 0xfc00, 0x8000, 0x0001, 0x7c01, 0x3c00].map(f16::from_bits); // NaNs, -inf, -0, a subnormal
+    // NaNs, -inf, -0, a subnormal.
+    let values = [0x7e01u16, 0xfc00, 0x8000, 0x0001, 0x7c01, 0x3c00].map(f16::from_bits);
     let a = Cbc::new(blockmul::matrix::Pattern::new(1, 1, vec![0, 1], vec![0]).unwrap(), shape(2, 3), values.to_vec())
         .unwrap();
     let back = up(&up(&a).transposed().unwrap().download().unwrap()).transposed().unwrap().download().unwrap();
@@ -106,7 +108,7 @@ fn new_values_through_one_plan() {
     }
 }
 
-/// P·A·Qᵀ, block by block.
+/// P·A·Qᵀ, computed block by block.
 fn permuted<T: Element>(a: &Cbc<T>, rows: &[usize], cols: &[usize]) -> Cbc<T> {
     let to = |order: &[usize], old: usize| order.iter().position(|&index| index == old).unwrap();
     let blocks = a.blocks().map(|(i, j, block)| (to(rows, i), to(cols, j), block.into_owned()));
@@ -274,7 +276,7 @@ fn sums_of_every_two_families_and_of_nothing() {
         let empty = Csr::<f64>::new(m, n, vec![0; m + 1], vec![], vec![]).unwrap();
         same(&sum(1.0, &empty, 1.0, &empty), &empty, "empty");
     }
-    // A zero of one matrix only keeps its sign.
+    // A zero that only one matrix has keeps its sign.
     let (a, b) =
         (Csc::from_triplets(2, 1, [(0, 0, -0.0f64)]).unwrap(), Csc::from_triplets(2, 1, [(1, 0, -0.0)]).unwrap());
     assert!(sum(1.0, &a, 1.0, &b).values().iter().all(|x| x.to_bits() == (-0.0f64).to_bits()));
@@ -296,7 +298,7 @@ fn what_cannot_be_added_is_refused() {
 fn another_pattern_is_refused_and_an_equal_one_is_not() {
     let of = |seed| up(&generate::uniform(30, 30, 4, shape(2, 2), Values::Real, seed).unwrap());
     let (a, other, again) = (of(1), of(2), of(1));
-    assert_eq!(a.nnz(), other.nnz(), "sizes alone do not tell them apart");
+    assert_eq!(a.nnz(), other.nnz(), "the sizes are the same");
     let identity: Vec<_> = (0..30).collect();
     let transpose = Transpose::<Cbc<f64>>::new(&a.pattern()).unwrap();
     let permute = Permute::<Cbc<f64>>::new(&a.pattern(), &identity, &identity).unwrap();
@@ -344,7 +346,8 @@ fn executions_take_no_memory_and_read_nothing() {
     assert!(transpose.cost().device_bytes > 0 && permute.cost().device_bytes > 0 && add.cost().device_bytes > 0);
 }
 
-/// What they are made for: S of a bundle adjustment, damped, in another order, from patterns that were planned on the device.
+/// The use they are made for: S of a bundle adjustment, damped, in another order, from patterns
+/// that were planned on the device.
 #[test]
 fn plans_meet_plans() {
     let w = generate::bundle_adjustment(25, 200, 3, shape(6, 3), Values::Integer, 4).unwrap();

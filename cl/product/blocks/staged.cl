@@ -1,16 +1,21 @@
-// staged: the sums of sums.cl on GPUs, of blocks too large to be held in registers: every run is a piece.  host: src/product/blocks/mod.rs
+// staged: the sums of sums.cl on GPUs, for blocks too large to be held in registers.
+// Host: src/product/blocks/mod.rs
 //
-//   sum_staged   a group takes TEAMS pieces at once; the groups after those write the blocks of empty runs, where there may be any
+//   sum_staged   one work-group per TEAMS pieces; every run is a piece. If runs may be empty, the
+//                groups after those write the blocks of empty runs
 //
 // in and out: as in tiles.cl.
 //
-// A team of work-items has a piece, an item a tile of TILE_ROWS x TILE_COLS elements of its block of C in registers. The operands of a product of each
-// team are in local memory; those of the next are on their way in registers while these are multiplied, and the pair of the one after that.
-// C leaves by way of local memory, too, so that its elements are written side by side.
+// A team of work-items has a piece. Each item has a tile of TILE_ROWS x TILE_COLS elements of the
+// block of C in registers. The operands of one product of each team are in local memory. While they
+// are multiplied, those of the next product are loaded into registers, and so is the pair of the
+// product after that. C goes through local memory too, so that its elements are written side by
+// side.
 //
-// In local memory the columns of a block (rows, of a transposed one) are a pitch apart: of B such that items which read columns beside one
-// another meet different banks, of A such that tiles begin where vectors may. The last tiles of a column may reach beyond the block: what they make
-// there is dropped. The last columns of tiles overlap those before them.
+// In local memory the columns of a block are a pitch apart, or its rows if it is transposed. The
+// pitch of B lets items that read neighbouring columns meet different banks. The pitch of A lets
+// tiles begin where vectors may. The last tiles of a column may reach beyond the block; the
+// elements beyond it are dropped. The last columns of tiles overlap those before them.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
 #error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning.rs"
 #endif
@@ -18,7 +23,8 @@
 #define COL_TILES ((COLS + TILE_COLS - 1) / TILE_COLS)
 #define TEAM (ROW_TILES * COL_TILES)
 
-// Lengths of the columns of A and B, of the rows where they are transposed, and how many elements lie from one to the next in local memory.
+// LEAD is the length of a column of A or B, or of a row if it is transposed. PITCH and STEP are the
+// distances in local memory from one to the next, and from one block to the next.
 #define A_LEAD (A_TRANSPOSED ? INNER : ROWS)
 #define B_LEAD (B_TRANSPOSED ? COLS : INNER)
 #define WHOLE_VECTORS(n) (((n) + WIDE - 1) / WIDE * WIDE)
@@ -28,7 +34,8 @@
 #define A_STEP WHOLE_VECTORS(LEFT / A_LEAD * A_PITCH)
 #define B_STEP WHOLE_VECTORS(RIGHT / B_LEAD * B_PITCH)
 
-// Vectors that a column is made of, and a block of C: of 16 bytes, where it divides.
+// WIDTH is the number of elements of the vectors that make up a column of A or B or a block of C. A
+// vector has 16 bytes if that divides the length.
 #if A_LEAD % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif A_LEAD % 2 == 0
@@ -57,8 +64,9 @@
 #define C_PARTS (AREA / C_WIDTH)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-// Vectors of the blocks that entry.WHICH numbers, into registers; from there to local memory. All items take a block, then the next: little
-// is computed for each vector, which of odd sides is a single element.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers, KEEP stores them
+// to local memory. All items take one block, then the next. So little is computed for each vector,
+// which is a single element if sides are odd.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
     UNROLLED                                                                                                          \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \
@@ -89,7 +97,7 @@
         FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, false)                                                 \
         FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
     }
-// The pair of each team's product of a round: item t has that of team t.
+// The pair of the product of a round: item t loads that of team t.
 #define FETCH_PAIR(round) (begin < end && (round) < end - begin ? pair[begin + (round)] : (uint2)(NONE))
 
 KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restrict piece, global const uint2* restrict pair,
@@ -112,13 +120,13 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     local ARITHMETIC blocks[LARGER(TEAMS * (A_STEP + B_STEP) + TILE_ROWS, TEAMS * AREA)] __attribute__((aligned(16)));
     local uint2 coming[TEAMS], places[TEAMS];
     local uint longest;
-    // Every vector of a block is aligned where its first one is.
+    // Every vector of a block is aligned if its first one is.
     const bool aligned = (a_stride % WIDE == 0 || a_stride == LEFT) && (b_stride % WIDE == 0 || b_stride == RIGHT);
     const uint team = item / TEAM, lane = item % TEAM, piece0 = get_group_id(0) * TEAMS;
     const uint row = lane % ROW_TILES * TILE_ROWS, col = min(lane / ROW_TILES * TILE_COLS, (uint)(COLS - TILE_COLS));
     local ARITHMETIC* left = blocks + min(team, TEAMS - 1u) * A_STEP;
     local ARITHMETIC* right = blocks + TEAMS * A_STEP + min(team, TEAMS - 1u) * B_STEP;
-    // Of the item's own team, and of the one whose pairs it fetches.
+    // `products` is of the item's own team, `of` the piece of the team whose pairs it fetches.
     const uint products = team < TEAMS && piece0 + team < pieces ? piece[piece0 + team].z - piece[piece0 + team].y : 0;
     const uint4 of = item < TEAMS && piece0 + item < pieces ? piece[piece0 + item] : (uint4)(0, 0, 0, IDLE);
     const uint begin = of.y, end = of.z;
@@ -143,7 +151,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     next = FETCH_PAIR(1);
     ROLLED
     for (uint round = 0; round < rounds; ++round) {
-        GROUP_BARRIER; // everything is read, before this round is written
+        GROUP_BARRIER; // every read, before this round writes
         KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH, A_LEAD, A_PITCH)
         KEEP(held_b, blocks + TEAMS * A_STEP, B_STEP, B_PARTS, B_WIDTH, B_LEAD, B_PITCH)
         if (item < TEAMS)
@@ -168,7 +176,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
             }
         }
     }
-    GROUP_BARRIER; // everything is read, before the sums are written
+    GROUP_BARRIER; // every read, before the sums are written
     if (team < TEAMS) {
         UNROLLED
         for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)

@@ -1,20 +1,30 @@
-// sums: compression of blocks: multiplies the operand pairs of each run and puts their sum in C. Words: cl/product/blocks/words.cl; the kernels
-// of GPUs: cl/product/blocks/tiles.cl and cl/product/blocks/staged.cl.                                      host: src/product/blocks/mod.rs
+// sums: compression of blocks: multiplies the operand pairs of each run and writes their sum to C.
+// Host: src/product/blocks/mod.rs
+//
 //   sum_serial      one work-item per RUNS blocks of C, for CPUs
-//   sum_pieces      one work-group per piece of a long run: its blocks come to local memory, many at once, and are added one after another
-//   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, the sizes being arguments
-//   add_parts       one work-item per element of a piece; those of a run's first piece add up the parts of the run
+//   sum_pieces      one work-group per piece of a long run: many blocks at once are loaded to local
+//                   memory, then added one after another
+//   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, for
+//                   sides given as arguments
+//   add_parts       one work-item per element of a piece; those of a run's first piece add up the
+//                   parts of the run
 //
 //   in      run_end[nnz]  pair[products]  a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
-//   in      piece[pieces]           of the runs longer than LONG_RUN, which the others pass by: run, first product, end, and the number of
-//                                   its part, or WHOLE where the piece is its run
+//   in      piece[pieces]           of the runs longer than LONG_RUN, which the kernels for blocks
+//                                   skip: run, first product, end, and the number of its part, or
+//                                   WHOLE if the piece is its run
 //   in out  parts[parts * area]     sums of the pieces of runs longer than RUN_PIECE
-//   in out  c_values[(first + nnz) * c_stride]      alpha * sum + beta * what was there, which is not read where beta is 0; blocks
-//                                                    column-major, c_stride >= rows * cols elements apart
+//   in out  c_values[(first + nnz) * c_stride]      alpha * sum + beta * old value, which is not
+//                                                   read if beta is 0; blocks column-major,
+//                                                   c_stride >= rows * cols elements apart
 //
-// An element of C is the sum over the products of its run in ascending k, within a product over the inner index, each multiplication
-// rounded before it is added. With EMPTY_RUNS a run may be empty (a place that no product falls on):
-// it ends where the run before it does, and its sum is EMPTY.
+// Shared words are in words.cl, the kernels of GPUs in tiles.cl and staged.cl.
+//
+// An element of C is the sum over the products of its run in ascending k, within a product over the
+// inner index. Each product is rounded before it is added. With EMPTY_RUNS a run may be empty: its
+// entry of C receives no product. Such a run ends where the run before it ends, and its sum is
+// EMPTY.
+
 // One element of the sum of products begin to end.
 ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
                         uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
@@ -36,7 +46,8 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #if !defined(DEPTH) || !defined(RUNS)
 #error "DEPTH, RUNS: see src/product/tuning.rs"
 #endif
-// A column of ROWS elements is vectors of 16, 8, 4, 2 and 1, as many as ROWS has bits: DO(how many, from which row on) for each.
+// A column of ROWS elements is cut into vectors of 16, 8, 4, 2 and 1 elements, one for each bit of
+// ROWS. DO(number of elements, first row) is expanded for each.
 #define VECTOR_1 ARITHMETIC
 #define VECTOR_2 JOIN(ARITHMETIC, 2)
 #define VECTOR_4 JOIN(ARITHMETIC, 4)
@@ -162,7 +173,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint2* restri
                                                       right[i * RIGHT + B_AT(k, col, INNER, COLS)]));
             }
         }
-        GROUP_BARRIER; // everything is read, before the next round writes
+        GROUP_BARRIER; // every read, before the next round writes
     }
     for (uint own = 0, element = item; element < AREA; ++own, element += GROUP_SIZE) {
         if (at.w == WHOLE)

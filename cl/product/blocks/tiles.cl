@@ -1,18 +1,22 @@
-// tiles: the sums of sums.cl on GPUs, one launch for all runs.                                  host: src/product/blocks/mod.rs
+// tiles: the sums of sums.cl on GPUs, one launch for all runs.
+// Host: src/product/blocks/mod.rs
 //
-//   sum_tiles   the first groups take PIECE_TEAMS pieces of long runs each, so that the longest are under way while the others add;
-//               each of the others takes TEAMS * BATCH consecutive runs
+//   sum_tiles   one work-group per PIECE_TEAMS pieces of long runs, then one per TEAMS * BATCH
+//               consecutive runs. Pieces come first, so that the longest start early
 //
-// in and out: as in sums.cl; pieces is how many there are.
+// in and out: as in sums.cl; `pieces` is the number of pieces.
 //
-// Runs: a team of COLS / TILE_COLS work-items has a run, an item TILE_COLS columns of its block of C in registers; it loads all of the
-// block of A. Teams beside one another wait for the longest of their runs, so a group puts its runs in the order of their lengths first. Where
-// all are of one product their places are known and nothing is looked up: such patterns are bound by memory.
+// Runs: a team of COLS / TILE_COLS work-items has a run. An item has TILE_COLS columns of the block
+// of C in registers, and loads the whole block of A. Neighbouring teams wait for the longest of
+// their runs, so a group sorts its runs by length first. If each run is one product, the places are
+// known and nothing is looked up: such patterns are bound by memory.
 //
-// Pieces: a team has ROWS / PIECE_ROWS * COLS work-items. The blocks of PIECE_DEPTH products of each of the group's pieces are in local memory;
-// those of the next round are on their way in registers while these are added, and the pairs of the round after that.
+// Pieces: a team has ROWS / PIECE_ROWS * COLS work-items. The blocks of PIECE_DEPTH products of
+// each of the group's pieces are in local memory. While they are added, those of the next round are
+// loaded into registers, and so are the pairs of the round after that.
 //
-// Vectors are 16 bytes where the number of elements and their place allow; halves come in vectors and are converted.
+// Vectors are 16 bytes if the number of elements and their place allow it. Halves are loaded in
+// vectors and converted.
 #if !defined(TILE_COLS) || !defined(BATCH) || !defined(PIECE_ROWS) || !defined(PIECE_TEAMS) || !defined(PIECE_DEPTH) || !defined(WIDE)
 #error "TILE_COLS, BATCH, PIECE_ROWS, PIECE_TEAMS, PIECE_DEPTH, WIDE: see src/product/tuning.rs"
 #endif
@@ -21,12 +25,13 @@
 #define PIECE_TEAM (ROWS / PIECE_ROWS * COLS)
 #define SLOTS (PIECE_TEAMS * PIECE_DEPTH)
 
-// WIDTH(n): elements of a vector (of at most WIDE, which are 16 bytes) of which n are a multiple.
+// WIDTH(n): number of elements of the widest vector that divides n elements; at most WIDE elements,
+// which are 16 bytes.
 #define BY_4(n) (WIDE == 4 && (n) % 4 == 0)
 #define BY_2(n) ((n) % 2 == 0)
 #define WIDTH(n) (BY_4(n) ? 4 : BY_2(n) ? 2 : 1)
 
-// to = N elements at `from`, which lies a multiple of UNIT elements into a block.
+// Loads N elements from `from`, which lies a multiple of UNIT elements into a block, to `to`.
 #define GET(aligned, to, from, N, UNIT)                                                                               \
     {                                                                                                                 \
         if (BY_4((N) | (UNIT))) {                                                                                     \
@@ -47,7 +52,7 @@
                 (to)[i_] = LOAD(from, i_);                                                                            \
         }                                                                                                             \
     }
-// N sums to C.
+// Writes N sums to C.
 #define PUT(aligned, sums, to, N)                                                                                     \
     {                                                                                                                 \
         if (beta == 0 && BY_4(N)) {                                                                                   \
@@ -65,7 +70,7 @@
         }                                                                                                             \
     }
 
-// The columns of B that a team's item `lane` has; TAKEN_AT tells where they are then.
+// Loads the columns of B of a team's item `lane`; TAKEN_AT is the place of an element among them.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     UNROLLED                                                                                                          \
@@ -78,7 +83,8 @@
 #define TAKEN_AT(k, c) ((c) * INNER + (k))
 #endif
 
-// Runs are put in order by class, the longest first: lengths up to 15 are classes of their own, longer ones in quarters of powers of two.
+// Runs are sorted by class, the longest first. Each length up to 15 is a class, longer ones are in
+// quarters of powers of two.
 #define CLASSES 40u
 uint class_of(uint length)
 {
@@ -86,7 +92,8 @@ uint class_of(uint length)
     return CLASSES - 1 - (length < 16 ? length : min(16 + 4 * (log - 4) + (length >> (log - 2)) % 4, CLASSES - 1));
 }
 
-// Staging for pieces: a block is PARTS vectors, an odd number of them apart, so that teams meet different banks of local memory.
+// Staging for pieces: a block is PARTS vectors. Blocks are an odd number of vectors apart, so that
+// teams meet different banks of local memory.
 #if LEFT % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif LEFT % 2 == 0
@@ -108,7 +115,8 @@ uint class_of(uint length)
 #define A_STEP (LEFT + (A_PARTS % 2 == 0 ? A_WIDTH : 0))
 #define B_STEP (RIGHT + (B_PARTS % 2 == 0 ? B_WIDTH : 0))
 
-// Vectors of the blocks that entry.WHICH numbers, into registers; from there to local memory.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers, KEEP stores them
+// to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
     UNROLLED                                                                                                          \
     for (uint s = 0; s < ROUNDS(SLOTS * PARTS); ++s) {                                                                \
@@ -158,7 +166,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
     local uint begins[PIECE_TEAMS], ends[PIECE_TEAMS], longest;
     local uint run_begins[TEAMS * BATCH], run_ends[TEAMS * BATCH], order[TEAMS * BATCH], of_class[CLASSES];
     const uint item = get_local_id(0), piece_groups = (pieces + PIECE_TEAMS - 1) / PIECE_TEAMS;
-    // Every vector of a block is aligned where its first one is.
+    // Every vector of a block is aligned if its first one is.
     const bool aligned = (a_stride % WIDE == 0 || a_stride == LEFT) && (b_stride % WIDE == 0 || b_stride == RIGHT);
 
     if (get_group_id(0) < piece_groups) {
@@ -190,7 +198,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         FETCH_PAIRS(1)
         ROLLED
         for (uint round = 0; round < rounds; ++round) {
-            GROUP_BARRIER; // everything is read, before this round is written
+            GROUP_BARRIER; // every read, before this round writes
             KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH)
             KEEP(held_b, blocks + SLOTS * A_STEP, B_STEP, B_PARTS, B_WIDTH)
             KEEP_PAIRS
@@ -236,7 +244,8 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 run_begins[i] = begin;
                 run_ends[i] = is_long ? NONE : end;
                 class[s] = class_of(is_long ? 0 : end - begin);
-                before[s] = atomic_inc(&of_class[class[s]]); // runs of a class in any order: the sums do not meet
+                // Runs of a class come in any order: their sums are independent.
+                before[s] = atomic_inc(&of_class[class[s]]);
             }
         }
         GROUP_BARRIER;
@@ -270,7 +279,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
             global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
             if (p + 1 < end)
-                operands = pair[p + 1]; // on its way while this one is added
+                operands = pair[p + 1]; // is loaded while this product is added
             ARITHMETIC x[LEFT], y[TILE_COLS * INNER];
             if (aligned) {
                 GET(true, x, a, LEFT, LEFT)

@@ -1,18 +1,18 @@
-// words: what the kernels that sum products of blocks share. Included before cl/product/blocks/sums.cl,
-// cl/product/blocks/tiles.cl and cl/product/blocks/staged.cl.
+// words: what the kernels that sum products of blocks share. It comes before sums.cl, tiles.cl and
+// staged.cl of this folder.
 #if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// What the sum of products begin to end starts with.
+// The start of the sum of products begin to end.
 #if EMPTY_RUNS
 #define START(begin, end) ((begin) < (end) ? IDENTITY : EMPTY)
 #else
 #define START(begin, end) IDENTITY
 #endif
 
-// Where an element stands in its block: of A (row, k) in blocks of rows x inner, of B (k, col) in blocks of inner x cols.
+// The place of an element in its block. Blocks of A are rows x inner, blocks of B inner x cols.
 #if A_TRANSPOSED
 #define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
 #else
@@ -33,7 +33,8 @@ uint run_begin(global const uint* run_end, uint run)
     return run > 0 ? run_end[run - 1] + 1 : 0;
 }
 
-// The kernels of GPUs are compiled for the sides of their blocks; vectors of WIDE elements are 16 bytes.
+// The kernels of GPUs are compiled for the sides of their blocks. Vectors of WIDE elements are 16
+// bytes.
 #ifdef WIDE
 #define LEFT (ROWS * INNER)
 #define RIGHT (INNER * COLS)
@@ -50,7 +51,7 @@ uint run_begin(global const uint* run_end, uint run)
 #define ROLLED
 #endif
 
-// As JOIN, where what comes of it is made by JOIN.
+// As JOIN, for arguments that contain JOIN: a macro is not expanded inside itself.
 #define OF_(word, n) word##n
 #define OF(word, n) OF_(word, n)
 #define VECTOR_1 ARITHMETIC

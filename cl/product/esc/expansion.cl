@@ -1,33 +1,41 @@
-// expansion: the row and the value, or the pair of operands, of each product.                host: src/product/esc/expansion.rs
+// expansion: the row of each product, and its value or the pair of its operands.
+// Host: src/product/esc/expansion.rs
 //
-//   one work-group per TILE products, whatever columns they belong to: the load is balanced by construction
+//   One work-group per TILE products, whatever columns they belong to: the load is balanced by
+//   construction.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]      see cl/product/payload.cl
 //   in   b_prods[b_nnz + 1]
 //   out  row[products]  payload[products]
-//   out  tile_segment[tiles + 1]        segment of the first product of each tile, at the end that of the last product
+//   out  tile_segment[tiles + 1]     segment of the first product of each tile, and of the last
+//                                    product
 #if !defined(TILE) || !defined(FROM_END)
 #error "TILE: products of a work-group, see src/product/tuning.rs; FROM_END: see src/product/esc/expansion.rs"
 #endif
 
-// The entry of A of a product: the entries that an entry of B meets are the first of its column of A, or the last (lower triangle).
+// The entry of A of a product. An entry of B meets the first entries of its column of A, or the
+// last ones (lower triangle).
 #if FROM_END
 #define A_ENTRY(k, b_entry, product) (a_col_ptr[(k) + 1] - (uint)(b_prods[(b_entry) + 1] - (product)))
 #else
 #define A_ENTRY(k, b_entry, product) (a_col_ptr[k] + (uint)((product) - b_prods[b_entry]))
 #endif
 
-// Number of the last entry e in first <= e < end with b_prods[e] <= product; b_prods[first] <= product < b_prods[end].
-// Interpolation search (Polok 2015, Expansion Stage; Perl 1978). Equal counts are entries that meet empty columns of A: the last
-// one of them is the one that has the product. Eight steps, then bisection: a few huge columns would cost thousands.
+// Number of the last entry e in first <= e < end with b_prods[e] <= product. Requires
+// b_prods[first] <= product < b_prods[end].
+//
+// Interpolation search (Polok 2015, Expansion Stage; Perl 1978). Entries with equal counts meet
+// empty columns of A; only the last of them has the product. After eight steps it bisects:
+// interpolation alone takes thousands of steps if there are a few huge columns.
 uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
 {
     ulong at_first = b_prods[first], at_end = b_prods[end];
     for (uint step = 0; end - first > 1; ++step) {
         uint pivot = first + (end - first) / 2;
         if (step < 8) {
-            // 64 bits hold the quotient's operands: both ends are less than 2^32 apart within one band.
+            // 64 bits hold the quotient's operands: both ends are less than 2^32 apart within one
+            // band.
             const ulong guess = first + (ulong)(end - first) * (product - at_first) / (at_end - at_first);
             pivot = (uint)clamp(guess, (ulong)first + 1, (ulong)end - 1);
         }
@@ -43,7 +51,7 @@ uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
     return first;
 }
 
-// The entries that the products of a tile belong to: the first, and the end for the search of the others.
+// The entries that the products of a tile belong to: the first, and the end for the other searches.
 void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, global uint* tile_segment, local uint* bounds,
                   ulong first_product, uint start, uint count, uint first_col, uint cols)
 {
@@ -64,7 +72,7 @@ void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, glo
     GROUP_BARRIER;
 }
 
-// From one product of an item to its next: mostly the same entry or the one behind it.
+// The entry of the next product of an item. It is mostly the same entry or the one behind it.
 uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product)
 {
     if (product < b_prods[entry + 1])

@@ -1,21 +1,26 @@
-// gather: where each run ends and in which row, where each column of C begins, the pieces of long runs.  host: src/product/esc/gather.rs
+// gather: the end and row of each run, the column pointers of C, the pieces of long runs.
+// Host: src/product/esc/gather.rs
 //
 //   gather_runs  one work-group per TILE products of the sorted expansion
-//   gather_ends  one work-item per column of C, and one more; one per run where some are long
+//   gather_ends  one work-item per column of C, and one more; one per run if some are long
 //   long_pieces  one work-item per run
 //
 //   in      row[products]  tail_flags[tiles * WORDS]  segment_ptr[cols + 1]   as in tail_counts.cl
-//   in out  tail_ptr[tiles + 6]       run ends before each tile, all of them; behind the record of tail_counts the pieces and parts made, zero before
+//   in out  tail_ptr[tiles + 6]       run ends before each tile, and all of them; the record of
+//                                     tail_counts; the number of pieces and of parts made, zero
+//                                     before
 //   out     run_end[nnz]              last product of each run
 //   out     c_row_idx[nnz]            its row
 //   out     c_col_ptr[cols + 1]
-//   out     piece[pieces]             of runs longer than LONG_RUN, in any order: run, first product, end, and its part where the run is longer
-//                                     than RUN_PIECE and cut; the parts of a run follow one another
+//   out     piece[pieces]             of runs longer than LONG_RUN, in any order: run, first
+//                                     product, end, and its part if the run is longer than
+//                                     RUN_PIECE and so is cut; the parts of a run follow one
+//                                     another
 #if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 #define WORDS (TILE / WORD_BITS)
-#define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // words of an item, neighbours
+#define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // neighbouring words of an item
 
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(sum_before, uint, PLUS)
@@ -38,7 +43,7 @@ KERNEL gather_runs(global const uint* row, global const uint* tail_flags, global
     }
     GROUP_BARRIER;
 #if GROUP_SIZE == 1
-    // One item: from run to run, since whether a product ends one cannot be foreseen.
+    // One item goes from run to run: a branch at each product could not be predicted.
     for (uint word = 0; word < WORDS; ++word) {
         uint to = runs_before[word];
         for (uint bits = flags[word]; bits != 0; bits &= bits - 1) {
@@ -60,7 +65,8 @@ KERNEL gather_runs(global const uint* row, global const uint* tail_flags, global
 #endif
 }
 
-// Cuts the runs of a work-group, one per item: places are counted in local memory first, so that one item asks for all of them.
+// Cuts the long runs of a work-group, one run per item. Places are counted in local memory first,
+// so that one item reserves them for all.
 void cut_runs(global const uint* run_end, global uint4* piece, global uint* made, uint run, uint runs, local uint* of_group)
 {
     if (get_local_id(0) == 0)
@@ -82,7 +88,7 @@ void cut_runs(global const uint* run_end, global uint4* piece, global uint* made
         piece[number + i] = (uint4)(run, begin + i * RUN_PIECE, min(begin + (i + 1) * RUN_PIECE, end), cuts > 1 ? part + i : 0xffffffffu);
 }
 
-// Runs that are found otherwise: those of a mask.
+// Cuts runs that were not found by gather_runs: those of a mask.
 KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* made, uint nnz)
 {
     local uint of_group[2];
@@ -95,7 +101,8 @@ KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, g
     const uint item = get_global_id(0), tiles = (products + TILE - 1) / TILE;
     local uint of_group[2];
     cut_runs(run_end, piece, tail_ptr + tiles + 4, item, long_runs, of_group);
-    // A column of C begins after the run ends before its segment: counted, not marked, so empty columns need no case of their own.
+    // A column of C begins after the run ends before its segment. They are counted, not marked, so
+    // empty columns need no case of their own.
     if (item <= cols) {
         const uint start = segment_ptr[item];
         c_col_ptr[item] = lower_bound(run_end, tail_ptr[start / TILE], tail_ptr[min(start / TILE + 1, tiles)], start);

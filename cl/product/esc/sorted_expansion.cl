@@ -1,26 +1,34 @@
-// sorted_expansion: expansion and the first half of the sort in one: products are made, sorted and only then written.
-//                                                                                     host: src/product/esc/sorted_expansion.rs
+// sorted_expansion: expansion and the first half of the sort: products are sorted before they are
+// written.
+// Host: src/product/esc/sorted_expansion.rs
 //
-//   one work-group per `window` positions: the short segments that begin there (at most SHORT_MAX products each, and all of them at most ROOM)
-//   with CHUNKS one per ROOM products of each long segment: its sorted chunks are left to merge
+//   One work-group per `window` positions: the short segments that begin there, of at most
+//   SHORT_MAX products each and ROOM together. With CHUNKS one per ROOM products of each long
+//   segment; the sorted chunks are merged later.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
-//   out  row[products]  payload[products]                sorted by row inside each segment, stably; of long ones chunks, those of
-//   out  row_between[products]  payload_between[products]   segments that take an odd number of merge passes here
-//   out  tile_segment[tiles + 1]       segment of the first product of each tile of TILE, at the end that of the last product
+//   out  row[products]  payload[products]      sorted by row inside each short segment or chunk,
+//                                              stably
+//   out  row_between[products]  payload_between[products]     in their place for the chunks of
+//                                              segments that take an odd number of merge passes
+//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE,
+//                                              and of the last product
 //
-// A work-item sorts ITEMS neighbouring products in registers; then sorted stretches of doubling width are merged, of which only the one
-// segment that lies across their border has anything to merge, and nothing where the two are in order already: the products of an entry of B
-// come with ascending rows, so long columns of A are merged as a whole. What is moved is one word, the row and the position the product
-// came from; as those differ, no two words are equal, and the order is stable.
+// A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
+// width are merged. Only the one segment that lies across the border of two stretches has anything
+// to merge. If it is in order there already, nothing is merged. The products of an entry of B have
+// ascending rows, so long columns of A are merged as a whole. Each product is sorted as one word of
+// its row and its position in the expansion. Positions differ, so no two words are equal, and the
+// order is stable.
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(PACKED) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNKS) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_expansion.rs"
 #endif
 #define ROOM (GROUP_SIZE * ITEMS)
 
-// A word to sort by: the row and 16 bits of position, or, where rows are below 2^(32 - POSITION_BITS) - 1, both in 32 bits.
+// A word to sort by: the row and 16 bits of position. If rows are below 2^(32 - POSITION_BITS) - 1,
+// both fit 32 bits (PACKED).
 #if PACKED
 #define KEY uint
 #define PACK(row, position) ((row) << POSITION_BITS | (position))
@@ -43,8 +51,9 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// Where the ascending numbers[begin..end) stop being below `one`, and where below `other`: half of the work-group looks for each, so
-// that 2^32 numbers take five rounds for 256 items and not 32 loads one after another.
+// Defines name(numbers, begin, end, one, other, edge): the places of the first of the ascending
+// numbers[begin..end) that are not below `one` and `other`. Each half of the work-group looks for
+// one. For 256 items 2^32 numbers take five rounds instead of 32 loads one after another.
 #define GROUP_SEARCH(name, WORD)                                                                                      \
     uint2 name(global const WORD* numbers, uint begin, uint end, WORD one, WORD other, local uint* edge)              \
     {                                                                                                                 \
@@ -77,14 +86,15 @@ GROUP_SEARCH(search_positions, uint)
 GROUP_SEARCH(search_products, ulong)
 #endif
 
-// What is known behind some positions: how many segments begin there (bits 0 to 15), where the last entry's products begin, counted from 1 (16 to 31).
+// Combines counts over positions. Bits 0 to 15: how many segments begin there. Bits 16 to 31: where
+// the products of the last entry begin, counted from 1.
 uint behind(uint before, uint own)
 {
     return ((before + own) & 0xffff) | max(before & 0xffff0000, own & 0xffff0000);
 }
 GROUP_SCAN(behind_all_before, uint, behind)
 
-// How many of the first `count` of the merged words come from begin..border, the others from border..end.
+// How many of the first `count` merged words come from begin..border, the others from border..end.
 uint merge_path(KEYS, uint begin, uint border, uint end, uint count)
 {
     const uint lefts = border - begin, rights = end - border;
@@ -106,15 +116,18 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
                         global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols,
                         uint window)
 {
-    local uint key[ROOM], one[ROOM], other[ROOM]; // one and other: the two words of a payload, or what they are made of
+    // The two words of a payload; before that the numbers that it is made from.
+    local uint key[ROOM], one[ROOM], other[ROOM];
 #if !PACKED
     local ushort origin[ROOM];
 #endif
-    local ushort opening[ROOM + 1], segment_of[GROUP_SIZE]; // where each segment begins; that of each work-item's first position
+    // Where each segment begins, and the segment of each work-item's first position.
+    local ushort opening[ROOM + 1], segment_of[GROUP_SIZE];
     local uint shared[GROUP_SIZE], edge[2];
     const uint item = get_local_id(0), mine = item * ITEMS;
 
-    // Segments first to end (not included), their products base to base + count of the band, those of entries from_entry to to_entry of B.
+    // The group's segments are first..end. Their products are base to base + count of the band and
+    // belong to the entries from_entry..to_entry of B.
 #if CHUNKS
     const uint chunk = get_group_id(0), first = search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1, end = first + 1;
     const uint base = segment_ptr[first] + (chunk - chunk_ptr[first]) * ROOM, count = min((uint)ROOM, segment_ptr[end] - base);
@@ -122,12 +135,13 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const ulong start = first_product + base;
     const uint2 bounds = search_products(b_prods, b_col_ptr[first_col + first], b_col_ptr[first_col + end], start + 1,
                                          start + count, edge);
-    const uint from_entry = bounds.x - 1, to_entry = bounds.y; // from the last on that has no products behind this one: it has it
+    // The last entry whose products begin at or before `start` has that product.
+    const uint from_entry = bounds.x - 1, to_entry = bounds.y;
 #else
     const uint position = get_group_id(0) * window, passes = 0;
     const uint2 bounds = search_positions(segment_ptr, 0, cols, position, min(position + window, products), edge);
     const uint first = bounds.x;
-    // The last that begins here may be a long one.
+    // The last segment that begins here may be a long one.
     const bool long_last = bounds.y > first && segment_ptr[bounds.y] - segment_ptr[bounds.y - 1] > SHORT_MAX;
     const uint end = long_last ? bounds.y - 1 : bounds.y;
     const uint base = segment_ptr[first], count = segment_ptr[end] - base;
@@ -135,7 +149,8 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const ulong start = first_product + base;
 #endif
 
-    // Each entry with products marks where they begin: its number, its first entry of A, whether its segment begins with it.
+    // Each entry with products marks the position where they begin. It leaves its number there, its
+    // first entry of A, and whether it opens its segment.
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = 0;
     GROUP_BARRIER;
@@ -160,7 +175,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     }
     GROUP_BARRIER;
 
-    // Each position learns its entry of B and its segment.
+    // Each position finds its entry of B and its segment.
     uint marks[ITEMS], own = 0, all;
     for (uint i = 0; i < ITEMS; ++i) {
         marks[i] = mine + i < count ? key[mine + i] : 0;
@@ -176,7 +191,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
         if (marks[i] == 2)
             opening[segments++] = mine + i;
         if (i == 0)
-            segment_of[item] = segments - 1; // of a position behind the last nobody asks
+            segment_of[item] = segments - 1; // not read for positions behind the last
         if (mine + i < count) {
             a_entry[i] = mine + i + one[head];
             b_entry[i] = other[head];

@@ -1,27 +1,33 @@
-// tail_counts: which products of the sorted expansion end a run, and how many in each tile.   host: src/product/esc/tail_counts.rs
+// tail_counts: which products of the sorted expansion end a run, and how many in each tile.
+// Host: src/product/esc/tail_counts.rs
 //
-//   one work-group per TILE products
+//   One work-group per TILE products.
 //
 //   in   row[products]                sorted within each segment
 //   in   segment_ptr[segments + 1]    where each segment begins
-//   in   tile_segment[tiles + 1]      segment of each tile's first product, at the end of the last product
-//   out  tail_flags[tiles * WORDS]    a bit per product: the paper's array of flags; each word has one writer
-//   out  tail_ptr[tiles + 1]          run ends in each tile, at the end 0; after an exclusive scan, before each tile
-//   out  record[3]                    behind tail_ptr, zero before: longest run; pieces of the runs longer
-//                                     than LONG_RUN, and how many of them are parts of a run longer than
-//                                     RUN_PIECE
+//   in   tile_segment[tiles + 1]      segment of the first product of each tile, and of the last
+//                                     product
+//   out  tail_flags[tiles * WORDS]    a bit per product: the paper's array of flags; each word has
+//                                     one writer
+//   out  tail_ptr[tiles + 1]          run ends in each tile, 0 at the end; after an exclusive scan,
+//                                     run ends before each tile
+//   out  record[3]                    behind tail_ptr, zero before: longest run; pieces of the runs
+//                                     longer than LONG_RUN; how many of them are parts of a run
+//                                     longer than RUN_PIECE
 #if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 #define WORDS (TILE / WORD_BITS)
 
-// Whether the segment of product p, one of those from `first` to `last`, ends with it.
+// Whether product p is the last of its segment, which is one of the segments from `first` to
+// `last`.
 bool ends_segment(global const uint* segment_ptr, uint first, uint last, uint p)
 {
     return segment_ptr[column_between(segment_ptr, first, last, p) + 1] == p + 1;
 }
 
-// Where the run of product p begins, the first of its tile that ends one: it may have begun anywhere before.
+// Start of the run that ends with product p, the first run end of its tile. The run may begin in
+// any tile before.
 uint begin_of_run(global const uint* row, global const uint* segment_ptr, uint first, uint last, uint p)
 {
     return lower_bound(row, segment_ptr[column_between(segment_ptr, first, last, p)], p, row[p]);
@@ -41,7 +47,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         flags[word] = 0;
     GROUP_BARRIER;
 
-    // Ends of segments, one by one, unless most of them are empty.
+    // Ends of segments are marked one by one, unless most segments are empty.
     const bool few = last - first <= 2 * TILE;
     if (few)
         for (uint segment = first + item; segment <= last; segment += GROUP_SIZE) {
@@ -62,7 +68,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     }
     GROUP_BARRIER;
 
-    // How long the runs are: from one end to the next.
+    // A run is as long as the distance from one run end to the next.
     uint ends = 0, longest = 0, pieces = 0, parts = 0;
     for (uint word = item; word < WORDS; word += GROUP_SIZE)
         if (flags[word] != 0) {
@@ -95,7 +101,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     GROUP_BARRIER;
     if (item == 0) {
         tail_ptr[tile] = tails_of_tile;
-        // Sums and maxima of integers: the order of the groups does not show.
+        // Sums and maxima of integers: they do not depend on the order of the groups.
         global uint* record = tail_ptr + get_num_groups(0) + 1;
         if (longest_of_tile > 0)
             atomic_max(&record[0], longest_of_tile);

@@ -1,13 +1,17 @@
-// serial: one item has a column of C and merges its products by looking through them, again and again. For tests of
-// the seam between methods: nothing here is fast.                                    host: src/product/serial/mod.rs
+// serial: searches all products of a column for each of its rows in turn. For tests of the seam
+// between methods: nothing here is fast.
+// Host: src/product/serial/mod.rs
 //
-//   serial_count   the runs of each column, and the record
-//   serial_place   the rows of C, its products in the order of their runs, where runs end, pieces of long runs
+//   serial_count   one work-item per column of C: the number of its runs, and the record
+//   serial_place   one work-item per column of C: its rows, its products in the order of their
+//                  runs, the ends of runs, the pieces of long runs
 //
-//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_operand[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   b_operand[b_nnz]  b_prods[b_nnz + 1]  segment_ptr[cols + 1]
-//   out  c_col_ptr[cols + 1]          runs of each column; after an exclusive scan, where it begins
-//   out  record[6]                    runs, the longest, pieces, parts, and two words to count pieces in; zeros before
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_operand[a_nnz]
+//   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_operand[b_nnz]  b_prods[b_nnz + 1]
+//   in   segment_ptr[cols + 1]
+//   out  c_col_ptr[cols + 1]          runs of each column; after an exclusive scan, of those before
+//   out  record[6]                    runs, the longest, pieces, parts, and two words to count
+//                                     pieces in; zeros before
 //   out  c_row_idx[c_nnz]  payload[products]  run_end[c_nnz]  piece[pieces]
 
 #if FROM_END
@@ -17,7 +21,8 @@
 #endif
 #define COUNT_OF(e) ((uint)(b_prods[(e) + 1] - b_prods[e]))
 
-// The least row of the column's products above `last`, if there is one: more than any row otherwise; how many have it.
+// The least row, `from` or above, of the column's products, and the number of products that have
+// it. If there is none, the row is above any other and the number is 0.
 uint next_row(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
               global const uint* b_row_idx, global const ulong* b_prods, uint col, ulong from, uint* count)
 {

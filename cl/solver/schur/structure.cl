@@ -1,5 +1,5 @@
-// structure: the places of the blocks of S: those of the product, those of U on and below the
-// diagonal, and all of the diagonal.
+// structure: the places of the blocks of S. They are the blocks of the product, those of U on and
+// below the diagonal, and the whole diagonal.
 // Host: src/solver/schur/structure.rs
 //
 //   make_slots       one work-item per slot, and one more

@@ -230,16 +230,14 @@ impl<T: Element> BlockSums<T> {
         Ok(Self { a, b, kernels, add_parts: Kernel::rare(device, &options)?, tuning, transposed, empty_runs })
     }
 
-    /// Room for the sums of `parts` pieces of runs that are cut.
+    /// Memory for the sums of `parts` pieces of runs that are cut.
     pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
         work.buffer(parts * self.a.product(self.b).area())
     }
 
     /// The same for executions of a plan, which then ask for no memory.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
-        let reserved = Scratch::new(work.device(), parts * self.a.product(self.b).area())?;
-        reserved.take(work)?;
-        Ok(reserved)
+        Scratch::reserve(work, parts * self.a.product(self.b).area())
     }
 
     /// Writes the block of C of each run.

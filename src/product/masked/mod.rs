@@ -11,7 +11,7 @@ use super::{
     blocks::BlockSums,
     method::Method,
     planned::{PlannedBand, PlannedProduct},
-    problem::{Done, Side, Transposed},
+    problem::{Counts, FactorPattern, Transposed},
     tuning::{TileTuning, Tuning},
 };
 use crate::{
@@ -118,7 +118,7 @@ pub(crate) struct Masked {
 
 /// The rows of A or the columns of B, whichever way they are stored.
 struct Lines<'a> {
-    side: &'a Side,
+    factor: &'a FactorPattern,
     /// Where they are stored the other way.
     moved: Option<transpose::Transposed>,
 }
@@ -133,27 +133,27 @@ struct Band {
 
 impl<'a> Lines<'a> {
     /// The rows, or the columns, of the operand.
-    fn new(work: &Work, transpose: &Transpose, side: &'a Side, rows: bool) -> Result<Self> {
+    fn new(work: &Work, transpose: &Transpose, factor: &'a FactorPattern, rows: bool) -> Result<Self> {
         work.stage("setup");
-        let moved = match side.transposed == rows {
+        let moved = match factor.transposed == rows {
             true => None,
-            false => Some(transpose.run(work, &side.pattern)?),
+            false => Some(transpose.run(work, &factor.pattern)?),
         };
-        Ok(Self { side, moved })
+        Ok(Self { factor, moved })
     }
 
     fn pattern(&self) -> &PatternArrays {
-        self.moved.as_ref().map_or(&self.side.pattern, |moved| &moved.pattern)
+        self.moved.as_ref().map_or(&self.factor.pattern, |moved| &moved.pattern)
     }
 
     /// The stored entry behind each; anything where that is itself.
     fn source(&self) -> &Buffer<u32> {
-        self.moved.as_ref().map_or(&self.side.pattern.row_idx, |moved| &moved.source)
+        self.moved.as_ref().map_or(&self.factor.pattern.row_idx, |moved| &moved.source)
     }
 }
 
 impl Masked {
-    fn new(device: &Device, tuning: &Tuning, (a, b): (&Side, &Side)) -> Result<Self> {
+    fn new(device: &Device, tuning: &Tuning, (a, b): (&FactorPattern, &FactorPattern)) -> Result<Self> {
         let options = tuning.tiles.options().define("LONG_RUN", tuning.long_run()).define("RUN_PIECE", RUN_PIECE);
         let long_pieces = Kernel::rare(device, &options)?;
         let options = options.define("A_MOVED", u8::from(!a.transposed)).define("B_MOVED", u8::from(b.transposed));
@@ -171,11 +171,11 @@ impl Masked {
         })
     }
 
-    fn rows<'a>(&self, work: &Work, a: &'a Side) -> Result<Lines<'a>> {
+    fn rows<'a>(&self, work: &Work, a: &'a FactorPattern) -> Result<Lines<'a>> {
         Lines::new(work, &self.transpose, a, true)
     }
 
-    fn columns<'a>(&self, work: &Work, b: &'a Side) -> Result<Lines<'a>> {
+    fn columns<'a>(&self, work: &Work, b: &'a FactorPattern) -> Result<Lines<'a>> {
         Lines::new(work, &self.transpose, b, false)
     }
 
@@ -188,7 +188,7 @@ impl Masked {
         sums: &BlockSums<T>,
         most_probes: u64,
         mut take: impl FnMut(PlannedBand<T>) -> Result<()>,
-    ) -> Result<Done> {
+    ) -> Result<Counts> {
         let (nnz, group_size) = (mask.nnz(), self.tiles.group_size);
         let (mut mask_col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
         let args = MaskProbes {
@@ -202,14 +202,14 @@ impl Masked {
         };
         self.probes.launch(work, Grid::items(nnz + 1, group_size), args)?;
         self.sum_probes.run(work, &mut probe_ptr)?;
-        let mut done = Done::default();
+        let mut counts = Counts::default();
         for band in self.cut(work, &probe_ptr, nnz as u32, most_probes)? {
-            let found = self.band(work, (a, b), (&mask.row_idx, &mask_col, &probe_ptr), band, sums, &mut done)?;
-            done.bands += 1;
+            let found = self.band(work, (a, b), (&mask.row_idx, &mask_col, &probe_ptr), band, sums, &mut counts)?;
+            counts.bands += 1;
             take(found)?;
         }
-        done.add(Method::Masked, mask.ncols as u64, done.products);
-        Ok(done)
+        counts.add(Method::Masked, mask.ncols as u64, counts.products);
+        Ok(counts)
     }
 
     /// The places of the mask in bands of so many probes, more only where a place alone has half as many; one read, one more where there
@@ -254,7 +254,7 @@ impl Masked {
         (mask_row_idx, mask_col, probe_ptr): (&Buffer<u32>, &Buffer<u32>, &Buffer<u64>),
         Band { first, places, probes }: Band,
         sums: &BlockSums<T>,
-        done: &mut Done,
+        counts: &mut Counts,
     ) -> Result<PlannedBand<T>> {
         work.stage("expansion");
         let tiles = self.tiles.count(probes);
@@ -306,18 +306,23 @@ impl Masked {
             let args = LongPieces { run_end: &run_end, piece: &mut pieces, made: &mut made, nnz: places };
             self.long_pieces.launch(work, grid, args)?;
         }
-        done.products += products;
-        done.longest_run = done.longest_run.max(record[0]);
+        counts.products += products;
+        counts.longest_run = counts.longest_run.max(record[0]);
         Ok(PlannedBand { pairs, run_end, pieces, parts: sums.reserved_parts(work, record[2] as usize)?, first })
     }
 }
 
-fn tuned(device: &Device, a: &Side, b: &Side) -> Tuning {
+fn tuned(device: &Device, a: &FactorPattern, b: &FactorPattern) -> Tuning {
     Tuning::new(device.info(), a.op_shape(), b.op_shape()).keeping_pairs()
 }
 
 /// What is compiled for two operands and a mask.
-fn compiled<T: Element>(device: &Device, tuning: &Tuning, a: &Side, b: &Side) -> Result<(Masked, BlockSums<T>)> {
+fn compiled<T: Element>(
+    device: &Device,
+    tuning: &Tuning,
+    a: &FactorPattern,
+    b: &FactorPattern,
+) -> Result<(Masked, BlockSums<T>)> {
     let transposed = Transposed { a: a.transposed, b: b.transposed };
     let sums = BlockSums::new(device, tuning, a.op_shape(), b.op_shape(), transposed)?.with_empty_runs(device)?;
     Ok((Masked::new(device, tuning, (a, b))?, sums))
@@ -325,14 +330,14 @@ fn compiled<T: Element>(device: &Device, tuning: &Tuning, a: &Side, b: &Side) ->
 
 impl<T: Element> PlannedProduct<T> {
     /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
-    pub fn masked(work: &Work, a: &Side, b: &Side, mask: &Arc<PatternArrays>) -> Result<Self> {
+    pub fn masked(work: &Work, a: &FactorPattern, b: &FactorPattern, mask: &Arc<PatternArrays>) -> Result<Self> {
         let most = most_probes(work.device().info().max_alloc_bytes);
         Self::masked_in_bands(work, (a, b), mask, &tuned(work.device(), a, b), most)
     }
 
     fn masked_in_bands(
         work: &Work,
-        (a, b): (&Side, &Side),
+        (a, b): (&FactorPattern, &FactorPattern),
         mask: &Arc<PatternArrays>,
         tuning: &Tuning,
         most: u64,
@@ -340,12 +345,12 @@ impl<T: Element> PlannedProduct<T> {
         let (masked, sums) = compiled(work.device(), tuning, a, b)?;
         let (rows, columns) = (masked.rows(work, a)?, masked.columns(work, b)?);
         let mut bands = Vec::new();
-        let done = masked.runs(work, (&rows, &columns), mask, &sums, most, |band| {
+        let counts = masked.runs(work, (&rows, &columns), mask, &sums, most, |band| {
             bands.push(band);
             Ok(())
         })?;
         let shape = a.op_shape().product(b.op_shape());
-        let Done { products, longest_run, bins, .. } = done;
+        let Counts { products, longest_run, bins, .. } = counts;
         Ok(Self { sums, bands, c: mask.clone(), shape, products, longest_run, bins })
     }
 }

@@ -29,12 +29,12 @@ fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u
 fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tuning, most: u64) -> Result<usize> {
     let (pairs, ends) = model(a, b, mask);
     let mask = PatternArrays::upload(work, mask)?;
-    let side = |of: &Csc<f64>, transposed| -> Result<Side> {
+    let factor = |of: &Csc<f64>, transposed| -> Result<FactorPattern> {
         let pattern = PatternArrays::upload(work, of.pattern())?;
-        Ok(Side { pattern, shape: BlockShape::SCALAR, transposed })
+        Ok(FactorPattern { pattern, shape: BlockShape::SCALAR, transposed })
     };
-    let (a_side, b_side) = (side(a, false)?, side(b, false)?);
-    let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_side, &b_side), &mask, tuning, most)?;
+    let (a_factor, b_factor) = (factor(a, false)?, factor(b, false)?);
+    let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_factor, &b_factor), &mask, tuning, most)?;
     let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
     for band in &planned.bands {
         assert_eq!(band.first as usize, found_ends.len());
@@ -104,10 +104,11 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {
         info.kind = kind;
-        let side = |of: &DeviceCbc<f64>| Side { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
-        let (a_side, b_side) = (side(&da), side(&db));
-        let tuning = Tuning::new(&info, a_side.shape, b_side.shape).keeping_pairs();
-        let planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_side, &b_side), &on, &tuning, 1000)?;
+        let factor =
+            |of: &DeviceCbc<f64>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
+        let (a_factor, b_factor) = (factor(&da), factor(&db));
+        let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
+        let planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_factor, &b_factor), &on, &tuning, 1000)?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
         planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;

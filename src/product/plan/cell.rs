@@ -1,15 +1,14 @@
-//! One cell of a product of grids: a plan for each inner group that makes it, and how their
-//! products are added.
+//! One cell of a product of grids: a plan for each inner group, and how their products are added.
 use super::{
     kind::Arrays,
-    pair::{Pair, Places, Stored},
+    pair::{Pair, Places, StoredFactor},
     sum::GroupSum,
 };
 use crate::{
     BlockShape, DevicePattern, Element, Matrix, Pattern, Result,
     device::{Buffer, Work},
     groups::{Cells, Group},
-    product::{Room, Scaling},
+    product::{Destination, Scaling},
     resident::{DeviceCbc, PatternArrays},
 };
 
@@ -19,7 +18,7 @@ pub(super) type Place = (usize, usize);
 /// A cell of C.
 pub(super) struct CellPlan<M: Matrix> {
     pub at: Place,
-    /// One or more.
+    /// The products that are added, at least one.
     pub terms: Vec<Term<M>>,
     /// How to add the products, if there are several.
     pub sum: Option<GroupSum<M::Element>>,
@@ -31,23 +30,23 @@ pub(super) struct Term<M: Matrix> {
     pub pair: Pair<M>,
 }
 
-/// What a term multiplies.
+/// The operands of a term.
 enum Operands<T> {
     /// Cells as they are stored.
     Cells { a: Place, b: Place },
-    /// Matrices without inner columns and rows: a cell of the mask that no inner group makes is
-    /// explicit zeros.
+    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
+    /// cell then holds explicit zeros.
     Nothing { a: DeviceCbc<T>, b: DeviceCbc<T> },
 }
 
-/// A factor to plan for.
+/// A factor of a product: its cells, and whether its transpose is multiplied.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct FactorGrid<'a> {
     pub(super) cells: &'a Cells<DevicePattern>,
     pub(super) transposed: bool,
 }
 
-impl<'a> Side<'a> {
+impl<'a> FactorGrid<'a> {
     pub(super) fn rows(self) -> &'a [Group] {
         let Cells { rows, cols, .. } = self.cells;
         if self.transposed { cols } else { rows }
@@ -58,24 +57,30 @@ impl<'a> Side<'a> {
     }
 
     /// Where cell (`row`, `col`) is stored, if there is one.
-    fn find(self, row: usize, col: usize) -> Option<(Place, Stored<'a>)> {
+    fn find(self, row: usize, col: usize) -> Option<(Place, StoredFactor<'a>)> {
         let at = if self.transposed { (col, row) } else { (row, col) };
-        Some((at, Stored { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
+        Some((at, StoredFactor { pattern: self.cells.get(at.0, at.1)?, transposed: self.transposed }))
     }
 }
 
 impl<M: Matrix> CellPlan<M> {
     /// Asks for the kernels of cell `at`, so that those of all cells are made together.
-    pub fn ask(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<()> {
+    pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
             (Some((_, x)), Some((_, y))) => Pair::<M>::ask(work.device(), x, y, places),
             _ => Ok(()),
         })
     }
 
-    /// Cell `at` of A·B, unless no inner group makes it; of a masked product every cell of the
-    /// mask.
-    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, at: Place, places: Places<'_>) -> Result<Option<Self>> {
+    /// Plans cell `at` of A·B. `None` if it has no inner group; a masked product has every cell of
+    /// the mask.
+    pub fn new(
+        work: &Work,
+        a: FactorGrid<'_>,
+        b: FactorGrid<'_>,
+        at: Place,
+        places: Places<'_>,
+    ) -> Result<Option<Self>> {
         let mut terms: Vec<Term<M>> = Vec::new();
         for k in 0..a.cols().len() {
             let (Some((a_at, x)), Some((b_at, y))) = (a.find(at.0, k), b.find(k, at.1)) else { continue };
@@ -111,8 +116,7 @@ impl<M: Matrix> CellPlan<M> {
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
-    /// The cell, alpha times, added to beta times what was in `c`; `parts` is room for products to
-    /// be added.
+    /// Enqueues c = alpha·cell + beta·c. `parts` takes the products that are to be added.
     pub fn enqueue(
         &self,
         work: &Work,
@@ -122,14 +126,14 @@ impl<M: Matrix> CellPlan<M> {
         c: &mut DeviceCbc<M::Element>,
     ) -> Result<()> {
         let (Some(sum), Some(parts)) = (&self.sum, parts) else {
-            return self.terms[0].enqueue(work, scaling, (a, b), Room::from(c));
+            return self.terms[0].enqueue(work, scaling, (a, b), Destination::from(c));
         };
         let (stride, mut first) = (c.shape.area(), 0);
         for term in &self.terms {
-            term.enqueue(work, Scaling::plain(), (a, b), Room { values: parts, stride, first })?;
+            term.enqueue(work, Scaling::plain(), (a, b), Destination { values: parts, stride, first })?;
             first += term.pair.c.nnz();
         }
-        sum.run(work, parts, scaling, Room::from(c))
+        sum.run(work, parts, scaling, Destination::from(c))
     }
 }
 
@@ -138,7 +142,7 @@ impl<M: Matrix> Term<M> {
     fn nothing(work: &Work, (rows, cols): (Group, Group), places: Places<'_>) -> Result<Self> {
         let none = Group { blocks: 0, side: 1 };
         let (a, b) = (empty::<M>(work, rows, none)?, empty::<M>(work, none, cols)?);
-        let stored = |pattern| Stored { pattern, transposed: false };
+        let stored = |pattern| StoredFactor { pattern, transposed: false };
         let pair = Pair::new(work, stored(&a), stored(&b), places)?;
         let zeros = |pattern: DevicePattern| -> Result<_> {
             let (shape, stride) = (pattern.array_shape, pattern.array_shape.area());
@@ -152,7 +156,7 @@ impl<M: Matrix> Term<M> {
         work: &Work,
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
         (a, b): (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
-        room: Room<'_, M::Element>,
+        room: Destination<'_, M::Element>,
     ) -> Result<()> {
         let operands = match &self.operands {
             Operands::Cells { a: x, b: y } => a.get(x.0, x.1).copied().zip(b.get(y.0, y.1).copied()),

@@ -1,33 +1,33 @@
-//! One product of two grids of cells, planned: C(g, h) is the sum over the inner groups k of A(g,
-//! k)·B(k, h).
+//! One product of two grids of cells, planned: C(g, h) is the sum of A(g, k)·B(k, h) over the inner
+//! groups k.
 use super::{
     GramParts,
-    cell::{CellPlan, Side},
+    cell::{CellPlan, FactorGrid},
     kind::Arrays,
     pair::Places,
 };
 use crate::{
     DevicePattern, Element, Error, Matrix, Part, Result,
-    device::{Buffer, Work},
+    device::{Scratch, Work},
     groups::{Cells, Group, of_pattern, told},
     product::{Bin, Method, Scaling},
     resident::DeviceCbc,
 };
 
-/// What of C is made.
+/// The entries of a grid C that a product computes, and how.
 #[derive(Clone, Copy)]
-pub(super) enum Made<'a> {
-    /// By this method.
+pub(super) enum GridPlaces<'a> {
+    /// A part of the groups, by a method.
     Parts(GramParts, Method),
     Mask(&'a Cells<DevicePattern>),
 }
 
-impl Made<'_> {
+impl GridPlaces<'_> {
     pub fn whole(method: Method) -> Self {
         Self::Parts(GramParts { diagonal: Part::Full, between: Part::Full }, method)
     }
 
-    /// What of the cell at (`row`, `col`).
+    /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
     fn of(&self, row: usize, col: usize) -> Option<Places<'_>> {
         match self {
             Self::Parts(parts, method) => parts.of(row, col).map(|part| Places::Part(part, *method)),
@@ -67,14 +67,14 @@ pub(super) struct GridProduct<M: Matrix> {
     pub bins: Vec<Bin>,
     pub bytes: u64,
     cells: Vec<CellPlan<M>>,
-    /// Products that are yet to be added: those of one cell at a time, one after another, without
+    /// Scratch for the products of one cell before they are added: one after another, without
     /// padding. `None` if no cell adds any.
-    parts: Option<Buffer<M::Element>>,
+    parts: Option<Scratch<M::Element>>,
 }
 
 impl<M: Matrix> GridProduct<M> {
-    /// The inner groups agree: the caller has looked.
-    pub fn new(work: &Work, a: Side<'_>, b: Side<'_>, made: Made<'_>) -> Result<Self> {
+    /// Plans A·B. The caller has checked that the inner groups agree.
+    pub fn new(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, made: GridPlaces<'_>) -> Result<Self> {
         let (rows, cols) = (a.rows(), b.cols());
         made.check(rows, cols)?;
         let places = || (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
@@ -90,7 +90,7 @@ impl<M: Matrix> GridProduct<M> {
         }
         let parts = match cells.iter().map(CellPlan::parts).max() {
             None | Some(0) => None,
-            Some(elements) => Some(work.buffer(elements)?),
+            Some(elements) => Some(Scratch::reserve(work, elements)?),
         };
         let pairs = || cells.iter().flat_map(|cell| &cell.terms).map(|term| &term.pair);
         let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
@@ -100,23 +100,24 @@ impl<M: Matrix> GridProduct<M> {
             flops: pairs().map(|pair| pair.flops).sum(),
             longest_run: pairs().map(|pair| pair.longest_run).max().unwrap_or(0),
             bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
-            bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Buffer::bytes),
+            bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Scratch::bytes),
             cells,
             parts,
         })
     }
 
-    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    /// Enqueues C = alpha·op(A)·op(B) + beta·C. The caller has checked the arrays.
     pub fn enqueue(
-        &mut self,
+        &self,
         work: &Work,
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
         operands: (&Arrays<'_, M::Element>, &Arrays<'_, M::Element>),
         c: &mut Cells<&mut DeviceCbc<M::Element>>,
     ) -> Result<()> {
+        let mut parts = self.parts.as_ref().map(|parts| parts.take(work)).transpose()?;
         for cell in &self.cells {
             if let Some(c) = c.get_mut(cell.at.0, cell.at.1) {
-                cell.enqueue(work, scaling, operands, self.parts.as_mut(), c)?;
+                cell.enqueue(work, scaling, operands, parts.as_deref_mut(), c)?;
             }
         }
         Ok(())

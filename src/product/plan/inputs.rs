@@ -1,4 +1,4 @@
-//! What a product's execution reads.
+//! The inputs of a product's execution.
 use crate::{Error, Result, product::Operand};
 
 /// The factors of a product, and its weights if it has any: `(&a, &b)`, `&j` for a gram, `(&r, &a,
@@ -22,7 +22,7 @@ impl<'a, X: Operand> Inputs<'a, X> {
         self
     }
 
-    /// All `count` factors; one stands for both of a gram.
+    /// All `count` factors. A gram's two factors are one input.
     pub(super) fn all(&self, count: usize, gram: bool) -> Result<Vec<&'a X>> {
         match (&self.factors[..], gram) {
             (&[j], true) => Ok(vec![j, j]),

@@ -1,6 +1,6 @@
-//! The kinds of matrices that products are planned for: matrices, and matrices of groups. To a plan
-//! a matrix is a grid of one cell.
-use super::{DeviceWeights, cell::Side};
+//! The matrices that products are planned for: matrices, and matrices of groups. A plan treats a
+//! matrix as a grid of one cell.
+use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, told},
@@ -8,10 +8,10 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// A kind of matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
-pub trait Kind: Grid {}
+/// A matrix that products are planned for: any [`Matrix`], or [`BlockGroups`] of one.
+pub trait Plannable: Grid {}
 
-impl<K: Grid> Kind for K {}
+impl<K: Grid> Plannable for K {}
 
 /// The elements of the cells.
 pub(crate) type ElementOf<K> = <<K as Grid>::Matrix as Matrix>::Element;
@@ -51,7 +51,7 @@ pub trait Grid: Sized + 'static {
     /// Refuses grids whose inner groups differ. The sizes of cells that meet are compared where
     /// their product is planned.
     #[doc(hidden)]
-    fn check_inner(a: Side<'_>, b: Side<'_>) -> Result<()>;
+    fn check_inner(a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()>;
 }
 
 impl<M: Matrix> Grid for M {
@@ -94,7 +94,7 @@ impl<M: Matrix> Grid for M {
         std::slice::from_ref(of)
     }
 
-    fn check_inner(_: Side<'_>, _: Side<'_>) -> Result<()> {
+    fn check_inner(_: FactorGrid<'_>, _: FactorGrid<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ impl<M: Matrix> Grid for BlockGroups<M> {
         of
     }
 
-    fn check_inner(a: Side<'_>, b: Side<'_>) -> Result<()> {
+    fn check_inner(a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()> {
         let (cols, rows) = (a.cols(), b.rows());
         if cols != rows {
             return Err(Error::Argument(format!(
@@ -150,16 +150,16 @@ impl<M: Matrix> Grid for BlockGroups<M> {
 }
 
 /// The arrays of each cell.
-pub(super) fn arrays<K: Kind>(of: &K::Device) -> Arrays<'_, ElementOf<K>> {
+pub(super) fn arrays<K: Plannable>(of: &K::Device) -> Arrays<'_, ElementOf<K>> {
     K::matrices(of).into_map(|m| &m.cbc)
 }
 
-/// The same, to write to.
-pub(super) fn arrays_mut<K: Kind>(of: &mut K::Device) -> Cells<&mut DeviceCbc<ElementOf<K>>> {
+/// The arrays of each cell, to write to.
+pub(super) fn arrays_mut<K: Plannable>(of: &mut K::Device) -> Cells<&mut DeviceCbc<ElementOf<K>>> {
     K::matrices_mut(of).into_map(|m| &mut m.cbc)
 }
 
-/// A grid of one cell, whose size nothing here asks for.
+/// A grid of one cell. Its size is not used.
 fn one_cell<X>(x: X) -> Cells<X> {
     let group = Group { blocks: 0, side: 1 };
     Cells::one(group, group, x)

@@ -1,8 +1,8 @@
 //! Planned products: structure once, values many times.
 //!
 //! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, where
-//! their sums go, the pattern of the result. An execution then is the sums alone. Every product is
-//! one of grids of cells; a matrix is a grid of one cell.
+//! their sums go, the pattern of the result. An execution computes the sums alone. Every product is
+//! planned as one of grids of cells. A matrix is a grid of one cell.
 mod cell;
 mod grid;
 mod inputs;
@@ -15,26 +15,25 @@ mod weighing;
 mod weights;
 
 pub use inputs::Inputs;
-pub use kind::Kind;
+pub use kind::Plannable;
 pub(crate) use pair::check_mask;
 pub use parts::GramParts;
-pub(super) use weigh::{Weigh, block_diagonal};
+pub(super) use weigh::{ApplyWeights, block_diagonal};
 pub(crate) use weights::DeviceWeights;
 pub use weights::Weights;
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Error, Result,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Result,
     device::Work,
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::{Done, Method, Scaling},
-    resident::DeviceCbc,
+    product::{Counts, Method, Scaling},
+    resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
-use cell::Side;
-use grid::{GridProduct, Made};
-use kind::{ElementOf, arrays, arrays_mut};
-use std::sync::{Mutex, PoisonError};
+use cell::FactorGrid;
+use grid::{GridPlaces, GridProduct};
+use kind::{Arrays, ElementOf, arrays, arrays_mut};
 use weighing::Weighing;
 
 /// A product of matrices whose patterns stay the same, prepared by
@@ -44,26 +43,28 @@ use weighing::Weighing;
 /// An execution takes [`Inputs`]: `(&a, &b)`, `&j` for JᵀJ, `(&r, &a, &r)` for RᵀAR,
 /// `Inputs::of(&j).weights(w)`.
 ///
-/// A chain is multiplied from the right, each product into room that the plan holds; its bits are
-/// those of the products one after the other, and in `f16` what is between them is rounded to it.
-/// With weights W the right factor B becomes T = W·B first: an element of a block of T is the sum
-/// over the block's inner index in ascending order, each multiplication rounded before it is added,
-/// that sum multiplied by the weight if there is one; or an element of B multiplied by its weight;
-/// rounded to the element type. [`reference::gram_weighted`](crate::reference::gram_weighted) has
-/// the same bits. Two elements of JᵀWJ that mirror each other are rounded apart: the whole of it
-/// need not be symmetric to the last bit.
+/// A chain is multiplied from the right. Its bits are those of the products one after the other. In
+/// `f16` each of them is rounded to `f16`.
 ///
-/// Of groups, C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), wherever at least one
-/// k has both, on the union of the products' patterns. Each product is summed by itself and rounded
-/// to the element type; then the products are added in ascending k and the sum is rounded. With one
-/// k there is nothing to add. [`reference::multiply_groups`](crate::reference::multiply_groups) and
+/// With weights W the right factor B becomes T = W·B first. With information matrices an element of
+/// T is a sum over the block's inner index in ascending order. Each multiplication is rounded
+/// before it is added, and the sum is multiplied by the weight if there is one. With weights alone
+/// it is an element of B multiplied by its weight. T is rounded to the element type.
+/// [`reference::gram_weighted`](crate::reference::gram_weighted) has the same bits. Two elements of
+/// JᵀWJ that mirror each other are rounded apart, so that it need not be symmetric to the last bit.
+///
+/// In a product of groups, C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Its
+/// pattern is the union of the products' patterns. Each product is summed by itself and rounded to
+/// the element type. Then the products are added in ascending k and the sum is rounded. With one k
+/// nothing is added. [`reference::multiply_groups`](crate::reference::multiply_groups) and
 /// [`reference::gram_groups`](crate::reference::gram_groups) have the same bits.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::{BlockShape, Cbc, Device, Planned, Product, generate};
 /// let device = Device::auto()?;
-/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+/// let shape = BlockShape::new(6, 3)?;
+/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, shape, Default::default(), 1)?;
 /// let mut a = device.upload(&w)?;
 /// let b = device.upload(&w.transpose())?;
 ///
@@ -79,7 +80,7 @@ use weighing::Weighing;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Plan<K: Kind> {
+pub struct Plan<K: Plannable> {
     device: Device,
     /// The factors as they are stored.
     factors: Vec<K::Pattern>,
@@ -90,27 +91,23 @@ pub struct Plan<K: Kind> {
     c: K::Pattern,
     alignment: Option<usize>,
     cost: Cost,
-    /// What planning counted.
-    done: Done,
-    /// Executions share room, so that two threads take turns.
-    state: Mutex<State<K>>,
-}
-
-struct State<K: Kind> {
+    /// The counts of planning.
+    counts: Counts,
     weighing: Option<Weighing<K::Matrix>>,
     /// All products but the last to be made, from the right.
     inner: Vec<Inner<K>>,
-    last: GridProduct<K::Matrix>,
+    /// The product that makes C.
+    outer: GridProduct<K::Matrix>,
 }
 
-/// A product of a chain, and room for it.
-struct Inner<K: Kind> {
+/// A product of a chain that another factor is multiplied by.
+struct Inner<K: Plannable> {
     product: GridProduct<K::Matrix>,
-    room: Cells<DeviceCbc<ElementOf<K>>>,
+    c: Cells<ScratchMatrix<ElementOf<K>>>,
 }
 
 /// A product to plan.
-pub(super) struct Wanted<'a, K: Kind> {
+pub(super) struct Wanted<'a, K: Plannable> {
     /// From left to right, and whether each is transposed; two or more.
     pub factors: Vec<(K::Pattern, bool)>,
     pub gram: bool,
@@ -122,45 +119,45 @@ pub(super) struct Wanted<'a, K: Kind> {
     pub method: Method,
 }
 
-impl<K: Kind> Plan<K> {
-    /// Plans within what `work` may allocate.
+impl<K: Plannable> Plan<K> {
+    /// Plans within the memory that `work` may allocate.
     pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
         let device = work.device().clone();
         let Wanted { factors, gram, weights, parts, mask, alignment, method } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
         check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
-        let side = |factor: usize| Side { cells: &cells[factor], transposed: factors[factor].1 };
+        let grid = |factor: usize| FactorGrid { cells: &cells[factor], transposed: factors[factor].1 };
 
         let last = factors.len() - 1;
-        let weighing = weights.as_ref().map(|_| Weighing::new(work, side(last))).transpose()?;
+        let weighing = weights.as_ref().map(|_| Weighing::new(work, grid(last))).transpose()?;
         let weighted = weighing.as_ref().map(Weighing::pattern);
         let mut inner: Vec<Inner<K>> = Vec::new();
-        let right = weighted.as_ref().map_or(side(last), stored);
+        let right = weighted.as_ref().map_or(grid(last), stored);
         for left in (1..last).rev() {
             let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-            K::check_inner(side(left), right)?;
-            let product = GridProduct::new(work, side(left), right, Made::whole(method))?;
-            let room = product.c.try_map(|pattern| zeros(work, pattern, None))?;
-            inner.push(Inner { product, room });
+            K::check_inner(grid(left), right)?;
+            let product = GridProduct::new(work, grid(left), right, GridPlaces::whole(method))?;
+            let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
+            inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
-        K::check_inner(side(0), right)?;
+        K::check_inner(grid(0), right)?;
         let mask = mask.map(K::cells);
-        let made = mask.as_ref().map_or(Made::Parts(parts, method), Made::Mask);
-        let product = GridProduct::new(work, side(0), right, made)?;
+        let made = mask.as_ref().map_or(GridPlaces::Parts(parts, method), GridPlaces::Mask);
+        let product = GridProduct::new(work, grid(0), right, made)?;
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
-        let room = inner.iter().flat_map(|inner| inner.room.iter()).map(|(_, cell)| cell.values.bytes()).sum::<u64>();
+        let scratch = inner.iter().flat_map(|inner| inner.c.iter()).map(|(_, cell)| cell.bytes()).sum::<u64>();
         let weigh = |of: &Weighing<_>| (of.flops(weights.as_deref().unwrap_or_default()), of.bytes);
         let (weigh_flops, weigh_bytes) = weighing.as_ref().map_or((0, 0), weigh);
         let cost = Cost {
             products: products().map(|product| product.products).sum(),
             flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
-            device_bytes: products().map(|product| product.bytes).sum::<u64>() + room + weigh_bytes,
+            device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
         };
         let longest_run = products().map(|product| product.longest_run).max().unwrap_or(0);
-        let mut done = Done { products: cost.products, longest_run, bands: 1, ..Done::default() };
-        products().flat_map(|product| &product.bins).for_each(|bin| done.add(bin.method, bin.columns, bin.products));
+        let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
+        products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         Ok(Self {
             c: K::of_cells(&device, product.c.clone())?,
             device,
@@ -169,8 +166,10 @@ impl<K: Kind> Plan<K> {
             weights: weighing.as_ref().map(|weighing| weighing.patterns.clone()),
             alignment,
             cost,
-            done,
-            state: Mutex::new(State { weighing, inner, last: product }),
+            counts,
+            weighing,
+            inner,
+            outer: product,
         })
     }
 
@@ -186,9 +185,9 @@ impl<K: Kind> Plan<K> {
         self.weights.as_deref().unwrap_or_default()
     }
 
-    /// What planning counted.
-    pub(super) fn done(&self) -> &Done {
-        &self.done
+    /// The counts of planning.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Zeros on the pattern of C.
@@ -209,7 +208,7 @@ impl<K: Kind> Plan<K> {
         K::check(&self.c, "C", c)
     }
 
-    /// The weights, if they are given where they are wanted, and nowhere else.
+    /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
     fn weights_of<'a, 'b>(&self, inputs: &'b Inputs<'a, K::Device>) -> Result<&'b [DeviceWeights<'a, K::Matrix>]> {
         match (&inputs.weights, self.weights.is_none()) {
             (Some(_), true) => {
@@ -221,7 +220,7 @@ impl<K: Kind> Plan<K> {
     }
 }
 
-impl<K: Kind> Planned for Plan<K> {
+impl<K: Plannable> Planned for Plan<K> {
     type Inputs<'a> = Inputs<'a, K::Device>;
     type Output = K::Device;
 
@@ -241,30 +240,39 @@ impl<K: Kind> Planned for Plan<K> {
         let factors = inputs.all(self.factors.len(), self.gram)?;
         self.check(&factors, into.c)?;
         let weights = self.weights_of(&inputs)?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { weighing, inner, last: product } = &mut *state;
         let last = factors.len() - 1;
-        let mut right = arrays::<K>(factors[last]);
-        if let Some(weighing) = weighing {
-            weighing.check(weights)?;
-            right = weighing.run(work, &right, weights)?;
+        let stored = arrays::<K>(factors[last]);
+        let mut made = match &self.weighing {
+            None => None,
+            Some(weighing) => {
+                weighing.check(weights)?;
+                Some(weighing.run(work, &stored, weights)?)
+            }
+        };
+        for (Inner { product, c }, left) in self.inner.iter().zip((1..last).rev()) {
+            let mut c = c.try_map(|cell| cell.take(work))?;
+            let operands = (&arrays::<K>(factors[left]), &made_or(&made, &stored));
+            product.enqueue(work, Scaling::plain(), operands, &mut c.map_mut(|cell| &mut **cell))?;
+            made = Some(c);
         }
-        for (Inner { product, room }, left) in inner.iter_mut().zip((1..last).rev()) {
-            let mut into = room.map_mut(|cell| cell);
-            product.enqueue(work, Scaling::plain(), (&arrays::<K>(factors[left]), &right), &mut into)?;
-            right = Cells::map(room, |cell| cell);
-        }
-        let scaling = Scaling::new(into.alpha, into.beta);
-        product.enqueue(work, scaling, (&arrays::<K>(factors[0]), &right), &mut arrays_mut::<K>(into.c))
+        let (scaling, operands) =
+            (Scaling::new(into.alpha, into.beta), (&arrays::<K>(factors[0]), &made_or(&made, &stored)));
+        self.outer.enqueue(work, scaling, operands, &mut arrays_mut::<K>(into.c))
     }
 }
 
-fn stored(cells: &Cells<DevicePattern>) -> Side<'_> {
-    Side { cells, transposed: false }
+/// The right factor of the next product of a chain: what was made, or the last factor as it is
+/// stored.
+fn made_or<'a, T: Element>(made: &'a Option<Cells<TakenMatrix<'_, T>>>, stored: &'a Arrays<'_, T>) -> Arrays<'a, T> {
+    made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
+}
+
+fn stored(cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
+    FactorGrid { cells, transposed: false }
 }
 
 /// Zeros on a pattern, each block on a multiple of `alignment` bytes.
-fn zeros<T: crate::Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
+fn zeros<T: Element>(work: &Work, pattern: &DevicePattern, alignment: Option<usize>) -> Result<DeviceCbc<T>> {
     let shape = pattern.array_shape;
     let stride = alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<T>(shape, bytes))?;
     let mut values = work.buffer(pattern.nnz() * stride)?;
@@ -272,7 +280,7 @@ fn zeros<T: crate::Element>(work: &Work, pattern: &DevicePattern, alignment: Opt
     Ok(DeviceCbc { pattern: pattern.arrays.clone(), shape, stride, values })
 }
 
-impl<K: Kind> std::fmt::Debug for Plan<K> {
+impl<K: Plannable> std::fmt::Debug for Plan<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Cost { products, device_bytes, .. } = self.cost;
         write!(f, "Plan({products} products, {device_bytes} bytes, C: {:?})", self.c)

@@ -1,26 +1,26 @@
-//! One product of two matrices, planned: what each cell of a planned product is made of.
+//! One product of two matrices, planned. Cells of a planned product are sums of these.
 use crate::{
     DevicePattern, Error, Matrix, Part, Result,
     device::{Device, Work},
     element::Element,
     events::ms,
     planned::prepared::same_device,
-    product::{Bin, Method, PlannedProduct, Room, Scaling, Side},
+    product::{Bin, Destination, FactorPattern, Method, PlannedProduct, Scaling},
     resident::DeviceCbc,
 };
 use std::time::Instant;
 
 /// The pattern of a factor as it is stored, and whether its transpose is multiplied.
 #[derive(Clone, Copy)]
-pub(super) struct Stored<'a> {
+pub(super) struct StoredFactor<'a> {
     pub pattern: &'a DevicePattern,
     pub transposed: bool,
 }
 
-/// What of a product is made.
+/// The entries of C that a product computes, and how.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
-    /// By this method.
+    /// A part of C, by a method.
     Part(Part, Method),
     Mask(&'a DevicePattern),
 }
@@ -37,9 +37,9 @@ pub(super) struct Pair<M: Matrix> {
 }
 
 impl<M: Matrix> Pair<M> {
-    /// Asks for the kernels that [`Pair::new`] will launch; what it will refuse is left to it.
-    pub fn ask(device: &Device, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<()> {
-        let (first, second) = Self::sides(a, b);
+    /// Asks for the kernels that [`Pair::new`] launches. Refuses nothing: that is left to it.
+    pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
+        let (first, second) = Self::factors(a, b);
         match places {
             Places::Part(part, method) if first.meets(&second) => {
                 PlannedProduct::<M::Element>::ask(device, &first, &second, Self::part_of_arrays(part), method)
@@ -48,8 +48,8 @@ impl<M: Matrix> Pair<M> {
         }
     }
 
-    pub fn new(work: &Work, a: Stored<'_>, b: Stored<'_>, places: Places<'_>) -> Result<Self> {
-        let (first, second) = Self::sides(a, b);
+    pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<Self> {
+        let (first, second) = Self::factors(a, b);
         if !first.meets(&second) {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
@@ -78,7 +78,7 @@ impl<M: Matrix> Pair<M> {
         })
     }
 
-    /// In the arrays of row-major matrices what is above becomes what is below.
+    /// The same part in the arrays: above and below trade places if matrices are row-major.
     fn part_of_arrays(part: Part) -> Part {
         match (M::ROW_MAJOR, part) {
             (false, part) | (true, part @ Part::Full) => part,
@@ -89,30 +89,30 @@ impl<M: Matrix> Pair<M> {
 
     /// The factors in the order of their arrays: those of row-major matrices are the transposes',
     /// Cᵀ = op(B)ᵀ·op(A)ᵀ.
-    fn sides(a: Stored<'_>, b: Stored<'_>) -> (Side, Side) {
-        let side = |Stored { pattern, transposed }: Stored<'_>| Side {
+    fn factors(a: StoredFactor<'_>, b: StoredFactor<'_>) -> (FactorPattern, FactorPattern) {
+        let factor = |StoredFactor { pattern, transposed }: StoredFactor<'_>| FactorPattern {
             pattern: pattern.arrays.clone(),
             shape: pattern.array_shape,
             transposed,
         };
-        let (a, b) = (side(a), side(b));
+        let (a, b) = (factor(a), factor(b));
         if M::ROW_MAJOR { (b, a) } else { (a, b) }
     }
 
-    /// C = alpha·op(A)·op(B) + beta·C, of arrays that the caller has checked.
+    /// Enqueues C = alpha·op(A)·op(B) + beta·C. The caller has checked the arrays.
     pub fn enqueue(
         &self,
         work: &Work,
         (a, b): (&DeviceCbc<M::Element>, &DeviceCbc<M::Element>),
         scaling: Scaling<<M::Element as Element>::Arithmetic>,
-        c: Room<'_, M::Element>,
+        c: Destination<'_, M::Element>,
     ) -> Result<()> {
         let operands = if M::ROW_MAJOR { (b, a) } else { (a, b) };
         self.product.execute(work, operands, scaling, c)
     }
 }
 
-/// Refuses a mask that is not one of arrays of `rows` x `cols` entries.
+/// Refuses a mask whose arrays are not those of `rows` x `cols` entries.
 pub(crate) fn check_mask(
     mask: &DevicePattern,
     device: &Device,

@@ -1,16 +1,16 @@
-//! What is made of a product of groups: [`GramParts`].
+//! The part of a product of groups that is computed: [`GramParts`].
 use crate::Part;
 
-/// What is made of a square C that has several groups, such as JᵀJ.
+/// The part that is computed of a square C with several groups, such as JᵀJ.
 ///
 /// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp stands
-/// above and Wᵀ below. A [`Part`] stands for itself in both places: of `Part::Lower` is made
-/// exactly what C has on and below its diagonal.
+/// above and Wᵀ below. A [`Part`] converts to itself in both places: `Part::Lower` computes exactly
+/// what C has on and below its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GramParts {
-    /// What of the diagonal groups.
+    /// The part of the groups on the diagonal.
     pub diagonal: Part,
-    /// Which of the groups beside the diagonal, each of them whole.
+    /// The groups beside the diagonal that are computed, each of them whole.
     pub between: Part,
 }
 
@@ -21,7 +21,7 @@ impl From<Part> for GramParts {
 }
 
 impl GramParts {
-    /// What is made of the group at (`row`, `col`).
+    /// The part of the group at (`row`, `col`). `None` if it is not computed.
     pub(crate) fn of(self, row: usize, col: usize) -> Option<Part> {
         let made = match self.between {
             Part::Full => true,

@@ -1,12 +1,12 @@
 //! The sum of products of several inner groups, whose patterns differ. Kernel: `cl/product/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …], and the operand pairs of that
-//! product, planned once, say which blocks sum to which, in ascending order. Of that plan nothing
-//! is multiplied.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of that
+//! product, planned once, name the blocks of each sum in ascending order. The product itself is not
+//! computed.
 use crate::{
     BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
-    product::{Method, Part, PlannedProduct, Room, Scaling, Side},
+    product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -36,18 +36,19 @@ pub(crate) struct GroupSum<T: Element> {
 }
 
 impl<T: Element> GroupSum<T> {
-    /// For matrices with these patterns, at least two, of one size and block shape.
+    /// Plans the sum of matrices with these patterns: at least two, of one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern]) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
         let joined = crate::product::join_patterns(work, first.arrays.nrows, columns)?;
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
-        let side = |pattern: Arc<PatternArrays>| Side { pattern, shape: BlockShape::SCALAR, transposed: false };
+        let factor =
+            |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
         let group_size = 256.min(device.info().max_group_size);
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::new(work, &side(joined), &side(stacked), Part::Full, Method::Auto)?,
+            union: PlannedProduct::new(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,
             area: first.array_shape.area(),
             group_size,
         })
@@ -58,9 +59,15 @@ impl<T: Element> GroupSum<T> {
         &self.union.c
     }
 
-    /// C = alpha·(P0 + P1 + …) + beta·C, the blocks of P0, P1, … being in `parts` one after
-    /// another, without padding.
-    pub fn run(&self, work: &Work, parts: &Buffer<T>, scaling: Scaling<T::Arithmetic>, c: Room<'_, T>) -> Result<()> {
+    /// C = alpha·(P0 + P1 + …) + beta·C. `parts` holds the blocks of P0, P1, … one after another,
+    /// without padding.
+    pub fn run(
+        &self,
+        work: &Work,
+        parts: &Buffer<T>,
+        scaling: Scaling<T::Arithmetic>,
+        c: Destination<'_, T>,
+    ) -> Result<()> {
         let Scaling { alpha, beta } = scaling;
         for (pair, run_end, first) in self.union.runs() {
             let nnz = run_end.len();

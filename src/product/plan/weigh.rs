@@ -1,11 +1,11 @@
-//! T = W·J for a block-diagonal W: a scaling of J's blocks into room of their own, on J's pattern.
+//! T = W·J for a block-diagonal W: J's blocks scaled, on J's pattern.
 //! Kernels: `cl/product/weigh.cl`.
 use super::{DeviceWeights, Weights};
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Element, Error, Matrix, Pattern, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
     planned::prepared::same_device,
-    resident::{DeviceCbc, PatternArrays},
+    resident::{DeviceCbc, PatternArrays, ScratchMatrix, TakenMatrix},
 };
 
 kernel! {
@@ -31,23 +31,23 @@ kernel! {
     }
 }
 
-/// One item per element: nothing here depends on the size.
+/// One item per element: no result depends on the size.
 const GROUP_SIZE: usize = 256;
 
-/// The kernel, and the room for T.
-pub(crate) struct Weigh<T: Element> {
+/// W·J, prepared: the kernel, and scratch for T.
+pub(crate) struct ApplyWeights<T: Element> {
     kernel: Kernel<WeighEntries<'static, T>>,
-    /// Block row of each entry of row-major matrices; the arrays of the others have it.
+    /// The block row of each entry if matrices are row-major; otherwise it is in the arrays.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
     /// Sides of J's blocks.
     shape: BlockShape,
-    pub t: DeviceCbc<T>,
+    pub t: ScratchMatrix<T>,
 }
 
-impl<T: Element> Weigh<T> {
-    /// For a J with this pattern and a W with the pattern `weights`, [`block_diagonal`].
+impl<T: Element> ApplyWeights<T> {
+    /// Prepares for a J with this pattern and a W with the pattern `weights`, a [`block_diagonal`].
     pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
         let group_size = GROUP_SIZE.min(device.info().max_group_size);
@@ -71,14 +71,12 @@ impl<T: Element> Weigh<T> {
             }
             false => None,
         };
-        let stride = shape.area();
-        let values = work.buffer(arrays.nnz() * stride)?;
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
             rows_by_entry,
             weights: weights.clone(),
             shape,
-            t: DeviceCbc { pattern: arrays.clone(), shape: j.array_shape, stride, values },
+            t: ScratchMatrix::reserve(work, j)?,
         })
     }
 
@@ -98,31 +96,33 @@ impl<T: Element> Weigh<T> {
         Ok(())
     }
 
-    /// T = W·J. The caller has checked both.
+    /// Enqueues T = W·J. The caller has checked both.
     pub fn run<M: Matrix<Element = T>>(
-        &mut self,
+        &self,
         work: &Work,
         j: &DeviceCbc<T>,
         weights: DeviceWeights<'_, M>,
-    ) -> Result<()> {
+    ) -> Result<TakenMatrix<'_, T>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), GROUP_SIZE.min(self.device().info().max_group_size));
-        // What is not read is given J's blocks.
+        // J's blocks stand in for arguments that are not read.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
         let (weight, rows_per_weight) =
             self.vector(weights).map_or((&j.values, 0), |(vector, rows)| (&vector.values, rows));
+        let mut t = self.t.take(work)?;
         let args = WeighEntries {
             block_row: self.rows_by_entry.as_ref().unwrap_or(&j.row_idx),
             j_values: &j.values,
             information,
             weight,
-            t_values: &mut self.t.values,
+            t_values: &mut t.values,
             nnz: nnz as u32,
             j_stride: j.stride as u32,
             information_stride: stride as u32,
             rows_per_weight: rows_per_weight as u32,
         };
-        self.kernel.launch(work, Grid::items(nnz * self.shape.area(), group_size), args)
+        self.kernel.launch(work, Grid::items(nnz * self.shape.area(), group_size), args)?;
+        Ok(t)
     }
 
     /// The weights beside information matrices, and how many scalar rows share one.
@@ -150,17 +150,18 @@ impl<T: Element> Weigh<T> {
             Weights::Scaled { .. } => sums + 1,
             Weights::BlockRows(_) | Weights::Rows(_) => 1,
         };
-        (self.t.nnz() * self.shape.area()) as u64 * of_element
+        (self.t.pattern().nnz() * self.shape.area()) as u64 * of_element
     }
 
-    /// Bytes of device memory held, size classes included; the patterns of T and W are others'.
+    /// Bytes of device memory held, size classes included. The patterns of T and W belong to
+    /// others.
     pub fn bytes(&self) -> u64 {
         let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
-        rows + self.t.values.bytes()
+        rows + self.t.bytes()
     }
 }
 
-/// `n` blocks of `side` x `side` on the diagonal.
+/// The pattern of `n` blocks of `side` x `side` on the diagonal.
 pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let host = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
     let arrays = PatternArrays::upload(work, &host)?;

@@ -1,14 +1,18 @@
-//! T = W·op(B), for the last factor of a product: cell by cell into room that the plan holds.
-use super::{DeviceWeights, Weigh, Weights, block_diagonal, cell::Side, kind::Arrays};
+//! T = W·op(B), for the last factor of a product, cell by cell.
+use super::{ApplyWeights, DeviceWeights, Weights, block_diagonal, cell::FactorGrid, kind::Arrays};
 use crate::{
-    DeviceMatrix, DevicePattern, Error, Matrix, Result, device::Work, groups::Cells, plan::Planned,
+    DevicePattern, Error, Matrix, Result,
+    device::Work,
+    groups::Cells,
+    plan::Planned,
+    resident::{ScratchMatrix, TakenMatrix},
     structure::Transpose,
 };
 
 pub(super) struct Weighing<M: Matrix> {
-    /// The transpose of B, if that is what is weighed.
+    /// The transpose of B, if the weights multiply that.
     turned: Option<Cells<Turned<M>>>,
-    weigh: Cells<Weigh<M::Element>>,
+    weigh: Cells<ApplyWeights<M::Element>>,
     /// The pattern of W as a block-diagonal matrix, for each group of rows of op(B).
     pub patterns: Vec<DevicePattern>,
     pub bytes: u64,
@@ -17,15 +21,15 @@ pub(super) struct Weighing<M: Matrix> {
 /// A cell of Bᵀ.
 struct Turned<M: Matrix> {
     plan: Transpose<M>,
-    matrix: DeviceMatrix<M>,
+    matrix: ScratchMatrix<M::Element>,
 }
 
 impl<M: Matrix> Weighing<M> {
-    pub fn new(work: &Work, b: Side<'_>) -> Result<Self> {
+    pub fn new(work: &Work, b: FactorGrid<'_>) -> Result<Self> {
         let turned = match b.transposed {
             true => Some(b.cells.try_transpose(|pattern| -> Result<_> {
                 let plan = Transpose::new(pattern)?;
-                Ok(Turned { matrix: plan.output()?, plan })
+                Ok(Turned { matrix: ScratchMatrix::reserve(work, plan.pattern())?, plan })
             })?),
             false => None,
         };
@@ -33,9 +37,9 @@ impl<M: Matrix> Weighing<M> {
             turned.as_ref().map_or_else(|| b.cells.clone(), |turned| turned.map(|cell| cell.plan.pattern().clone()));
         let diagonal = |group: &crate::groups::Group| block_diagonal(work, group.blocks, group.side, M::ROW_MAJOR);
         let patterns = b.rows().iter().map(diagonal).collect::<Result<Vec<_>>>()?;
-        let weigh = cells.try_map_places(|(row, _), pattern| Weigh::new(work, pattern, &patterns[row]))?;
+        let weigh = cells.try_map_places(|(row, _), pattern| ApplyWeights::new(work, pattern, &patterns[row]))?;
         let of_turned = |turned: &Cells<Turned<M>>| -> u64 {
-            turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.cbc.values.bytes()).sum()
+            turned.iter().map(|(_, cell)| cell.plan.cost().device_bytes + cell.matrix.bytes()).sum()
         };
         let bytes = turned.as_ref().map_or(0, of_turned)
             + patterns.iter().map(DevicePattern::device_bytes).sum::<u64>()
@@ -45,11 +49,7 @@ impl<M: Matrix> Weighing<M> {
 
     /// The patterns of T's cells, and its groups.
     pub fn pattern(&self) -> Cells<DevicePattern> {
-        self.weigh.map(|weigh| DevicePattern {
-            arrays: weigh.t.pattern.clone(),
-            array_shape: weigh.t.shape,
-            row_major: M::ROW_MAJOR,
-        })
+        self.weigh.map(|weigh| weigh.t.pattern().clone())
     }
 
     /// Floating-point operations with weights of these kinds, one for each group of rows.
@@ -70,28 +70,21 @@ impl<M: Matrix> Weighing<M> {
         })
     }
 
-    /// T of the cells `b` as they are stored. The caller has checked both.
-    pub fn run<'a>(
-        &'a mut self,
+    /// Enqueues T for the cells `b` as they are stored. The caller has checked both.
+    pub fn run(
+        &self,
         work: &Work,
         b: &Arrays<'_, M::Element>,
         weights: &[DeviceWeights<'_, M>],
-    ) -> Result<Arrays<'a, M::Element>> {
-        for ((row, col), cell) in self.weigh.iter_mut() {
-            let stored = match &mut self.turned {
-                None => b.get(row, col).copied(),
-                Some(turned) => match (turned.get_mut(row, col), b.get(col, row)) {
-                    (Some(Turned { plan, matrix }), Some(stored)) => {
-                        plan.turn(work, stored, &mut matrix.cbc)?;
-                        Some(&matrix.cbc)
-                    }
-                    _ => None,
-                },
-            };
-            if let Some(stored) = stored {
-                cell.run::<M>(work, stored, weights[row])?;
+    ) -> Result<Cells<TakenMatrix<'_, M::Element>>> {
+        self.weigh.try_map_places(|(row, col), cell| match &self.turned {
+            None => cell.run::<M>(work, b.get(row, col).expect("of B's grid"), weights[row]),
+            Some(turned) => {
+                let Turned { plan, matrix } = turned.get(row, col).expect("of the same grid");
+                let mut matrix = matrix.take(work)?;
+                plan.turn(work, b.get(col, row).expect("of B's grid"), &mut matrix)?;
+                cell.run::<M>(work, &matrix, weights[row])
             }
-        }
-        Ok(self.weigh.map(|weigh| &weigh.t))
+        })
     }
 }

@@ -1,20 +1,19 @@
 //! The weights of a product: [`Weights`].
 use crate::{DeviceMatrix, DeviceVector, Matrix};
 
-/// What the residuals of J·x - b are weighed with: a block-diagonal W, one block for each block row
-/// of J.
+/// The weights of the residuals J·x - b: a block-diagonal W with a block for each block row of J.
 ///
-/// `I` is a block-diagonal matrix, `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for products
-/// on a device, their host's for [`reference::gram_weighted`](crate::reference::gram_weighted),
-/// `()` for plans of patterns. Blocks of W are used as they are: whether they are symmetric is not
-/// checked.
+/// `I` is a block-diagonal matrix and `V` a vector: [`DeviceMatrix`] and [`DeviceVector`] for
+/// products on a device, host types for
+/// [`reference::gram_weighted`](crate::reference::gram_weighted), `()` for plans of patterns.
+/// Blocks of W are used as they are; their symmetry is not checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Weights<I, V> {
     /// A full information matrix for each block row (edge, observation): with J of n block rows of
     /// r scalar rows, n x n blocks of r x r, all on the diagonal and none missing.
     Information(I),
-    /// The same, each multiplied by a number: robust losses on Mahalanobis distances. `weights` has
-    /// n elements.
+    /// Information matrices, each multiplied by a number, as for robust losses on Mahalanobis
+    /// distances. `weights` has n elements.
     Scaled {
         /// The information matrices.
         information: I,
@@ -31,7 +30,7 @@ pub enum Weights<I, V> {
 pub(crate) type DeviceWeights<'a, M> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<<M as Matrix>::Element>>;
 
 impl<I, V> Weights<I, V> {
-    /// Which weights, without their values.
+    /// The kind of weights, without their values.
     pub(crate) fn kind(&self) -> Weights<(), ()> {
         match self {
             Self::Information(_) => Weights::Information(()),
@@ -43,7 +42,7 @@ impl<I, V> Weights<I, V> {
 }
 
 impl<I: Copy, V> Weights<I, V> {
-    /// The block-diagonal matrix, where there is one.
+    /// The block-diagonal matrix, if there is one.
     pub(crate) fn information(&self) -> Option<I> {
         match self {
             Self::Information(information) | Self::Scaled { information, .. } => Some(*information),

@@ -10,7 +10,7 @@ use crate::{
         join::join,
         method::Method,
         planned::PlannedProduct,
-        problem::{Done, Operands, Part, Scaling, Side, Spec},
+        problem::{Counts, FactorPattern, Operands, Part, Scaling, Spec},
         tuning::Tuning,
     },
     reference,
@@ -18,11 +18,11 @@ use crate::{
 };
 
 /// Both methods had columns, and together all of them.
-fn check_bins(done: &Done, columns: usize) {
-    let of_bins = done.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
-    assert_eq!(of_bins, (columns as u64, done.products), "{:?}", done.bins);
-    assert_eq!(done.bins.len(), 2, "{:?}", done.bins);
-    assert!(done.bins.iter().any(|bin| bin.method == Method::Serial));
+fn check_bins(counts: &Counts, columns: usize) {
+    let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
+    assert_eq!(of_bins, (columns as u64, counts.products), "{:?}", counts.bins);
+    assert_eq!(counts.bins.len(), 2, "{:?}", counts.bins);
+    assert!(counts.bins.iter().any(|bin| bin.method == Method::Serial));
 }
 
 /// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it took.
@@ -35,11 +35,11 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
     let product = OneShot::new(&device, &operands, Method::Serial)?;
     let mut bands = Vec::new();
-    let done = product.multiply(&work, &operands, |band| {
+    let counts = product.multiply(&work, &operands, |band| {
         bands.push(band.download(&Work::new(&device, None))?);
         Ok(())
     })?;
-    check_bins(&done, b.ncols());
+    check_bins(&counts, b.ncols());
     assert!(work.peak_bytes() <= limit.unwrap_or(u64::MAX));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for band in bands {
@@ -52,7 +52,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     assert_eq!((&col_ptr[..], &row_idx[..]), (want.pattern().col_ptr(), want.pattern().row_idx()));
     let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     assert!(bits(&values) == bits(want.values()), "aligned {alignment:?}, within {limit:?}");
-    Ok(done.bands)
+    Ok(counts.bands)
 }
 
 /// A with a dense row, which makes runs that are cut; B with columns from none to thousands of products.
@@ -95,11 +95,11 @@ fn planned() -> Result<()> {
     let j = generate::power_law(300, 2000, shape, Values::Real, 5)?;
     let work = Work::new(&device, None);
     let dj = DeviceCbc::upload(&work, j.as_cbc())?;
-    let side = |transposed| Side { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
-    let (left, right) = (side(true), side(false));
+    let factor = |transposed| FactorPattern { pattern: dj.pattern.clone(), shape: dj.shape, transposed };
+    let (left, right) = (factor(true), factor(false));
     let planned = |part, limit| -> Result<usize> {
         let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
-        let spec = Spec::of_sides(&left, &right, part);
+        let spec = Spec::of_factors(&left, &right, part);
         let planning = Work::new(&device, limit);
         let plan = PlannedProduct::<f64>::tuned(&planning, (&left, &right), tuning, &spec, Method::Serial)?;
         assert_eq!(plan.bins.iter().map(|bin| bin.columns).sum::<u64>(), j.ncols() as u64, "{:?}", plan.bins);
@@ -137,11 +137,11 @@ fn a_method_may_have_no_columns() -> Result<()> {
         let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
         let mut bands = Vec::new();
-        let done = OneShot::new(&device, &operands, Method::Serial)?.multiply(&work, &operands, |band| {
+        let counts = OneShot::new(&device, &operands, Method::Serial)?.multiply(&work, &operands, |band| {
             bands.push(band);
             Ok(())
         })?;
-        assert_eq!(done.bins.len(), 1);
+        assert_eq!(counts.bins.len(), 1);
         let c = Cbc::from_cbc(join(&work, &operands, bands)?.download(&work)?)?;
         assert!(c == reference::multiply(&a, &b)?);
     }

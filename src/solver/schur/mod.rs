@@ -18,7 +18,7 @@ use crate::{
     error::Dimensions,
     events::ms,
     matrix::Part,
-    product::{Method, PlannedProduct, Side},
+    product::{FactorPattern, Method, PlannedProduct},
     structure::Scalars,
 };
 use base::Base;
@@ -104,7 +104,7 @@ impl<T: Real> Schur<T> {
         let (start, work) = (Instant::now(), &Work::new(u.device(), None));
         elimination::check_patterns::<T>(work, [u, w, v])?;
         let (z, zt) = (side(w, false), side(w, true));
-        PlannedProduct::<T>::ask_onto(work.device(), &z, &zt, Part::Lower)?;
+        PlannedProduct::<T>::ask_retarget(work.device(), &z, &zt, Part::Lower)?;
         structure::Kernels::new(work.device())?;
         Elimination::<T>::ask(work.device(), w.shape())?;
         Base::<T>::ask(work.device(), w.shape().rows())?;
@@ -114,7 +114,7 @@ impl<T: Real> Schur<T> {
         elimination::check_diagonal(work, v)?;
         let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower, Method::Auto)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
-        product.onto(work, &places, pattern.clone())?;
+        product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());
         tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "Schur complement planned");
         let pattern = DevicePattern { arrays: pattern, array_shape: u.array_shape, row_major: false };
@@ -260,6 +260,6 @@ fn dimensions(pattern: &DevicePattern) -> Dimensions {
 }
 
 /// A factor of Z·Zᵀ; Z has the pattern of W.
-fn side(w: &DevicePattern, transposed: bool) -> Side {
-    Side { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
+fn side(w: &DevicePattern, transposed: bool) -> FactorPattern {
+    FactorPattern { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
 }

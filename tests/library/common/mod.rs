@@ -1,18 +1,20 @@
-//! What the integration tests share: the device they run on, and matrix families with small integer values, so that sums are exact.
+//! Shared parts of the integration tests: the device they run on, and matrix families. Values are
+//! small integers, so that sums are exact.
 #![allow(dead_code)] // each program uses its part
 use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Result, product::Report};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use std::{path::PathBuf, sync::OnceLock};
 
-/// The device named by `BLOCKMUL_TEST_DEVICE`, else any. Without one the tests fail, they do not skip.
+/// The device named by `BLOCKMUL_TEST_DEVICE`, otherwise any. Without a device the tests fail; they
+/// do not skip.
 pub fn device() -> Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
     DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
 }
 
-/// A·B with options, from host to host; a matrix that is both factors is uploaded once.
+/// A·B with options, from host to host. A matrix that is both factors is uploaded once.
 pub fn to_host<M: Matrix>(
     device: &Device,
     a: &M,
@@ -24,14 +26,14 @@ pub fn to_host<M: Matrix>(
     options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
 }
 
-/// A file below the folder named by `BLOCKMUL_DATA`, where it is there.
+/// A file below the folder named by `BLOCKMUL_DATA`, if it exists.
 pub fn data(path: &str) -> Option<PathBuf> {
     let file = PathBuf::from(std::env::var_os("BLOCKMUL_DATA")?).join(path);
     file.exists().then_some(file)
 }
 
-/// A Python with a package whose `modules` it imports: the one `BLOCKMUL_PYTHON` names, else whichever there is. Without one the tests say
-/// so and pass, but not where CI is set.
+/// A Python with a package whose `modules` it imports: the one that `BLOCKMUL_PYTHON` names,
+/// otherwise any that is found. Without one the tests print a line and pass, unless CI is set.
 pub fn python(package: &str, modules: &str) -> Option<String> {
     let named = std::env::var("BLOCKMUL_PYTHON").ok();
     let candidates = named.map_or(vec!["python3".into(), "/usr/bin/python3".into()], |named| vec![named]);
@@ -48,7 +50,7 @@ pub fn python(package: &str, modules: &str) -> Option<String> {
     found
 }
 
-/// The same pattern and the same bits in every block; how far blocks lie apart may differ.
+/// Checks for the same pattern and the same bits in every block; strides may differ.
 pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
     assert_eq!(got.pattern, want.pattern, "{what}: pattern");
@@ -74,7 +76,7 @@ impl Random {
     }
 }
 
-/// Where the entries of a test matrix are.
+/// The distribution of the entries of a test matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     Uniform,

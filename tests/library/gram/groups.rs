@@ -31,7 +31,8 @@ fn by_rows<T: Element>(m: &BlockGroups<Cbc<T>>) -> BlockGroups<Bsr<T>> {
     BlockGroups::new(m.row_groups().to_vec(), m.col_groups().to_vec(), cells).unwrap()
 }
 
-/// Products of rows A by B: two cells sum three products, one sums two, one is a single product, one is not there.
+/// Factors of a product of groups. Two cells of it sum three products, one sums two, two are a
+/// single product, one is empty.
 pub fn operands(values: Values) -> (BlockGroups<Cbc<f64>>, BlockGroups<Cbc<f64>>) {
     let inner = [(12, 9), (20, 3), (7, 2)];
     let a = grid(&[(15, 2), (9, 6)], &inner, &[(1, 2)], values, 1);
@@ -75,7 +76,8 @@ const ALL_PARTS: [GramParts; 5] = [
     GramParts { diagonal: Part::Full, between: Part::Lower },
 ];
 
-/// Observations, and rows of two other kinds that have some of the groups: their Hessians have other patterns, which are united.
+/// Observations, and rows of two other kinds that have some of the groups. Their Hessians have
+/// different patterns, which are united.
 pub fn residuals(values: Values) -> BlockGroups<Cbc<f64>> {
     grid(&[(60, 2), (13, 6), (5, 1)], &[(9, 9), (25, 3), (3, 4)], &[(1, 1), (2, 0), (2, 1)], values, 7)
 }
@@ -107,7 +109,7 @@ fn grams_of_groups_have_the_bits_of_the_reference() {
     }
 }
 
-/// Weights of another kind for each group of rows.
+/// Checks weights of another kind for each group of rows.
 fn weighted_groups<M: Matrix>(j: &BlockGroups<M>, information: &M) {
     let cast = |values: Vec<f64>| cast::<M::Element>(&values);
     let (rows, blocks) = (cast(numbers(13 * 6, Values::Integer, 1)), cast(numbers(5, Values::Integer, 2)));
@@ -159,7 +161,7 @@ fn sums_over_groups_are_scaled_once() {
         let mut starts = Vec::new();
         for (row, col) in [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
             let n = want.get(row, col).unwrap().values().len();
-            // What is not read may be anything.
+            // NaN, because it must not be read.
             let start = if beta == 0.0 { vec![f64::NAN; n] } else { numbers(n, Values::Real, 4) };
             h.get_mut(row, col).unwrap().write_values(&start).unwrap();
             starts.push(((row, col), start));

@@ -1,4 +1,5 @@
-//! JᵀJ, JᵀWJ and matrices of groups against serial references, to the bit, and against dense products of whole numbers.
+//! JᵀJ, JᵀWJ and matrices of groups: compared with serial references to the bit, and with dense
+//! products of integers.
 mod groups;
 mod refusals;
 mod weighted;
@@ -53,13 +54,13 @@ fn cast<T: Element>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&x| T::from_f64(x)).collect()
 }
 
-/// n blocks on the diagonal, not symmetric: what is asked is W, whatever it is.
+/// n blocks on the diagonal that are not symmetric: W may be any matrix.
 fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> {
     let pattern = blockmul::matrix::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
     Cbc::new(pattern, shape(side, side), numbers(n * side * side, values, seed)).unwrap()
 }
 
-/// Rows of 0 to many blocks.
+/// A matrix whose rows have from 0 to many blocks.
 fn jacobian(rows: usize, cols: usize, block: BlockShape, values: Values, seed: u64) -> Cbc<f64> {
     generate::uniform(rows, cols, 4.min(rows), block, values, seed).unwrap()
 }
@@ -80,7 +81,8 @@ fn triangle(lengths: &[u64]) -> u64 {
 
 #[test]
 fn a_triangle_takes_exactly_the_products_it_is_made_of() {
-    // A pose graph has rows of one and two blocks; with factors of three and seven poses and rows of none, all degrees mix.
+    // A pose graph has rows of one and two blocks. Factors of three and seven poses and empty rows
+    // are added, so that all degrees mix.
     let graph = generate::pose_graph_jacobian(60, 80, 3, Values::Real, 1).unwrap();
     let mut random = Random(5);
     let mut places: Vec<(usize, usize)> = graph.blocks().map(|(row, col, _)| (row, col)).collect();
@@ -110,7 +112,7 @@ fn a_triangle_takes_exactly_the_products_it_is_made_of() {
 #[test]
 fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
     let j = generate::bundle_adjustment_jacobian(10, 70, 3, 9, Values::Real, 2).unwrap();
-    // Priors on cameras: rows of one block beside those of two; and a third group, of four parameters in all rows.
+    // A second matrix has a third group, of four parameters in all rows.
     let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
     let rows = camera.nrows();
     let shared = Cbc::new(
@@ -193,7 +195,7 @@ fn nothing_is_planned_too() {
         plan.execute(Inputs::of(&j).weights(Weights::Rows(&weights)), &mut h).unwrap();
         assert_eq!(h.download().unwrap(), Csc::from_triplets(cols, cols, []).unwrap());
     }
-    // No groups at all; groups without cells; cells without blocks, of which two are added.
+    // No groups at all; groups without cells; cells without blocks, two of which are added.
     let none = BlockGroups::<Cbc<f64>>::new(vec![], vec![], vec![]).unwrap();
     let group = |blocks, side| Group { blocks, side };
     let no_cells = BlockGroups::<Cbc<f64>>::new(vec![group(4, 2)], vec![group(3, 1)], vec![None]).unwrap();

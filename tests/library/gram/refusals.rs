@@ -1,4 +1,4 @@
-//! Operands that do not belong.
+//! Refusal of operands that do not match.
 use super::{
     groups::{grid, operands},
     *,
@@ -19,7 +19,7 @@ fn what_does_not_belong_is_refused() {
         plan.execute(Inputs::of(&j).weights(Weights::Rows(&short)), &mut h),
         Err(Error::Length { found: 19, expected: 40, .. })
     ));
-    // A block-diagonal matrix made elsewhere is taken; one with a block beside the diagonal is not.
+    // A block-diagonal matrix made elsewhere is accepted; one with a block off the diagonal is not.
     let own = device().upload(&block_diagonal(20, 2, Values::Real, 1)).unwrap();
     plan.execute(Inputs::of(&j).weights(Weights::Information(&own)), &mut h).unwrap();
     let shifted =
@@ -85,7 +85,7 @@ fn groups_that_do_not_meet_are_refused() {
     let other = device().upload_groups(&other).unwrap();
     let message = text(plan.execute((&other, &db), &mut c));
     assert!(message.starts_with("group (0, 0) of A has not the pattern of the plan"), "{message}");
-    // Matrices that are on a device already, put together there.
+    // Matrices that are already on a device are put together there.
     let put = DeviceGroups::new(&device(), a.row_groups().to_vec(), a.col_groups().to_vec(), da.into_cells()).unwrap();
     plan.execute((&put, &db), &mut c).unwrap();
     let elsewhere = Device::open(device().info()).unwrap();

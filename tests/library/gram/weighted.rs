@@ -1,7 +1,7 @@
-//! JᵀWJ.
+//! Tests of JᵀWJ.
 use super::*;
 
-/// All weights there are, on J as `M`, against the reference.
+/// Checks all kinds of weights against the reference, with J as `M`.
 fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Element], per_row: &[M::Element]) {
     let dj = device().upload(j).unwrap();
     let dw = device().upload(information).unwrap();
@@ -28,7 +28,7 @@ fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Elem
 }
 
 fn every_type<T: Element>(values: Values) {
-    // Compiled kernels and the general one, tall, wide and square; one residual.
+    // Compiled kernels and the general one: tall, wide and square blocks, and one residual.
     for (seed, (r, c)) in [(2, 9), (2, 3), (6, 6), (1, 1), (3, 5), (1, 7)].into_iter().enumerate() {
         let (n, seed) = (40, seed as u64);
         let j = jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
@@ -63,7 +63,7 @@ fn weighted_grams_of_scalars_and_of_rows() {
     }
 }
 
-/// The order of operations, spelled out with products alone, and the values, by dense matrices.
+/// The order of operations is that of single products, and the values are those of dense matrices.
 #[test]
 fn the_reference_of_weighted_grams_is_what_it_says() {
     let (n, r, c) = (30, 3, 4);
@@ -97,7 +97,7 @@ fn the_reference_of_weighted_grams_is_what_it_says() {
                 Part::Upper => row <= col,
                 _ => true,
             };
-            // What is not stored is zero, or is not asked for.
+            // An entry that is not stored is zero, or outside the part.
             let stored = h.to_dense();
             for (i, k) in
                 (0..10 * c).flat_map(|i| (0..10 * c).map(move |k| (i, k))).filter(|&(i, k)| in_part(i / c, k / c))
@@ -128,7 +128,7 @@ fn weights_of_one_change_no_bit() {
     assert_eq!(flops(Weights::Information(())), plain.cost().flops + 4 * 2 * 9 * j.nnz() as u64);
 }
 
-/// S = U - Eᵀ·V⁻¹·E, a Schur complement, from a weighted gram.
+/// A weighted gram gives a Schur complement, S = U - Eᵀ·V⁻¹·E.
 #[test]
 fn a_schur_complement_is_a_weighted_gram_subtracted() {
     let e = jacobian(80, 12, shape(3, 6), Values::Real, 1); // points by cameras

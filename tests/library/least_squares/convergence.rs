@@ -1,8 +1,8 @@
-//! What converged means, and how damping follows the steps.
+//! Tests of the stop criteria, and of how damping follows the steps.
 use super::*;
 use blockmul::{Device, solver::problem::Linearization};
 
-/// Costs in other units: the same iterations, however small or large the gradient is.
+/// Costs in other units take the same iterations, however small or large the gradient is.
 #[test]
 fn convergence_is_the_same_in_all_units() {
     let at = |scale: f64| {
@@ -14,7 +14,7 @@ fn convergence_is_the_same_in_all_units() {
         (solution.iterations.len(), solution.cost / scale)
     };
     let (iterations, cost) = at(1.0);
-    // Powers of 2 change no bit but those of the exponent.
+    // Powers of 2 change only the bits of the exponent.
     for scale in [2f64.powi(-70), 2f64.powi(70)] {
         let found = at(scale);
         assert_eq!(found.0, iterations, "{scale}");
@@ -22,7 +22,7 @@ fn convergence_is_the_same_in_all_units() {
     }
 }
 
-/// A step that damping made short lowers the cost by little, wherever it is made.
+/// A step that damping made short lowers the cost only a little, anywhere.
 #[test]
 fn short_steps_by_damping_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -32,7 +32,7 @@ fn short_steps_by_damping_are_not_convergence() {
     assert!((damped.cost / usual.cost - 1.0).abs() < 1e-6, "{} {}", damped.cost, usual.cost);
 }
 
-/// A problem whose steps lead the wrong way.
+/// A problem whose steps lead in the wrong direction.
 struct Backwards(GraphProblem<Plane>);
 
 impl LeastSquares for Backwards {
@@ -87,7 +87,8 @@ fn measurements_that_agree_are_met_to_rounding() {
     }
 }
 
-/// Robust losses come down slowly, with hardly any damping wanted: steps are not thrown away by asking for less than the system needs.
+/// Robust losses converge slowly and need little damping. Steps must not be lost because damping
+/// sinks below what the system needs.
 #[test]
 fn damping_stays_where_systems_can_be_solved() {
     for loss in [Loss::Huber(0.1), Loss::Cauchy(0.1)] {

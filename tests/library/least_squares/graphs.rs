@@ -1,4 +1,5 @@
-//! Graphs of poses and landmarks: what holds them, where they start, where they end, weights and losses.
+//! Graphs of poses and landmarks: what is held, start and end of the iterations, weights and
+//! losses.
 use super::*;
 
 #[test]
@@ -13,7 +14,7 @@ fn what_holds_a_graph_is_fixed_or_first() {
     assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
-    // Of pose 0 nothing is known: the first that something is known of.
+    // Pose 0 has no measurements: the first pose that has one is held.
     let later = |graph: &mut PoseGraph<Plane>| {
         graph.steps.retain(|step| step.from > 2 && step.to > 2);
         graph.sightings.retain(|one| one.pose > 2);
@@ -35,14 +36,14 @@ fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2
     }
     assert!((costs[0] - costs[1]).abs() < 1e-5 * costs[0], "{costs:?}");
 
-    // Measurements that agree are met by the chordal start alone.
+    // The chordal start alone satisfies measurements that agree.
     let problem = GraphProblem::new(exact.clone(), Loss::Squared).unwrap();
     let nowhere = GraphState { poses: vec![graph.poses[0]; graph.poses.len()], landmarks: graph.landmarks.clone() };
     let started = chordal(&problem.with_state(nowhere), &device()).unwrap();
     assert!(problem.cost(&started) < 1e-12, "{}", problem.cost(&started));
 }
 
-/// The sum over what was measured at the truth, which is the start of the same walk without noise.
+/// χ² of the measurements at the truth, which is the start of the same walk without noise.
 fn at_truth<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>) -> f64 {
     let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
     2.0 * problem.cost(&GraphState { poses: exact.poses.clone(), landmarks: exact.landmarks.clone() })
@@ -76,7 +77,8 @@ fn what_is_fixed_stays_and_nothing_else_does() {
     assert_eq!(still, [7]);
 }
 
-/// What is fixed, and poses that no step leads to, stay where they are; a component that nothing holds is none to start from.
+/// Fixed poses and landmarks stay where they are, and so do poses that no step leads to. A
+/// component without a held pose is an error.
 #[test]
 fn a_chordal_start_moves_what_is_free() {
     let mut graph = in_space(&walk(20));
@@ -125,7 +127,7 @@ fn information_that_rewards_errors_is_refused_and_can_be_made_isotropic() {
     let refused = GraphProblem::new(graph.clone(), Loss::Squared).err().expect("an indefinite matrix").to_string();
     assert!(refused.contains("1 of ") && refused.contains("negative eigenvalues"), "{refused}");
     assert_eq!(graph.isotropic().indefinite(), None);
-    // What has no positive weight has none.
+    // An information matrix without a positive weight becomes zero.
     let mut graph = in_space(&walk(0));
     graph.steps[0].information = -Matrix6::identity();
     assert_eq!(graph.isotropic().steps[0].information, Matrix6::zeros());

@@ -1,5 +1,5 @@
-//! The solvers of least-squares problems on problems whose truth is known. `tools/problems`
-//! checks them on problems in use.
+//! The solvers of least-squares problems, on problems whose truth is known. `tools/problems` checks
+//! them on real problems.
 mod convergence;
 mod gradients;
 mod graphs;
@@ -84,7 +84,7 @@ fn a_bundle_adjustment_is_solved_better_than_the_truth_fits() {
     assert!(solution.initial_cost > 10.0 * at_truth && solution.cost < at_truth, "{} {at_truth}", solution.cost);
     assert_eq!(solution.stop, Stop::Converged);
     assert_eq!(solution.cost.to_bits(), problem.cost(&solution.state).to_bits());
-    // The same bits in another run.
+    // Another run gives the same bits.
     let again = solve(&problem, &options());
     let costs = |of: &Solution<_>| of.iterations.iter().map(|it| it.cost_after.to_bits()).collect::<Vec<_>>();
     assert_eq!(costs(&again), costs(&solution));
@@ -104,7 +104,8 @@ fn conjugate_gradients_come_to_the_same_cost() {
     assert!(matches!(refused, Err(Error::Argument(_))));
 }
 
-/// Without damping the gauge of a bundle adjustment is free: damping begins with the first step that cannot be made.
+/// Without damping the gauge of a bundle adjustment is free. Damping begins at the first step that
+/// cannot be computed.
 #[test]
 fn damping_begins_from_nothing_where_it_must() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -130,7 +131,7 @@ fn a_system_that_is_singular_however_damped_is_a_failure() {
 fn a_start_that_is_no_number_fails_and_says_so() {
     let mut adjustment = bundle_adjustment(&scene()).unwrap();
     let seen = adjustment.observations[0];
-    // In the plane of the camera.
+    // The point lies in the plane of the camera.
     adjustment.cameras[seen.camera as usize][..6].fill(0.0);
     adjustment.points[seen.point as usize] = [1.0, 2.0, 0.0];
     let problem = BundleProblem::new(adjustment, Loss::Squared).unwrap();

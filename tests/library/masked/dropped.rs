@@ -1,8 +1,8 @@
-//! Products without their small entries.
+//! Products whose small entries are dropped.
 use super::*;
 use crate::common::to_host;
 
-/// The product without its small entries is the reference's, whichever way it is made.
+/// Checks that the product without its small entries is the reference's, computed in each way.
 fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());

@@ -1,4 +1,5 @@
-//! Products on a mask, products without their small entries, triple products: against the serial reference, bit for bit.
+//! Masked products, products without their small entries, triple products: compared with the serial
+//! reference bit for bit.
 mod dropped;
 mod triple;
 
@@ -25,13 +26,13 @@ fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -
     generate::uniform(rows, cols, 4.min(rows), block, Values::Integer, seed).unwrap().cast()
 }
 
-/// A pattern of a family, with ones for the device to hold.
+/// A pattern of a family, with ones as values.
 fn mask(family: Family, rows: usize, cols: usize, seed: u64) -> Csc<f64> {
     let places = places(family, rows, cols, 5, &mut common::Random(seed));
     Csc::from_triplets(rows, cols, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap()
 }
 
-/// The whole product where `mask` has entries, zeros where only `mask` has.
+/// The entries of the whole product in `mask`, and zeros where only `mask` has entries.
 fn selected<T: Element>(whole: &Cbc<T>, mask: &Pattern) -> Cbc<T> {
     let area = whole.shape().area();
     let mut values = vec![T::from_f64(0.0); mask.nnz() * area];
@@ -47,7 +48,7 @@ fn selected<T: Element>(whole: &Cbc<T>, mask: &Pattern) -> Cbc<T> {
     Cbc::new(mask.clone(), whole.shape(), values).unwrap()
 }
 
-/// Products of A·B that fall on `mask`, counted one by one.
+/// Number of products of A·B that fall on `mask`, counted one by one.
 fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
     let of_column = |col: usize| {
         let on_mask = |&&row: &&u32| mask.column(col).contains(&row);
@@ -62,7 +63,7 @@ fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>)
     c.download().unwrap()
 }
 
-/// Shapes of all kernels: scalars, compiled ones, square and not, the general one.
+/// Shapes for all kernels: scalars, compiled ones, square and not, and the general one.
 const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (2, 3, 6), (3, 3, 3), (9, 2, 3), (5, 1, 4), (1, 32, 2)];
 
 fn every_shape<T: Element>() {
@@ -122,7 +123,7 @@ fn masks_of_every_family_and_operands_of_every_family() {
 
 #[test]
 fn real_values_and_runs_that_are_cut() {
-    // A row of so many by a column of as many: runs around a piece of 1024, and one of three pieces; and a place nothing falls on.
+    // A row times a column of this length: runs around a piece of 1024, and a run of three pieces.
     for length in [1023, 1024, 1025, 2500] {
         let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
         let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
@@ -132,7 +133,7 @@ fn real_values_and_runs_that_are_cut() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
         assert_eq!(plan.cost().products, length as u64);
     }
-    // The places of H of a pose graph in H·H.
+    // H·H on the pattern of H, for the H of a pose graph.
     let h = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
     let dh = device().upload(&h).unwrap();
     let plan = Product::of(&dh, &dh).mask(&dh.pattern()).plan().unwrap();
@@ -190,7 +191,7 @@ fn masks_are_refused_where_they_do_not_fit() {
 
 #[test]
 fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
-    // Many products for each entry of C.
+    // A product with many terms for each entry of C.
     let a = generate::uniform(400, 400, 40, shape(1, 1), Values::Real, 4).unwrap().cast::<f32>();
     let whole = reference::multiply(&a, &a).unwrap();
     let (da, dm) = (device().upload(&a).unwrap(), device().upload(&whole).unwrap());
@@ -228,5 +229,5 @@ fn alpha_and_beta_reach_the_places_without_products() {
     c.write_values(&[f64::NAN; 3]).unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     let found: Vec<u64> = c.download().unwrap().values().iter().map(|x| x.to_bits()).collect();
-    assert_eq!(found, [9.0f64, 0.0, 0.0].map(f64::to_bits), "what was there is not read, and the zeros are positive");
+    assert_eq!(found, [9.0f64, 0.0, 0.0].map(f64::to_bits), "old values are not read, and the zeros are positive");
 }

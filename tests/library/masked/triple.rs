@@ -1,4 +1,4 @@
-//! R·A·P and RᵀAR.
+//! Triple products R·A·P and RᵀAR.
 use super::*;
 
 fn triple_of<T: Element>(b: usize, m: usize) {
@@ -15,7 +15,7 @@ fn triple_of<T: Element>(b: usize, m: usize) {
     let flops = 2 * (reference::products(&a, &r) * b as u64 + reference::products(&r.transpose(), &right) * m as u64);
     assert_eq!(plan.cost().flops, flops * (b * m) as u64);
 
-    // R stored the other way, and another P.
+    // R stored transposed, and another P.
     let drt = device().upload(&r.transpose()).unwrap();
     let p = uniform::<T>(40, 9, shape(b, 2), 3);
     let dp = device().upload(&p).unwrap();
@@ -68,7 +68,7 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
         let want = selected(&reference::multiply(&now, &now).unwrap(), a.pattern());
         assert_eq!(bits(&m.download().unwrap()), bits(&want));
     }
-    // alpha and beta, and who is refused.
+    // alpha and beta, and factors that are refused.
     let before = c.download().unwrap();
     triple.execute((&dr, &da, &dr), Accum::into(&mut c).alpha(2.0).beta(-1.0)).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&before), "2C - C");

@@ -1,4 +1,5 @@
-//! One product on each way to a device and back: an own context and an application's, from the host in bands, device to device, by plan.
+//! One product on each way to a device and back. The context is our own or an application's. The
+//! product goes from the host in bands, from device to device, or by a plan.
 use super::*;
 use crate::{
     common::{Family, scalars},
@@ -65,7 +66,7 @@ fn in_an_application_s_context_on_its_buffers() -> Result<()> {
     Ok(())
 }
 
-/// By the `ocl` crate, whose loader of OpenCL is another.
+/// The same by the `ocl` crate, which loads OpenCL with a loader of its own.
 #[cfg(feature = "ocl")]
 #[test]
 fn in_a_context_of_the_ocl_crate() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Against dense nalgebra and against the library's general products.
+//! The Schur complement, compared with dense nalgebra and with the library's general products.
 use super::*;
 
 #[test]

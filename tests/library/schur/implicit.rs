@@ -1,4 +1,5 @@
-//! S as an operator: against the formed S and dense nalgebra within rounding, its other parts to the bit of the formed one's.
+//! S as an operator, compared with the formed S and dense nalgebra within rounding. Its other parts
+//! have the bits of the formed one's.
 use super::*;
 
 const DAMPINGS: [Damping; 3] = [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)];
@@ -18,12 +19,12 @@ fn column(x: &[f64]) -> DMatrix<f64> {
     DMatrix::from_column_slice(x.len(), 1, x)
 }
 
-/// The blocks on the diagonal, one after another.
+/// The values of the blocks on the diagonal, one block after another.
 fn on_diagonal<T: Real>(s: &Cbc<T>) -> Vec<T> {
     s.blocks().filter(|(i, j, _)| i == j).flat_map(|(.., block)| block.iter().copied().collect::<Vec<_>>()).collect()
 }
 
-/// U whole, of one that is stored whole or by its lower triangle.
+/// The whole U + damping, of a U that is stored whole or by its lower triangle.
 fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     let (mut u, c) = (DMatrix::zeros(problem.b_c.len(), problem.b_c.len()), problem.u.shape().rows());
     for (i, j, block) in problem.u.blocks().filter(|(i, j, _)| i >= j) {
@@ -33,7 +34,8 @@ fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     damped(&u, damping)
 }
 
-/// Each element of y is a sum like any other of the same products, rounded at most as often as there are terms on its way.
+/// Checks y within rounding. Each element is a sum of the same products in another order, rounded
+/// at most `roundings` times.
 fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<f64>, what: &str) {
     for (i, (&found, &want)) in found.iter().zip(want.iter()).enumerate() {
         // u·m / (1 - u·m) < 1.01·u·m
@@ -43,7 +45,8 @@ fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<
     }
 }
 
-/// The product against those of the formed S and of a dense one, the rest against the formed one's to the bit.
+/// Compares the product with those of the formed S and of a dense one, the rest with the formed
+/// one's to the bit.
 fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<f64>::new(&device(), problem);
     let (mut formed, mut schur) = (data.schur(), data.implicit());
@@ -60,17 +63,20 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let z = problem.w.to_dense() * inverse.transpose();
     let (u_size, z_size) = (u.abs(), z.abs());
 
-    // Formed: an element of S is at most `points` products and one of U', the row `cameras` products with x. As an operator: Zᵀ·x sums at
-    // most `cameras` products, Z·(Zᵀ·x) `points`, the three parts of U' `cameras`. Damping, alpha and the last additions round a few times.
+    // Formed: an element of S is at most `points` products and one of U', and each row has
+    // `cameras` products with x. As an operator: Zᵀ·x sums at most `cameras` products, Z·(Zᵀ·x)
+    // `points`, the three parts of U' `cameras`. Damping, alpha and the last additions round a few
+    // times.
     let roundings = 2 * (points + 2 * cameras) + 16;
     let s = formed.s().unwrap().download().unwrap();
     let dense = mirrored(&s.to_dense());
     let sizes = (&u_size + &z_size * z_size.transpose()) * x.abs();
     within(&y, &(&dense * &x), roundings, &sizes, &format!("{what}: formed"));
 
-    // V' = L·Lᵀ and Z = W·L⁻ᵀ are those of a V' and a W that are off by p + 1 roundings of |L|·|Lᵀ| and of |Z|·|Lᵀ| (Higham, Accuracy and
-    // Stability of Numerical Algorithms, 10.1 and 8.1): Z·Zᵀ by so many of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, M = |L⁻¹|·|L| having 1 on its diagonal. Once
-    // for each side.
+    // V' = L·Lᵀ and Z = W·L⁻ᵀ are exact for a V' and a W that are off by p + 1 roundings of
+    // |L|·|Lᵀ| and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and
+    // 8.1). So Z·Zᵀ is off by as many roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, where M = |L⁻¹|·|L|
+    // has 1 on its diagonal. This counts once for each side.
     let p = problem.v.shape().rows();
     let m = inverse.abs() * l.abs() + DMatrix::identity(points, points);
     let zm = &z_size * m;
@@ -109,7 +115,8 @@ fn every_kind_of_u_and_damping_agrees_with_the_formed_and_the_dense() {
 
 #[test]
 fn what_is_missing_is_zero() {
-    // Cameras 0 and 11 see nothing, and U has no block for some cameras; points that nobody sees; nothing at all.
+    // Cameras 0 and 11 see nothing, and U has no block for some cameras. Then points that no camera
+    // sees, and empty problems.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
     let good = problem(&Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap(), 2, 6, 3, 5);
@@ -131,7 +138,7 @@ fn what_is_missing_is_zero() {
 
 #[test]
 fn long_rows_are_cut_on_the_diagonal_as_in_the_formed() {
-    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points: pieces in the sums of products.
+    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points, so the sums of products have pieces.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {
@@ -204,7 +211,7 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     );
     assert_eq!(bits(&made(&schur, &y)), bits(&want));
     assert_eq!(schur.device_bytes(), bytes);
-    // Z, the diagonal blocks of U' and those of S alone.
+    // More than Z, the diagonal blocks of U' and those of S.
     assert!(bytes > (300 * 18 + 2 * 10 * 36) * 8, "{bytes}");
 }
 
@@ -228,7 +235,7 @@ fn what_does_not_fit_is_refused_and_what_failed_is_told() {
     let other = Uploaded::<f64>::new(&elsewhere, &good);
     assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
 
-    // Before an execution, with what does not fit it, and after one that failed.
+    // Before an execution, with arguments that do not fit, and after an execution that failed.
     let (x, mut y) = (device().zero_vector::<f64>(48).unwrap(), device().zero_vector(48).unwrap());
     assert_eq!(text(schur.multiply(&x, &mut y)), "the Schur complement has not been executed");
     assert!(schur.check().is_err() && schur.diagonal().is_err() && schur.rhs().is_err());

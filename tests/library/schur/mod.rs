@@ -1,5 +1,6 @@
-//! The Schur complement against dense nalgebra, against the library's general products, and to the bit against its reference; what it
-//! refuses, and what an execution costs. As an operator against itself formed, and in a solver.
+//! The Schur complement, compared with dense nalgebra and the library's general products, and with
+//! its reference to the bit. Also what it refuses, what an execution costs, S as an operator, and S
+//! in a solver.
 mod accuracy;
 mod implicit;
 mod refusals;
@@ -22,7 +23,7 @@ fn shape(rows: usize, cols: usize) -> BlockShape {
     BlockShape::new(rows, cols).unwrap()
 }
 
-/// Normal equations: [U W; Wᵀ V] and their right-hand side.
+/// Normal equations [U W; Wᵀ V] and their right-hand side.
 #[derive(Clone)]
 struct Problem {
     u: Cbc<f64>,
@@ -36,7 +37,8 @@ fn random_block(rows: usize, cols: usize, random: &mut Random) -> DMatrix<f64> {
     DMatrix::from_fn(rows, cols, |_, _| 2.0 * random.unit() - 1.0)
 }
 
-/// H = JᵀJ, b = Jᵀe of a block for each observation, `rows` x (c | p), and of an identity for each camera and point, which conditions it well.
+/// H = JᵀJ and b = Jᵀe. J has a block for each observation, `rows` x (c | p). It has an identity
+/// for each camera and point, too, so that H is well conditioned.
 fn problem(visible: &Pattern, rows: usize, c: usize, p: usize, seed: u64) -> Problem {
     let random = &mut Random::new(seed);
     let (n, m) = (visible.nrows(), visible.ncols());
@@ -108,7 +110,7 @@ impl<T: Real> Uploaded<T> {
     }
 }
 
-/// A lower triangle as the whole matrix.
+/// The symmetric matrix of a lower triangle.
 fn mirrored(lower: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(lower.nrows(), lower.ncols(), |i, j| if i >= j { lower[(i, j)] } else { lower[(j, i)] })
 }
@@ -135,7 +137,7 @@ fn bits<T: Real>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// S, r and x_p have the bits of the reference.
+/// Checks that S, r and x_p have the bits of the reference.
 fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<T>::new(&device(), problem);
     let mut schur = data.schur();
@@ -156,8 +158,8 @@ fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
     assert!(!upper, "{what}: every column begins on the diagonal");
 }
 
-/// Sizes of poses and points, scalars, both sides of the switch of the factorization at 6, the largest, and sides the products are not
-/// compiled for.
+/// Sides of cameras and points: usual ones, scalars, both sides of the switch of the factorization
+/// at 6, the largest, and sides without compiled products.
 const SIDES: [(usize, usize); 8] = [(9, 3), (6, 3), (1, 1), (6, 6), (4, 7), (2, 32), (32, 2), (10, 11)];
 
 #[test]
@@ -167,7 +169,7 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
         for damping in [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)] {
             same_bits::<f64>(&problem, damping, &format!("f64, {c}x{p}, {damping:?}"));
         }
-        // A work-item's factors and a group's, compiled products and not.
+        // Factors by a work-item and by a group, compiled products and the general one.
         if [(9, 3), (4, 7), (10, 11)].contains(&(c, p)) {
             same_bits::<f32>(&problem, Damping::Marquardt(1e-3), &format!("f32, {c}x{p}"));
         }
@@ -176,7 +178,7 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
-    // Cameras that see no point, 33, 1024, 1025 and 2500 points (all, and the first); then points seen by as many.
+    // Cameras that see 0, 33, 1024, 1025 and all 2500 points. Then points seen by as many cameras.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {
@@ -192,14 +194,15 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     };
     let rows = problem(&pattern(5, &columns), 2, 6, 3, 5);
     same_bits::<f64>(&rows, Damping::Marquardt(1e-4), "rows");
-    // Blocks of U before those that have products: the pieces of long runs move with their runs.
+    // U has blocks before those with products: the pieces of long runs move with their runs.
     let u = with_neighbours(&rows.u, false, &[]);
     same_bits::<f64>(&Problem { u, ..rows }, Damping::Marquardt(1e-4), "rows, and neighbours");
     let columns = [0, 32, 33, 1024, 1025, 1300].map(|n| (0..n).map(|i| i * (1300 / n.max(1))).collect());
     same_bits::<f64>(&problem(&pattern(1300, &columns), 2, 2, 3, 6), Damping::Marquardt(1e-4), "columns");
 }
 
-/// U with blocks off its diagonal, whole or only the lower triangle, and with diagonal blocks left out.
+/// U with blocks off its diagonal, whole or only the lower triangle, and without some diagonal
+/// blocks.
 fn with_neighbours(u: &Cbc<f64>, whole: bool, without: &[usize]) -> Cbc<f64> {
     let (n, side, random) = (u.ncols(), u.shape().rows(), &mut Random::new(9));
     let mut blocks: Vec<_> = u.blocks().map(|(i, j, block)| (i, j, block.into_owned())).collect();
@@ -216,7 +219,8 @@ fn with_neighbours(u: &Cbc<f64>, whole: bool, without: &[usize]) -> Cbc<f64> {
 
 #[test]
 fn u_whole_or_lower_with_and_without_its_diagonal() {
-    // Two views of neighbouring cameras: blocks 7 apart are U's alone. Cameras 0 and 11 see nothing: nor has S products there.
+    // Each point is seen by two neighbouring cameras, so blocks 7 apart are U's alone. Cameras 0
+    // and 11 see nothing, so S has no products there.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
     let visible = Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap();
@@ -232,7 +236,7 @@ fn u_whole_or_lower_with_and_without_its_diagonal() {
             sums.push(schur.s().unwrap().download().unwrap());
         }
     }
-    assert_eq!(sums[..3], sums[3..], "what is above the diagonal is not read");
+    assert_eq!(sums[..3], sums[3..], "blocks above the diagonal are not read");
     assert_eq!(sums[0].pattern(), sums[1].pattern());
     assert!(sums[0] != sums[1]);
     let empty = Problem { u: Cbc::from_triplets(12, 12, shape(6, 6), no_blocks()).unwrap(), ..problem };

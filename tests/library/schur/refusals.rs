@@ -1,9 +1,9 @@
-//! What cannot be: blocks that are not positive definite, sizes that do not meet.
+//! Refusals: blocks that are not positive definite, and sizes that do not match.
 use super::*;
 
 #[test]
 fn the_first_block_that_is_not_positive_definite_is_named() {
-    // Small blocks by work-items, large ones by groups.
+    // Small blocks are factored by work-items, large ones by groups.
     for (c, p) in [(6, 3), (2, 9)] {
         let good = problem(&seen(8, 300, 3, 1), 2, c, p, 5);
         let mut data = Uploaded::<f64>::new(&device(), &good);
@@ -11,14 +11,14 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
         assert!(matches!(schur.check(), Err(Error::Argument(_))) && schur.s().is_err(), "nothing executed");
         for (bad, last) in [(vec![299, 120, 121, 64], 0.0), (vec![0, 7], -1.0), (vec![299], f64::NAN), (vec![], 0.0)] {
             let mut values = good.v.values().to_vec();
-            // Its last pivot: the one a factorization meets last.
+            // The last pivot of a block, which a factorization reaches last.
             bad.iter().for_each(|block| values[(block + 1) * p * p - 1] = last);
             data.v.write_values(&values).unwrap();
             data.execute(&mut schur, Damping::Marquardt(1e-4)).unwrap();
             let v = Cbc::new(good.v.pattern().clone(), good.v.shape(), values).unwrap();
             let host = reference::schur(&good.u, &good.w, &v, &good.b_c, &good.b_p, Damping::Marquardt(1e-4));
             let Some(&first) = bad.iter().min() else {
-                assert!(schur.check().is_ok() && host.is_ok(), "good values make up for bad ones");
+                assert!(schur.check().is_ok() && host.is_ok(), "good values replace the bad ones");
                 continue;
             };
             assert!(matches!(host, Err(Error::NotPositiveDefinite { block, .. }) if block == first));
@@ -33,7 +33,7 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
                 assert_eq!(error.to_string(), text);
             }
         }
-        // Damping mends a block of zeros by λ alone.
+        // A block of zeros becomes positive definite only by adding λ.
         data.v.write_values(&vec![0.0; good.v.values().len()]).unwrap();
         data.execute(&mut schur, Damping::Marquardt(1.0)).unwrap();
         assert!(matches!(schur.check(), Err(Error::NotPositiveDefinite { block: 0, .. })));
@@ -42,11 +42,11 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
     }
 }
 
-/// Of a pivot that is denormal nothing is left to divide by: S would be infinite.
+/// A denormal pivot is refused: dividing by it would make S infinite.
 #[test]
 fn pivots_below_the_normal_numbers_are_none() {
     fn check<T: blockmul::element::Real>(least: f64, below: [f64; 2]) {
-        // Small blocks by work-items, large ones by groups.
+        // Small blocks are factored by work-items, large ones by groups.
         for (c, p) in [(6, 3), (2, 9)] {
             let good = problem(&seen(8, 30, 3, 1), 2, c, p, 5);
             let mut data = Uploaded::<T>::new(&device(), &good);
@@ -90,7 +90,7 @@ fn what_does_not_fit_is_refused() {
         text(new(&data.v, &data.w, &data.u)),
         "not the blocks of one matrix: U is 30x30 blocks of 3x3, W is 8x30 blocks of 6x3, V is 8x8 blocks of 6x6"
     );
-    // As many blocks, one beside the diagonal; one missing; one more.
+    // As many blocks, with one off the diagonal; one missing; one more.
     let block = DMatrix::identity(3, 3);
     let v_of = |places: &[(usize, usize)]| {
         let blocks = places.iter().map(|&(i, j)| (i, j, block.clone()));
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_refused() {
     let other = Uploaded::<f64>::new(&elsewhere, &good);
     assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
 
-    // The same patterns from other arrays are taken, others are not.
+    // The same patterns from other arrays are accepted, other patterns are not.
     let again = Uploaded::<f64>::new(&device(), &good);
     again.execute(&mut schur, Damping::None).unwrap();
     let w = Uploaded::<f64>::new(&device(), &problem(&seen(8, 30, 3, 2), 2, 6, 3, 5)).w;
@@ -136,7 +136,7 @@ fn what_does_not_fit_is_refused() {
     let single = Uploaded::<f32>::new(&device(), &good);
     assert!(single.execute(&mut single.schur(), Damping::Levenberg(1e300)).is_err(), "infinite in f32");
     let mut x_p = device().zero_vector(90).unwrap();
-    schur.back_substitute(b_c, &mut x_p).unwrap(); // what was refused changed nothing
+    schur.back_substitute(b_c, &mut x_p).unwrap(); // the refusals changed nothing
     assert!(matches!(schur.back_substitute(b_p, &mut x_p), Err(Error::Length { array: "x_c", .. })));
     let mut short = device().zero_vector(89).unwrap();
     assert!(matches!(schur.back_substitute(b_c, &mut short), Err(Error::Length { array: "x_p", .. })));

@@ -1,4 +1,4 @@
-//! Executions one after another.
+//! Repeated executions.
 use super::*;
 
 #[test]
@@ -27,7 +27,7 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
     );
     assert!(after.commands >= before.commands + 6000);
     assert_eq!(schur.device_bytes(), bytes);
-    // One word is read, once.
+    // One word is read, and only once.
     for _ in 0..10 {
         schur.check().unwrap();
         schur.back_substitute(&x_c, &mut x_p).unwrap();
@@ -51,7 +51,7 @@ fn new_values_on_the_same_patterns_leave_nothing_of_the_old() {
     let want = reference::schur(u, w, v, b_c, b_p, Damping::Levenberg(1e-2)).unwrap();
     assert_eq!(bits(schur.s().unwrap().download().unwrap().values()), bits(want.s.values()));
     assert_eq!(bits(&schur.rhs().unwrap().download().unwrap()), bits(&want.rhs));
-    // The caller's matrices are as they were.
+    // The caller's matrices are unchanged.
     assert_eq!(fresh.u.download().unwrap(), *u);
     assert_eq!(fresh.v.download().unwrap(), *v);
 }

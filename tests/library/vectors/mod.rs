@@ -1,5 +1,5 @@
-//! Matrices with vectors against the reference: the same bits for every matrix type, block shape and direction; nothing allocated or read
-//! in an execution.
+//! Matrices with vectors: the bits of the reference for every matrix type, block shape and
+//! direction. Executions allocate and read nothing.
 mod arithmetic;
 mod diagonals;
 mod plans;

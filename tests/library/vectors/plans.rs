@@ -1,4 +1,4 @@
-//! What plans refuse, and what they cost.
+//! Refusals and costs of plans.
 use super::{reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
@@ -80,7 +80,7 @@ fn executions_take_no_memory_and_read_nothing() {
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
     assert!(after.commands >= before.commands + 800);
-    // A dot product reads one number and takes its memory from the pool, which made it once.
+    // A dot product reads one number. Its memory comes from the pool, which allocated it once.
     x.dot(&ones).unwrap();
     let before = device.counters();
     x.dot(&ones).unwrap();

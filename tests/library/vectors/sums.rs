@@ -11,12 +11,12 @@ use blockmul::{
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
-/// The same places with other values.
+/// The same pattern with other values.
 fn with_reals<T: Element>(a: &Cbc<T>, seed: u64) -> Cbc<T> {
     Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), reals(a.values().len(), seed)).unwrap()
 }
 
-/// Everything that is made of one matrix, against the reference.
+/// Checks all operations on one matrix against the reference.
 fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(a);
@@ -65,7 +65,7 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     }
 }
 
-/// The same entries in every matrix type that holds them, and with blocks apart.
+/// Checks the same entries in every matrix type that can hold them, and with a stride.
 fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     check(a, what);
     check(&Bsr::from_transpose(a.clone()), &format!("{what} by rows"));
@@ -77,7 +77,8 @@ fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     }
 }
 
-/// Blocks in tiles of many, of few (16x16 is the last), and too large for tiles; rows, columns, squares.
+/// Blocks in tiles of many, of few (16x16 is the last), and too large for tiles; wide, tall and
+/// square.
 const SHAPES: [(usize, usize); 5] = [(2, 3), (18, 17), (1, 1), (16, 16), (32, 32)];
 
 fn every_shape<T: Field>(shapes: &[(usize, usize)]) {
@@ -117,7 +118,7 @@ fn matrices_without_rows_columns_or_entries() {
             check_types(&a, &format!("{rows}x{cols} of {block}"));
         }
     }
-    // A sum of nothing is 0, not -0.
+    // An empty sum is 0, not -0.
     let a = device().upload(&Csc::<f64>::from_triplets(2, 2, []).unwrap()).unwrap();
     let mut y = device().upload_vector(&[f64::NAN; 2]).unwrap();
     let x = device().zero_vector(2).unwrap();
@@ -125,7 +126,7 @@ fn matrices_without_rows_columns_or_entries() {
     assert_eq!(bits(&y.download().unwrap()), bits(&[0.0f64; 2]));
 }
 
-/// Rows and columns at, above and far above what a piece holds, among short ones.
+/// Rows and columns of a piece's length, longer and much longer, among short ones.
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     for (block, length) in [((1, 1), 1024), ((1, 1), 1025), ((1, 1), 20_000), ((2, 3), 2500), ((18, 17), 1030)] {
@@ -144,7 +145,7 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     }
 }
 
-/// The order of a row's sum is that of a product with a matrix of one column.
+/// A row's sum has the order of a product with a matrix of one column.
 #[test]
 fn a_vector_is_a_matrix_of_one_column() {
     let a = generate::uniform(40, 3000, 30, shape(3, 2), Values::Real, 4).unwrap();
@@ -162,7 +163,7 @@ fn a_vector_is_a_matrix_of_one_column() {
     assert_eq!(bits(product.values()), bits(&y));
 }
 
-/// Integers, where every order gives the same: against nalgebra.
+/// Sums of integers are the same in every order, so they are compared with nalgebra.
 #[test]
 fn whole_numbers_agree_with_dense_matrices() {
     let a = blocks::<f64>(Family::Arrow, 30, 20, 3, shape(2, 3), 9);
@@ -202,7 +203,7 @@ fn whole_numbers_agree_with_dense_matrices() {
     assert_eq!(scaled.download().unwrap().into_transpose().to_dense(), want.transpose());
 }
 
-/// Roots of floats, from the least subnormal to the largest sum, are rounded to nearest.
+/// Roots of floats are rounded to nearest, from the least subnormal to the largest sum.
 #[test]
 fn norms_of_single_floats_are_their_magnitudes_and_of_pairs_rounded_to_nearest() {
     let mut random = Random(1);

@@ -1,4 +1,4 @@
-//! A plan's runs on a pattern that has further entries: what is made elsewhere. Kernels: `cl/product/onto.cl`.
+//! A plan's runs on a pattern that has further entries: what is made elsewhere. Kernels: `cl/product/retarget.cl`.
 //!
 //! Runs are told apart by where they end. An entry without products ends where the one before it does, so that the kernels of the sums need
 //! not know: its run is empty.
@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct OntoEnds = "onto_ends" in "product/onto.cl" {
+    struct RetargetEnds = "retarget_ends" in "product/retarget.cl" {
         place: In<u32>,
         run_end: In<u32>,
         place_end: Out<u32>,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 kernel! {
-    struct OntoPieces = "onto_pieces" in "product/onto.cl" {
+    struct RetargetPieces = "retarget_pieces" in "product/retarget.cl" {
         place: In<u32>,
         piece: InOut<Piece>,
         first: u32,
@@ -33,12 +33,12 @@ kernel! {
 /// One item per entry: nothing here depends on the size.
 const GROUP_SIZE: usize = 64;
 
-pub(super) struct Onto {
-    ends: Kernel<OntoEnds<'static>>,
-    pieces: Kernel<OntoPieces<'static>>,
+pub(super) struct Retarget {
+    ends: Kernel<RetargetEnds<'static>>,
+    pieces: Kernel<RetargetPieces<'static>>,
 }
 
-impl Onto {
+impl Retarget {
     pub fn new(device: &Device) -> Result<Self> {
         let options = Options::group_size(GROUP_SIZE);
         Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)? })
@@ -64,7 +64,7 @@ impl Onto {
         };
         let places = more as usize + 1;
         let mut place_end = work.buffer(places)?;
-        let args = OntoEnds {
+        let args = RetargetEnds {
             place,
             run_end,
             place_end: &mut place_end,
@@ -75,7 +75,7 @@ impl Onto {
         };
         self.ends.launch(work, Grid::items(places, GROUP_SIZE), args)?;
         let pieces = piece.len();
-        let args = OntoPieces { place, piece, first, first_place, pieces: pieces as u32 };
+        let args = RetargetPieces { place, piece, first, first_place, pieces: pieces as u32 };
         self.pieces.launch(work, Grid::items(pieces, GROUP_SIZE), args)?;
         Ok((place_end, first_place))
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn every_run_is_where_its_entry_goes_and_all_others_are_empty() -> Result<()> {
         let device = test_device();
-        let (work, onto) = (Work::new(&device, None), Onto::new(&device)?);
+        let (work, retarget) = (Work::new(&device, None), Retarget::new(&device)?);
         // Entries at both ends and in the middle of 200 are left out, alone and several in a row; runs of 1 to 7 products.
         let place: Vec<u32> = (3..190u32).filter(|i| i % 5 != 0 && i / 20 != 4).collect();
         let places = work.upload(&place)?;
@@ -99,7 +99,7 @@ mod tests {
             let run_end: Vec<u32> = begins[1..].iter().map(|begin| begin - 1).collect();
             let piece = |run| Piece { run, begin: 5, end: 6, part: 7 };
             let mut pieces = work.upload(&[piece(0), piece(runs as u32 - 1), piece(runs as u32 / 2)])?;
-            let (ends, low) = onto.run(&work, &places, first as u32, &work.upload(&run_end)?, &mut pieces)?;
+            let (ends, low) = retarget.run(&work, &places, first as u32, &work.upload(&run_end)?, &mut pieces)?;
 
             assert_eq!(low, of_band[0]);
             let (mut begin, mut found) = (0, Vec::new());

@@ -1,0 +1,70 @@
+//! Matrices that a plan reserves for its executions.
+use super::{DeviceCbc, DevicePattern};
+use crate::{
+    Element, Result,
+    device::{Scratch, Work},
+};
+use std::ops::{Deref, DerefMut};
+
+/// A matrix on a pattern that executions of a plan use in turn. See [`Scratch`].
+pub(crate) struct ScratchMatrix<T: Element> {
+    pattern: DevicePattern,
+    values: Scratch<T>,
+}
+
+/// A matrix for one execution, its values undefined. Its memory returns to the plan when this is
+/// dropped, which may be before the commands that use it have run.
+pub(crate) struct TakenMatrix<'a, T: Element> {
+    values: &'a Scratch<T>,
+    /// `None` once it was returned.
+    matrix: Option<DeviceCbc<T>>,
+}
+
+impl<T: Element> ScratchMatrix<T> {
+    /// Reserves memory for a matrix on `pattern`, its blocks without padding.
+    ///
+    /// # Errors
+    /// As [`Work::buffer`].
+    pub fn reserve(work: &Work, pattern: &DevicePattern) -> Result<Self> {
+        let values = Scratch::reserve(work, pattern.arrays.nnz() * pattern.array_shape.area())?;
+        Ok(Self { pattern: pattern.clone(), values })
+    }
+
+    /// The matrix, for commands of `work`.
+    ///
+    /// # Errors
+    /// As [`Scratch::take`].
+    pub fn take(&self, work: &Work) -> Result<TakenMatrix<'_, T>> {
+        let (pattern, shape) = (self.pattern.arrays.clone(), self.pattern.array_shape);
+        let matrix = DeviceCbc { pattern, shape, stride: shape.area(), values: self.values.lend(work)? };
+        Ok(TakenMatrix { values: &self.values, matrix: Some(matrix) })
+    }
+
+    pub fn pattern(&self) -> &DevicePattern {
+        &self.pattern
+    }
+
+    /// Bytes of device memory held for the values, rounded up to the size class.
+    pub fn bytes(&self) -> u64 {
+        self.values.bytes()
+    }
+}
+
+impl<T: Element> Deref for TakenMatrix<'_, T> {
+    type Target = DeviceCbc<T>;
+    fn deref(&self) -> &DeviceCbc<T> {
+        self.matrix.as_ref().expect("it goes back on drop alone")
+    }
+}
+
+impl<T: Element> DerefMut for TakenMatrix<'_, T> {
+    fn deref_mut(&mut self) -> &mut DeviceCbc<T> {
+        self.matrix.as_mut().expect("it goes back on drop alone")
+    }
+}
+
+impl<T: Element> Drop for TakenMatrix<'_, T> {
+    fn drop(&mut self) {
+        self.matrix.take().into_iter().for_each(|matrix| self.values.give_back(matrix.values));
+    }
+}
