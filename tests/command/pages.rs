@@ -1,5 +1,6 @@
-//! Every command that a page shows in a block of `console` runs, and does what the page shows; every
-//! link of a page leads to a file. Blocks of `sh` are not run: they need data or other machines.
+//! Runs every command that a page shows in a block of `console`, and compares its output with the
+//! page's; checks that every link of a page leads to a file. Blocks of `sh` are not run: they need
+//! data or other machines.
 //!
 //! A page has a folder of its own, in which its commands run one after another. A comment
 //! `# exit status N` gives a status other than 0. A line `...` stands for output that is left out.
