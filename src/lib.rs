@@ -1,39 +1,42 @@
-//! Sparse and block-sparse matrix products on any OpenCL device, for people who write SLAM, bundle-adjustment, FEM and graph solvers.
+//! Sparse and block-sparse matrix products on any OpenCL device, for people who write SLAM,
+//! bundle-adjustment, FEM and graph solvers.
 //!
-//! C = A·B by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast Sparse Matrix Multiplication on GPU*, 2015). Elements are
-//! `f64`, `f32` or `half::f16`; matrices scalar ([`Csc`], [`Csr`]) or made of dense blocks of one shape, square or not, from 1x1 to
+//! C = A·B is computed by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast
+//! Sparse Matrix Multiplication on GPU*, 2015). Elements are `f64`, `f32` or `half::f16`. Matrices
+//! are scalar ([`Csc`], [`Csr`]), or made of dense blocks of one shape, square or not, from 1x1 to
 //! 32x32 ([`Cbc`], [`Bsr`]).
 //!
 //! ```
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
 //!
 //! # fn main() -> blockmul::Result<()> {
-//! let device = Device::auto()?; // that of BLOCKMUL_DEVICE, else a GPU, else a CPU
+//! let device = Device::auto()?; // the one BLOCKMUL_DEVICE names, else a GPU, else a CPU
 //! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
 //! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
 //! let wt = w.transpose();
 //!
 //! let on_device = device.upload(&w)?; // once, for any number of products
-//! let s = multiply(&on_device, &device.upload(&wt)?)?; // stays there until asked for
+//! let s = multiply(&on_device, &device.upload(&wt)?)?; // stays on the device
 //! let s: Cbc<f64> = s.download()?;
 //!
 //! assert_eq!(s.shape(), BlockShape::new(6, 6)?);
-//! assert_eq!(s, reference::multiply(&w, &wt)?); // not nearly: the same bits
+//! assert_eq!(s, reference::multiply(&w, &wt)?); // equal to the bit
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # The pipeline
 //!
-//! A *product* is a pair of an entry (k, j) of B and an entry (i, k) of A. The *expansion* lists all products, column of C by column of
-//! C: a column's products are a *segment*. A *run* is the products that sum to one entry of C.
+//! A *product* is a pair of an entry (k, j) of B and an entry (i, k) of A. The *expansion* lists
+//! all products, one column of C after another. The products of one column are a *segment*. A *run*
+//! is the products that sum to one entry of C.
 //!
 //! ```text
 //!    A        B
 //!    │        │     setup            products of each entry of B, scanned; the segments
 //!    │        ├───────────── read 1: expansion size
 //!    ▼        ▼
-//!   row    0 2 │ 1 2 │ 0 2 0 │ ...   expansion        a row and a value (blocks: a pair of operands) for each product
+//!   row    0 2 │ 1 2 │ 0 2 0 │ ...   expansion        row and value (or operands) of each product
 //!   value  a b │ c d │ e f g │
 //!              ▼
 //!   row    0 2 │ 1 2 │ 0 0 2 │ ...   segmented sort   by row inside each segment, stably
@@ -42,55 +45,70 @@
 //!   tails  1 1   1 1   . 1 1         tail counts      where runs end, counted and scanned
 //!              ├───────────── read 2: entries of C
 //!              ▼
-//!   rows   0 2   1 2   0   2         gather           where each run ends and in which row, where columns of C begin
+//!   rows   0 2   1 2   0   2         gather           ends and rows of runs, starts of columns
 //!              ▼
-//!   C      a b   c d  e+g  f         compression      the sum of each run (blocks are multiplied here), straight into C
+//!   C      a b   c d  e+g  f         compression      sum of each run, straight into C
 //! ```
 //!
-//! Nothing else is read back, and nothing waits in between. Work is shared out by products, so a few huge columns do not hold up the rest.
+//! Nothing else is read back, and the host does not wait in between. Work is divided by products,
+//! so a few huge columns do not delay the rest.
 //!
 //! # The same bits everywhere
 //!
-//! A run's terms are added in ascending k, every multiplication rounded before it is added; inside a block product over the inner index. Only runs
-//! longer than 1024 products are cut, every 1024 from their own start, and the pieces added left to right. Neither the device nor work-group
-//! sizes nor the number of bands enter, so a result is the same to the bit in every run, on every device, and equal to
-//! [`reference::multiply`]; for runs up to 1024 it is the plain serial sum. An entry whose value comes out 0 is kept.
+//! A run's terms are added in ascending k, inside a block product over the inner index. Every
+//! multiplication is rounded before its result is added. Only runs longer than 1024 products are
+//! cut, every 1024 from their own start, and the pieces are added left to right. The device, the
+//! sizes of work-groups and the number of bands do not enter. So a result is the same to the bit in
+//! every run and on every device, and equal to [`reference::multiply`]. For runs up to 1024 it is
+//! the plain serial sum. An entry whose value comes out 0 is kept.
 //!
 //! # Products that repeat
 //!
-//! A [`Product`] is of two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR;
-//! of matrices, or of [groups] of blocks of several shapes; whole, a triangle, on a mask.
+//! A [`Product`] has two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR.
+//! Factors are matrices, or [groups] of blocks of several shapes. The result is made whole, as a
+//! triangle, or on the entries of a mask.
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the
-//! patterns; an execution is sums alone: it allocates nothing, reads nothing back, and has the bits
-//! of the product in one shot. All that is prepared so is [`Planned`]: [`solver::Schur`] makes the
-//! reduced system of a bundle adjustment, [`solver::ImplicitSchur`] the same without forming it,
-//! [`plan::Apply`] A·x, [`plan::Norms`] and [`plan::Diagonal`] what scaling and preconditioning
-//! take, [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] matrices of another structure,
-//! [`plan::Scalars`] the compressed columns that a sparse factorization on the host takes.
+//! patterns, and an execution computes the sums alone. It allocates nothing, reads nothing back,
+//! and gives the bits of the product in one shot.
 //!
-//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises them into such matrices;
-//! `solver::least_squares` (feature `faer`) solves them.
+//! Everything that is prepared in this way implements [`Planned`]:
+//!
+//! * [`solver::Schur`] forms the reduced system of a bundle adjustment; [`solver::ImplicitSchur`]
+//!   applies it without forming it.
+//! * [`plan::Apply`] computes A·x.
+//! * [`plan::Norms`] and [`plan::Diagonal`] compute what scaling and preconditioning need.
+//! * [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] make matrices of another structure.
+//! * [`plan::Scalars`] makes the compressed columns that a sparse factorization on the host reads.
+//!
+//! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises
+//! them into such matrices. `solver::least_squares` (feature `faer`) solves them.
 //!
 //! # Threads and memory
 //!
-//! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one device. A product that does not fit the device, or the
-//! limit given to [`Product::memory_limit`], is cut into bands of columns. What cannot be done is an [`Error`] with its numbers; nothing here
-//! panics on input or prints.
+//! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
+//! device. A product that does not fit the device, or the limit given to [`Product::memory_limit`],
+//! is cut into bands of columns. If that is not enough, the result is an [`Error`] with its
+//! numbers. The library does not panic on input, and prints nothing.
 //!
 //! # Events
 //!
-//! The library emits `tracing` events for the application's subscriber, if it has one: devices
-//! opened, files read and written (at level info), plans, products and their bands (debug), buffers
-//! (trace), under the targets `blockmul::device`, `blockmul::io`, `blockmul::plan`,
-//! `blockmul::esc`, `blockmul::pool`. The command prints them where `BLOCKMUL_LOG` or `RUST_LOG`
-//! asks for them.
+//! The library emits `tracing` events for the application's subscriber, if there is one. At level
+//! info these are devices opened, and files read and written; at level debug plans, products and
+//! their bands; at level trace buffers. The targets are `blockmul::device`, `blockmul::io`,
+//! `blockmul::plan`, `blockmul::esc` and `blockmul::pool`. The command prints the events that
+//! `BLOCKMUL_LOG` or `RUST_LOG` selects.
 //!
 //! # Features
 //!
-//! `cli` (default): the command `blockmul`. `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL). `gl`: contexts that share with
-//! OpenGL (links libGL too). Without these two OpenCL is loaded at run time, and a program starts without it. `faer` and `nalgebra-sparse`:
-//! the pattern of a [`plan::ScalarMap`] for the sparse factorizations of these crates; with the former the solvers of least-squares problems.
+//! * `cli` (default): the command `blockmul`.
+//! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
+//! * `gl`: contexts that share with OpenGL (links libGL too).
+//! * `faer`, `nalgebra-sparse`: the pattern of a [`plan::ScalarMap`] for the sparse factorizations
+//!   of these crates. `faer` also enables the solvers of least-squares problems.
+//!
+//! Without `ocl` and `gl` OpenCL is loaded at run time, and a program starts on machines that have
+//! no OpenCL.
 #![warn(missing_docs)]
 
 pub mod analysis;
@@ -115,7 +133,8 @@ mod structure;
 pub mod tuning;
 mod vector;
 
-/// Operations that are prepared for patterns once and executed with values many times: [`Planned`].
+/// Operations that are prepared for patterns once and executed with values many times; see
+/// [`Planned`].
 pub mod plan {
     pub use crate::apply::Apply;
     pub use crate::planned::*;
@@ -124,7 +143,7 @@ pub mod plan {
     pub use crate::vector::{Diagonal, DiagonalScalars, Norms};
 }
 
-/// An application's own OpenCL handles: what crosses the border of the library.
+/// An application's own OpenCL handles, which the library adopts or hands out.
 pub mod foreign {
     pub use crate::device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
     #[cfg(feature = "ocl")]
