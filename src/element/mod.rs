@@ -1,6 +1,8 @@
-//! Pairs of Rust and OpenCL types: what crosses to a device ([`Word`]), what a matrix may hold
-//! ([`Element`]) and what it is computed in ([`Arithmetic`]); which elements are real numbers
-//! ([`Field`], [`Real`]); and the algebra of sums ([`Semiring`]).
+//! Element types: pairs of Rust and OpenCL types.
+//!
+//! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
+//! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
+//! real numbers. [`Semiring`] is the algebra of sums.
 mod scaling;
 mod semiring;
 
@@ -14,7 +16,8 @@ use num_traits::NumAssign;
 /// A type with the same size, alignment and bits in Rust and in OpenCL C.
 ///
 /// # Safety
-/// `CL_NAME` must name an OpenCL C type of the same size and alignment, every bit pattern of which is valid.
+/// `CL_NAME` must name an OpenCL C type of the same size and alignment. Every bit pattern of the
+/// type must be valid.
 pub unsafe trait Word: bytemuck::Pod + Send + Sync {
     /// The type's name in OpenCL C.
     const CL_NAME: &'static str;
@@ -41,8 +44,8 @@ unsafe impl Word for f16 {
     const CL_NAME: &'static str = "half";
 }
 
-/// The operands of one block product, as entry numbers of A and B: what the expansion of a block product holds
-/// (Polok 2015, "Compression Stage": "store only the pointers to the operands").
+/// The operands of one block product, as entry numbers of A and B. The expansion of a block product
+/// consists of these (Polok 2015, "Compression Stage": "store only the pointers to the operands").
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct OperandPair {
@@ -56,14 +59,15 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// A piece of a long run of products: the run, its first product, its end, and where its sum is kept until the run's pieces are added.
+/// A piece of a long run of products.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Piece {
     pub run: u32,
     pub begin: u32,
     pub end: u32,
-    /// `u32::MAX` where the piece is its whole run.
+    /// Where the piece's sum is kept until the pieces of its run are added; `u32::MAX` if the piece
+    /// is the whole run.
     pub part: u32,
 }
 // SAFETY: four u32 aligned to 16 bytes are `uint4`.
@@ -71,14 +75,14 @@ unsafe impl Word for Piece {
     const CL_NAME: &'static str = "uint4";
 }
 
-/// A type that products and sums are computed in: `f64`, `f32`. It has the operations of a ring and an
-/// order. What needs roots, magnitudes or inverses asks for a [`Field`].
+/// A type in which products and sums are computed: `f64` or `f32`. It has the operations of a ring,
+/// and an order. Code that needs roots, magnitudes or inverses asks for a [`Field`].
 pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero; +0.0 for floats.
     const ZERO: Self;
     /// The zero that changes no bit of a number it is added to; -0.0 for floats.
     const NEUTRAL: Self;
-    /// The nearest number, of two the even one.
+    /// Rounds to the nearest number, ties to even.
     fn nearest(number: f64) -> Self;
 }
 
@@ -98,36 +102,36 @@ impl Arithmetic for f32 {
     }
 }
 
-/// What a matrix may hold: `f64`, `f32`, `half::f16`.
+/// A type that a matrix may hold: `f64`, `f32`, `half::f16`.
 ///
-/// A new element type is one impl of this trait and one of [`Word`]; one of [`Arithmetic`] too if it
-/// is computed in a new type.
+/// A new element type is one impl of this trait and one of [`Word`]. If it is computed in a new
+/// type, that type implements [`Arithmetic`].
 pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
-    /// The type sums and products are computed in: `f32` for `f16`, else the type itself.
+    /// The type in which sums and products are computed: `f32` for `f16`, else the type itself.
     type Arithmetic: Arithmetic;
-    /// The name the command and the report use.
+    /// The name in the command and in reports.
     const NAME: &'static str;
     /// Unit round-off of [`Element::Arithmetic`].
     const ARITHMETIC_ROUNDOFF: f64;
-    /// Unit round-off of storing a result: 0 where storage and arithmetic are the same type.
+    /// Unit round-off of storing a result; 0 if storage and arithmetic have the same type.
     const STORAGE_ROUNDOFF: f64;
-    /// To the arithmetic type, exactly.
+    /// Converts to the arithmetic type, exactly.
     fn widen(self) -> Self::Arithmetic;
-    /// From the arithmetic type, rounded to nearest even.
+    /// Converts from the arithmetic type, rounded to nearest even.
     fn narrow(value: Self::Arithmetic) -> Self;
-    /// To `f64`, exactly.
+    /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// From `f64`, rounded to nearest even.
+    /// Converts from `f64`, rounded to nearest even.
     fn from_f64(value: f64) -> Self;
 }
 
-/// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings and
-/// thresholds take these.
+/// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings
+/// and thresholds are computed for these.
 pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
 
-/// A [`Field`] that is computed with as it is stored: `f64`, `f32`. The solvers take these.
+/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers work on these.
 pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
 
 impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}
@@ -185,8 +189,9 @@ impl Element for f16 {
         self.into()
     }
     fn from_f64(value: f64) -> Self {
-        // By way of f32 rounded to odd, which keeps what the second rounding must know (Boldo and Melquiond 2008); the conversion of
-        // `half` rounds to nearest twice on some processors.
+        // By way of f32 rounded to odd, which keeps the information that the second rounding needs
+        // (Boldo and Melquiond 2008). The conversion of `half` rounds to nearest twice on some
+        // processors.
         let nearest = value as f32;
         let inexact = f64::from(nearest) != value && !value.is_nan();
         let toward_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > value.abs());
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn elements_need_not_be_real_numbers() -> Result<()> {
-        // 65535² needs all 32 bits, which no float has.
+        // 65535² needs all 32 bits; an `f32` has 24.
         let a = Csc::from_triplets(2, 2, [(0, 0, 65535u32), (1, 0, 3), (1, 1, 5)])?;
         let device = test_device();
         let on_device = device.upload(&a)?;
@@ -244,12 +249,13 @@ mod tests {
     #[test]
     fn doubles_become_halves_by_one_rounding() {
         let half = |x: f64| <f16 as Element>::from_f64(x).to_bits();
-        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10; a hair above it, which f32 would round away, decides upwards.
+        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10. The numbers just above and below it are the
+        // same in f32, but must round in different directions.
         let (one, tie) = (half(1.0), 1.0 + 2f64.powi(-11));
         assert_eq!([half(tie), half(tie + 2f64.powi(-40)), half(tie - 2f64.powi(-40))], [one, one + 1, one]);
         assert_eq!(half(-(tie + 2f64.powi(-40))), (one + 1) | 0x8000);
         assert_eq!([half(65519.9), half(65520.0), half(1e300), half(f64::INFINITY)], [0x7bff, 0x7c00, 0x7c00, 0x7c00]);
-        // Half of the least subnormal is a tie with 0; a hair above is not.
+        // Half of the least subnormal is a tie with 0; a number just above it is not.
         assert_eq!([half(2f64.powi(-25)), half(2f64.powi(-25) + 2f64.powi(-60)), half(-0.0)], [0, 1, 0x8000]);
         assert!(f16::from_bits(half(f64::NAN)).is_nan());
         for bits in (0..0x7c00).step_by(7) {

@@ -1,59 +1,59 @@
-//! The algebra that sums and products are formed in, as a value.
+//! Semirings: the algebra of sums and products, as a value.
 use super::Arithmetic;
 
-/// An algebra: how two numbers are added and multiplied, and where sums start. Kernels take it as
+/// An algebra: how two numbers are added and multiplied, and where sums start. Kernels get it as
 /// text, the reference as functions.
 ///
-/// These kernels honour an algebra: they write their sums with `ADD`, `MULTIPLY`, `IDENTITY` and
-/// `EMPTY` of `cl/common.cl` alone.
+/// These kernels follow the algebra: they write their sums only with `ADD`, `MULTIPLY`, `IDENTITY`
+/// and `EMPTY` of `cl/common.cl`.
 ///
 /// | kernels | form |
 /// |---|---|
 /// | `product/esc/expansion.cl`, `product/esc/sorted_expansion.cl` | products of scalars |
-/// | `primitives/segmented_reduce.cl` | sums of runs of them |
-/// | `product/blocks/*.cl` | sums of products of blocks, of masked products too |
+/// | `primitives/segmented_reduce.cl` | sums of runs of such products | | `product/blocks/*.cl` |
+/// sums of products of blocks, masked or not |
 /// | `product/weigh.cl` | W·J |
 /// | `groups/sum.cl` | the sum of a product's terms, one for each inner group |
-/// | `vector/line_sums.cl` | A·x; its norms are of plus-times |
+/// | `vector/line_sums.cl` | A·x; its norms use plus-times |
 ///
-/// All others that compute are of plus-times alone, and say so.
+/// All other kernels that compute use plus-times alone; their headers state it.
 ///
-/// Min-plus would be one more constant here. A stage that honours an algebra takes it when it is made,
-/// as `SegmentedReduce` and `LineSums` do; those that ask `Options::element` for their macros are of
-/// plus-times until they pass one to `Options::element_in`.
+/// Min-plus would be one more constant here. A stage that follows an algebra gets it from its
+/// constructor, as `SegmentedReduce` and `LineSums` do. A stage that takes its macros from
+/// `Options::element` uses plus-times, until it passes an algebra to `Options::element_in`.
 ///
-/// The multiples alpha and beta belong to plus-times. For another algebra alpha is 1, and beta is 0 to
-/// replace what was there or 1 to add to it.
+/// The factors alpha and beta belong to plus-times. For another algebra alpha is 1; beta is 0 to
+/// replace the old contents, or 1 to add to them.
 #[derive(Clone, Copy)]
 pub struct Semiring<V> {
-    /// For messages.
+    /// The name, for messages.
     pub(crate) name: &'static str,
     pub(crate) text: Text,
-    /// What a sum starts from: it changes no bit of the first term.
+    /// The start of a sum; it changes no bit of the first term.
     pub(crate) identity: V,
-    /// An entry without products.
+    /// The value of an entry without products.
     pub(crate) empty: V,
     pub(crate) add: fn(V, V) -> V,
     pub(crate) multiply: fn(V, V) -> V,
-    /// Whether these are the operators + and *. The reference's hot loop then uses the operators: calls
-    /// double its time.
+    /// Whether these are the operators + and *. The reference's hot loop then uses the operators:
+    /// calls double its time.
     pub(crate) operators: bool,
 }
 
-/// Expressions of OpenCL C of type `ARITHMETIC`.
+/// Expressions of type `ARITHMETIC` in OpenCL C.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
-    /// Of `x` and `y`, which may be vectors.
+    /// The sum of `x` and `y`, which may be vectors.
     pub add: &'static str,
-    /// Of `x`, which may be a vector, and the scalar `y`.
+    /// The product of `x`, which may be a vector, and the scalar `y`.
     pub multiply: &'static str,
     pub identity: &'static str,
     pub empty: &'static str,
 }
 
 impl<V: Arithmetic> Semiring<V> {
-    /// Sums of products of numbers. A sum starts from -0.0: from +0.0, the sum of a single -0.0 would
-    /// be +0.0.
+    /// Sums of products of numbers. A sum starts from -0.0: from +0.0, the sum of a single -0.0
+    /// would be +0.0.
     pub const PLUS_TIMES: Self = Self {
         name: "plus-times",
         text: Text {
@@ -86,7 +86,7 @@ pub(crate) mod tests {
     use super::*;
 
     impl Semiring<f64> {
-        /// Lengths of shortest paths; where there is no path, the length is infinite.
+        /// Lengths of shortest paths; the length is infinite if there is no path.
         pub(crate) const MIN_PLUS: Self = Self {
             name: "min-plus",
             text: Text { add: "fmin(x, y)", multiply: "((x) + (y))", identity: "INFINITY", empty: "INFINITY" },
