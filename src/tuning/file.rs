@@ -1,4 +1,4 @@
-//! The file that overrides numbers.
+//! The user's file, which overrides numbers of the tables.
 use super::{DeviceKind, Numbers};
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -10,10 +10,10 @@ use std::{
     sync::OnceLock,
 };
 
-/// Names the file, or says `off`.
+/// Environment variable with the path of the file, or `off`.
 const VARIABLE: &str = "BLOCKMUL_TUNING";
 
-/// Numbers that a file gives, by name.
+/// The numbers that a file gives, by name.
 type Given = Map<String, Value>;
 
 /// The contents of the file.
@@ -24,16 +24,16 @@ struct Overrides {
     gpu: Given,
     #[serde(default)]
     cpu: Given,
-    /// By a part of the device's name, case ignored; later names win.
+    /// Numbers by a part of the device's name, case ignored; later names win.
     #[serde(default)]
     devices: BTreeMap<String, Given>,
 }
 
 impl Overrides {
-    /// From the text of a file.
+    /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
         let all: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        // What is wrong is said before a device needs it.
+        // Errors are reported even if no device uses the numbers.
         for (name, kind, given) in [("gpu", DeviceKind::Gpu, &all.gpu), ("cpu", DeviceKind::Cpu, &all.cpu)] {
             with(Numbers::of(kind), given).map_err(|error| format!("{name}: {error}"))?;
         }
@@ -48,16 +48,16 @@ impl Overrides {
         let of_kind = if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu };
         let named = self.devices.iter().filter(|(part, _)| name.to_lowercase().contains(&part.to_lowercase()));
         let mut numbers = Numbers::of(kind);
-        // Every product asks: a file that says nothing of the device must cost nothing.
+        // Every product asks for these numbers, so an empty section must cost nothing.
         for given in std::iter::once(of_kind).chain(named.map(|(_, given)| given)).filter(|given| !given.is_empty()) {
-            // Numbers that fit one table may not fit another.
+            // Numbers that suit one table need not suit another.
             numbers = with(numbers, given).unwrap_or(numbers);
         }
         numbers
     }
 }
 
-/// `numbers` with those that are given.
+/// Replaces in `numbers` those that are given.
 fn with(numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(numbers) else { return Ok(numbers) };
     all.extend(given.clone());
@@ -66,7 +66,7 @@ fn with(numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String>
     Ok(numbers)
 }
 
-/// The file, if there is one.
+/// The path of the file, if there is one.
 fn path() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {
         Some(value) if value == "off" => None,
@@ -81,13 +81,13 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     Overrides::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The file as it was when the first device was looked for.
+/// The contents of the file, read when a device is first looked for.
 fn overrides() -> &'static std::result::Result<Overrides, String> {
     static OVERRIDES: OnceLock<std::result::Result<Overrides, String>> = OnceLock::new();
     OVERRIDES.get_or_init(|| read(path().as_deref()))
 }
 
-/// Refuses a file that cannot be used.
+/// Refuses a file that cannot be read, or whose contents are invalid.
 ///
 /// # Errors
 /// [`Error::Argument`] with the file's name.
@@ -96,7 +96,7 @@ pub(crate) fn check_file() -> Result<()> {
 }
 
 impl Numbers {
-    /// Those of a device, cut to its groups of at most `most` items.
+    /// The numbers of a device whose work-groups have at most `most` items.
     pub(crate) fn of_device(kind: DeviceKind, name: &str, most: usize) -> Self {
         let table = || Self::of(kind);
         overrides().as_ref().map_or_else(|_| table(), |given| given.numbers(kind, name)).within(most)

@@ -1,20 +1,24 @@
-//! Every number of the sparse product that kernels are compiled or launched with: one table for each
-//! kind of device, which a file in the user's configuration folder may override.
+//! Tuning: every number with which kernels of the sparse product are compiled or launched. There is
+//! one table for each kind of device, which a file in the user's configuration folder may override.
 //!
-//! Results have the same bits whatever the numbers are: they decide who computes, never in which order
-//! terms are added. The numbers of GPUs were measured on an NVIDIA H200, those of CPUs with PoCL on two
-//! cores of a Sapphire Rapids.
+//! Results have the same bits for all numbers: the numbers decide which work-item computes, never
+//! in which order terms are added. The numbers of GPUs were measured on an NVIDIA H200, those of
+//! CPUs with PoCL on two cores of a Sapphire Rapids.
 //!
 //! The file is `blockmul/tuning.json` in the configuration folder of the platform (`~/.config` on
-//! Linux), or the one that the environment variable `BLOCKMUL_TUNING` names; `off` means none. It
-//! gives numbers for kinds of devices, and for devices by a part of their name:
+//! Linux), or the one that the environment variable `BLOCKMUL_TUNING` names; `off` means no file.
+//! It gives numbers for kinds of devices, and for devices by a part of their name:
 //!
 //! ```json
-//! {"gpu": {"tile_items": 4}, "cpu": {"sort_short_max": 8192}, "devices": {"radeon": {"window_items": 7}}}
+//! {
+//!     "gpu": {"tile_items": 4},
+//!     "cpu": {"serial_short_max": 8192},
+//!     "devices": {"radeon": {"window_items": 7}}
+//! }
 //! ```
 //!
-//! What the file does not name keeps the number of the table. A file that cannot be read, an unknown
-//! name and a number that no kernel can be compiled with are errors of opening a device.
+//! Numbers that the file does not name keep the value of the table. Opening a device fails if the
+//! file cannot be read, has an unknown name, or has a number with which no kernel can be compiled.
 mod file;
 
 pub(crate) use file::check_file;
@@ -42,96 +46,100 @@ pub enum DeviceKind {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// Work-items of a work-group if one item has one entry, column, run or block column.
+    /// Work-items of a work-group if each item processes one entry, column, run or block column.
     pub group_size: usize,
     /// Work-groups that reduce a record.
     pub record_groups: usize,
     /// Work-items of a work-group of a scan.
     pub scan_group_size: usize,
-    /// Consecutive values that an item of a scan takes.
+    /// Consecutive values that one work-item of a scan adds up.
     pub scan_items: usize,
-    /// Tiles up to which each tile of a scan adds up the sums of those before it.
+    /// Most tiles of a scan for which each tile adds up the sums of the tiles before it.
     pub scan_direct_tiles: usize,
-    /// Work-items of a work-group of a sort; with 1 the kernels are those for CPUs.
+    /// Work-items of a work-group of a sort; 1 selects the kernels for CPUs.
     pub sort_group_size: usize,
-    /// Elements of an item of a sort in parallel: odd, so that neighbours do not meet in a bank of
-    /// local memory, and few enough for registers.
+    /// Elements that one work-item of a parallel sort holds: odd, so that neighbours use different
+    /// banks of local memory, and few enough for registers.
     pub sort_items: usize,
-    /// The same for the chunks of an expansion, if local memory has at least 48 KiB.
+    /// Elements per work-item for the chunks of an expansion, if local memory has at least 48 KiB.
     pub expansion_items: usize,
-    /// Most products of a column that is sorted whole by an expansion in local memory.
+    /// Most products of a column that an expansion in local memory sorts whole.
     pub expansion_short_max: usize,
-    /// Most elements of a segment that a CPU sorts whole. A chunk of a longer one has twice as many.
+    /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
+    /// as many.
     pub serial_short_max: usize,
-    /// Segments up to which a CPU sorts by insertion.
+    /// Most elements of a segment that a CPU sorts by insertion.
     pub serial_insertion_max: usize,
-    /// Costs by which a CPU chooses between merging runs and dealing out by digits, in nanoseconds: of
-    /// an element in a merge pass,
+    /// Cost of an element in a merge pass, in nanoseconds. By this cost and the next two a CPU
+    /// chooses between merging runs and distributing elements by digits.
     pub serial_merge_cost: usize,
-    /// of an element that is dealt out,
+    /// Cost of an element that is distributed, in nanoseconds.
     pub serial_deal_cost: usize,
-    /// and of four values of a digit.
+    /// Cost of four values of a digit, in nanoseconds.
     pub serial_digit_cost: usize,
     /// Work-items of a work-group that sorts short segments of an expansion in local memory.
     pub window_group_size: usize,
-    /// Products of each of them, as many as registers hold: odd.
+    /// Products of each of these work-items: odd, and few enough for registers.
     pub window_items: usize,
-    /// Work-items of a work-group that has a tile of the expansion.
+    /// Work-items of a work-group that processes a tile of the expansion.
     pub tile_group_size: usize,
-    /// Products of each of them.
+    /// Products of each of these work-items.
     pub tile_items: usize,
-    /// Largest side of blocks for which kernels are compiled; larger ones share a program.
+    /// Largest side of blocks for which kernels are compiled; larger blocks share a program.
     pub block_compiled_side: usize,
-    /// Elements of a block of A that an item of a GPU holds in registers; larger ones are staged in
-    /// local memory.
+    /// Most elements of a block of A that a work-item of a GPU holds in registers; larger blocks
+    /// are staged in local memory.
     pub block_held_area: usize,
-    /// Bytes of blocks that a group stages at once.
+    /// Bytes of blocks that a work-group stages at once.
     pub block_staged_bytes: usize,
     /// Work-items that stage blocks together.
     pub block_staged_group: usize,
-    /// Products from which on a run of small blocks has a work-group of a GPU to itself.
+    /// Products from which a run of small blocks gets its own work-group on a GPU.
     pub block_long_run: usize,
-    /// Runs of blocks that an item of a CPU has one after another.
+    /// Runs of blocks that a work-item of a CPU sums one after another.
     pub block_serial_runs: usize,
 }
 
 /// GPUs like the NVIDIA H200.
 const GPU: Numbers = Numbers {
-    // 256 items fill a multiprocessor with some groups and leave registers.
+    // Several groups of 256 items fill a multiprocessor and leave registers.
     group_size: 256,
     record_groups: 256,
     scan_group_size: 256,
     scan_items: 8,
-    // 4096 tiles add up 8 M partials, which cached memory gives in the time of a launch.
+    // 4096 tiles read 8 M partial sums, which takes as long as a launch if they are cached.
     scan_direct_tiles: 4096,
     sort_group_size: 256,
     sort_items: 7,
-    // Chunks of 2816 and short segments up to 576 were the fastest of 15 pairs, or within 3 % of it, on ten matrices.
+    // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
+    // the fastest, on ten matrices.
     expansion_items: 11,
     expansion_short_max: 576,
     window_group_size: 128,
     window_items: 9,
     tile_group_size: 256,
     tile_items: 8,
-    // Points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7, tetrahedra 4,
-    // hexahedra 8; finite elements up to 16.
+    // Sides in use: points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7,
+    // tetrahedra 4, hexahedra 8; finite elements up to 16.
     block_compiled_side: 16,
     block_held_area: 64,
-    // The next blocks are held by a group's items meanwhile, in 48 registers of each.
+    // Meanwhile the items of the group hold the next blocks, in 48 registers each.
     block_staged_bytes: 6 << 10,
-    // Few wait for one another, and many groups are resident (13x13: 1.00 ms, of 64 items 1.23).
+    // Few items wait for each other, and many groups are resident (13x13: 1.00 ms; with 64 items
+    // 1.23 ms).
     block_staged_group: 32,
-    // One item adds a product of small blocks in about a microsecond, most of it waiting for memory; a group does not wait.
+    // One item adds a product of small blocks in about a microsecond, most of it waiting for
+    // memory. A group hides that latency.
     block_long_run: 32,
     ..CPU
 };
 
-/// CPUs: a work-group is a loop, and memory is cached.
+/// CPUs. A work-group is a loop, and memory is cached.
 const CPU: Numbers = Numbers {
     group_size: 64,
     record_groups: 256,
-    // One item with much to do: kernels without barriers, which compile and run faster. Tiles of
-    // tiles gain nothing.
+    // One item with many values: kernels without barriers compile and run faster. Tiles of tiles
+    // gain nothing.
     scan_group_size: 1,
     scan_items: 4096,
     scan_direct_tiles: 64,
@@ -139,7 +147,7 @@ const CPU: Numbers = Numbers {
     sort_items: 7,
     expansion_items: 7,
     expansion_short_max: 576,
-    // Half a chunk of keys and payloads, back and forth, fits a second-level cache.
+    // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,
     serial_insertion_max: 24,
     serial_merge_cost: 8,
@@ -147,7 +155,8 @@ const CPU: Numbers = Numbers {
     serial_digit_cost: 2,
     window_group_size: 128,
     window_items: 9,
-    // A cursor that only walks forward. A tile is long enough to hide a group's start.
+    // The one item moves a cursor forward through the tile, which is long enough to hide the start
+    // of a group.
     tile_group_size: 1,
     tile_items: 4096,
     block_compiled_side: 16,
@@ -159,12 +168,13 @@ const CPU: Numbers = Numbers {
 };
 
 impl Numbers {
-    /// The table of a kind of device. GPUs and others share one, cut to the device's limits.
+    /// The table of a kind of device. All kinds but CPUs share that of GPUs; [`Numbers::within`]
+    /// adapts it to a device's limits.
     pub(crate) fn of(kind: DeviceKind) -> Self {
         if kind == DeviceKind::Cpu { CPU } else { GPU }
     }
 
-    /// The same, no work-group above `most` items.
+    /// The same numbers, with work-groups of at most `most` items.
     pub(crate) fn within(self, most: usize) -> Self {
         let most = 1 << most.max(1).ilog2();
         Self {
@@ -177,13 +187,12 @@ impl Numbers {
         }
     }
 
-    /// Whether a work-group of a sort is one item. So it is on devices that have no groups to speak
-    /// of.
+    /// Whether one work-item sorts alone, as on CPUs and on devices with work-groups below 8 items.
     pub(crate) fn sorts_serially(&self) -> bool {
         self.sort_group_size < 8
     }
 
-    /// Refuses numbers that no kernel can be compiled with.
+    /// Refuses numbers with which no kernel can be compiled.
     fn check(&self) -> Result<()> {
         let refuse = |name: &str, value: usize, why: &str| Err(Error::Argument(format!("{name} is {value}, {why}")));
         for (name, value) in [
@@ -228,11 +237,12 @@ impl Numbers {
         Ok(())
     }
 
-    /// Bits of a digit that a CPU deals out by.
+    /// Bits of a digit by which a CPU distributes elements.
     pub(crate) const DIGIT_BITS: usize = 8;
 
-    /// Most runs that a CPU merges. At most 4 passes deal out, so a segment is merged only if its
-    /// passes cost less than 4 of these: that bounds them.
+    /// Most runs that a CPU merges. A segment is merged only if its merge passes cost less than 4
+    /// passes that distribute by digits, which are always enough. This bounds the merge passes, and
+    /// so the runs.
     pub(crate) fn serial_runs_max(&self) -> usize {
         let digits = (1 << Self::DIGIT_BITS) / 4 * self.serial_digit_cost;
         let dealt = 4 * (self.serial_deal_cost + digits.div_ceil(self.serial_insertion_max.max(1)));
