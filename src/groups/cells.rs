@@ -1,7 +1,8 @@
-//! The grid of groups that host matrices, device matrices and patterns have in common.
+//! [`Cells`]: the grid of groups, common to host matrices, device matrices and patterns.
 use crate::{BlockShape, Error, Pattern, Result, error::Dimensions};
 
-/// Rows or columns of blocks that have one side in common: of so many cameras of 9 parameters, say.
+/// Consecutive rows or columns of blocks of one side: for example the cameras, of 9 parameters
+/// each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Group {
     /// Rows (columns) of blocks.
@@ -11,23 +12,23 @@ pub struct Group {
 }
 
 impl Group {
-    /// Rows (columns), counted in scalars; `usize::MAX` for a group that no matrix has.
+    /// Rows (columns), counted in scalars; `usize::MAX` if the product overflows.
     pub fn scalars(self) -> usize {
         self.blocks.saturating_mul(self.side)
     }
 }
 
-/// A grid of groups of rows by groups of columns, where each cell may have an `X`.
+/// A grid of groups of rows by groups of columns, with an optional `X` in each cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells<X> {
     pub rows: Vec<Group>,
     pub cols: Vec<Group>,
-    /// Row after row.
+    /// The cells, row after row.
     cells: Vec<Option<X>>,
 }
 
 impl<X> Cells<X> {
-    /// Refuses cells whose sizes, told by `of`, are not those of their groups.
+    /// Makes a grid. Refuses cells whose sizes, as `of` gives them, are not those of their groups.
     pub fn new(
         rows: Vec<Group>,
         cols: Vec<Group>,
@@ -61,7 +62,7 @@ impl<X> Cells<X> {
         Ok(all)
     }
 
-    /// A grid of one cell, whose sizes are those of its groups.
+    /// A grid of one cell. The caller guarantees that its sizes are those of the groups.
     pub fn one(rows: Group, cols: Group, x: X) -> Self {
         Self { rows: vec![rows], cols: vec![cols], cells: vec![Some(x)] }
     }
@@ -76,24 +77,24 @@ impl<X> Cells<X> {
         if inside { self.cells[row * self.cols.len() + col].as_mut() } else { None }
     }
 
-    /// What there is, row after row, with its place.
+    /// The cells that are not empty, row after row, with their places (row group, column group).
     pub fn iter(&self) -> impl Iterator<Item = ((usize, usize), &X)> {
         let cols = self.cols.len();
         self.cells.iter().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_ref()?)))
     }
 
-    /// The same, to change.
+    /// The cells that are not empty, mutable, with their places.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = ((usize, usize), &mut X)> {
         let cols = self.cols.len();
         self.cells.iter_mut().enumerate().filter_map(move |(i, x)| Some(((i / cols, i % cols), x.as_mut()?)))
     }
 
-    /// The same grid of other things.
+    /// The grid of the results of `f`.
     pub fn try_map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
         self.try_map_places(|_, x| f(x))
     }
 
-    /// The same grid of other things, made with regard to their places.
+    /// The grid of the results of `f`, which gets each cell with its place.
     pub fn try_map_places<'a, Y>(&'a self, mut f: impl FnMut((usize, usize), &'a X) -> Result<Y>) -> Result<Cells<Y>> {
         let cols = self.cols.len();
         let one = |(i, x): (usize, &'a Option<X>)| x.as_ref().map(|x| f((i / cols, i % cols), x)).transpose();
@@ -101,24 +102,24 @@ impl<X> Cells<X> {
         Ok(Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells })
     }
 
-    /// The same grid of other things.
+    /// The grid of the results of `f`.
     pub fn map<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Y) -> Cells<Y> {
         let cells = self.cells.iter().map(|x| x.as_ref().map(&mut f)).collect();
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
     }
 
-    /// The same grid of other things, to change.
+    /// The grid of the results of `f`, which gets the cells mutable.
     pub fn map_mut<'a, Y>(&'a mut self, mut f: impl FnMut(&'a mut X) -> Y) -> Cells<Y> {
         let cells = self.cells.iter_mut().map(|x| x.as_mut().map(&mut f)).collect();
         Cells { rows: self.rows.clone(), cols: self.cols.clone(), cells }
     }
 
-    /// The same grid of values made from these cells.
+    /// The grid of the results of `f`, which consumes the cells.
     pub fn into_map<Y>(self, mut f: impl FnMut(X) -> Y) -> Cells<Y> {
         Cells { rows: self.rows, cols: self.cols, cells: self.cells.into_iter().map(|x| x.map(&mut f)).collect() }
     }
 
-    /// The grid with rows for columns, of other things.
+    /// The transposed grid of the results of `f`.
     pub fn try_transpose<'a, Y>(&'a self, mut f: impl FnMut(&'a X) -> Result<Y>) -> Result<Cells<Y>> {
         let count = self.rows.len();
         let places = (0..self.cells.len()).map(|place| (place % count, place / count));

@@ -1,4 +1,4 @@
-//! Groups of blocks on a device.
+//! Matrices of groups of blocks on a device.
 use super::{BlockGroups, Cells, Group};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
@@ -13,7 +13,8 @@ pub struct DeviceGroups<M: Matrix> {
     pub(crate) device: Device,
 }
 
-/// The structure of a matrix of groups on a device: the grid of groups and the pattern of each. A handle.
+/// The structure of a matrix of groups on a device: the grid of groups and the pattern of each.
+/// Cloning copies a handle only.
 #[derive(Debug, Clone)]
 pub struct GroupsPattern {
     pub(crate) cells: Cells<DevicePattern>,
@@ -32,7 +33,7 @@ impl Device {
 }
 
 impl<M: Matrix> DeviceGroups<M> {
-    /// From matrices that are on `device` already, row after row.
+    /// Makes a matrix of groups from matrices that are on `device` already, row after row.
     ///
     /// # Errors
     /// As [`BlockGroups::new`]; [`Error::DeviceMismatch`].
@@ -47,7 +48,7 @@ impl<M: Matrix> DeviceGroups<M> {
         Ok(Self { cells: Cells::new(row_groups, col_groups, cells, size)?, device: device.clone() })
     }
 
-    /// Zeros on a pattern.
+    /// A matrix of zeros with this pattern.
     ///
     /// # Errors
     /// As [`DeviceMatrix::zeros`].
@@ -55,7 +56,7 @@ impl<M: Matrix> DeviceGroups<M> {
         Ok(Self { cells: pattern.cells.try_map(DeviceMatrix::zeros)?, device: pattern.device.clone() })
     }
 
-    /// Copies every group to the host; waits for the commands that make them.
+    /// Copies every group to the host. Waits for the commands that compute them.
     ///
     /// # Errors
     /// As [`DeviceMatrix::download`].
@@ -74,17 +75,17 @@ impl<M: Matrix> DeviceGroups<M> {
         &self.cells.cols
     }
 
-    /// The matrix of a cell, where there is one.
+    /// The matrix of a cell, if it has one.
     pub fn get(&self, row_group: usize, col_group: usize) -> Option<&DeviceMatrix<M>> {
         self.cells.get(row_group, col_group)
     }
 
-    /// The same, to write values to.
+    /// The matrix of a cell, if it has one, for writing values.
     pub fn get_mut(&mut self, row_group: usize, col_group: usize) -> Option<&mut DeviceMatrix<M>> {
         self.cells.get_mut(row_group, col_group)
     }
 
-    /// Has `fill` write the values of every matrix there is, row after row, where the device has them: see
+    /// Calls `fill` with the values of every matrix, row after row, mapped for writing: see
     /// [`DeviceMatrix::write_values_with`].
     ///
     /// # Errors
@@ -97,12 +98,12 @@ impl<M: Matrix> DeviceGroups<M> {
         Ok(done)
     }
 
-    /// The matrices of all cells, row after row, given away.
+    /// Returns the matrices of all cells, row after row.
     pub fn into_cells(self) -> Vec<Option<DeviceMatrix<M>>> {
         self.cells.into_cells()
     }
 
-    /// Where the blocks are: for plans, and for further matrices with the same pattern.
+    /// The places of the blocks: for plans, and for further matrices with the same pattern.
     pub fn pattern(&self) -> GroupsPattern {
         GroupsPattern { cells: self.cells.map(DeviceMatrix::pattern), device: self.device.clone() }
     }
@@ -134,7 +135,7 @@ impl GroupsPattern {
         &self.cells.cols
     }
 
-    /// The pattern of a cell, where it has one.
+    /// The pattern of a cell, if it has one.
     pub fn get(&self, row_group: usize, col_group: usize) -> Option<&DevicePattern> {
         self.cells.get(row_group, col_group)
     }
@@ -149,16 +150,16 @@ impl GroupsPattern {
         &self.device
     }
 
-    /// Refuses a matrix, called `name`, that has another pattern.
+    /// Refuses a matrix with another pattern; `name` is its name in the message.
     pub(crate) fn check<M: Matrix>(&self, name: &str, matrix: &DeviceGroups<M>) -> Result<()> {
         let (want, have) = (&self.cells, &matrix.cells);
         if (&want.rows, &want.cols) != (&have.rows, &have.cols) {
             return Err(Error::Argument(format!(
                 "{name} has not the pattern of the plan: groups of {} by {} in place of {} by {}",
-                told(&have.rows),
-                told(&have.cols),
-                told(&want.rows),
-                told(&want.cols)
+                describe_groups(&have.rows),
+                describe_groups(&have.cols),
+                describe_groups(&want.rows),
+                describe_groups(&want.cols)
             )));
         }
         for row in 0..want.rows.len() {
@@ -179,8 +180,8 @@ impl GroupsPattern {
     }
 }
 
-/// Groups for messages: how many blocks of which side.
-pub(crate) fn told(groups: &[Group]) -> String {
+/// Describes groups in messages, as numbers of blocks and their sides: "[5 of 9, 40 of 3]".
+pub(crate) fn describe_groups(groups: &[Group]) -> String {
     let one = |group: &Group| format!("{} of {}", group.blocks, group.side);
     format!("[{}]", groups.iter().map(one).collect::<Vec<_>>().join(", "))
 }
@@ -192,7 +193,7 @@ pub(crate) fn of_pattern(pattern: &DevicePattern) -> Dimensions {
 
 impl<M: Matrix> std::fmt::Debug for DeviceGroups<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (rows, cols) = (told(self.row_groups()), told(self.col_groups()));
+        let (rows, cols) = (describe_groups(self.row_groups()), describe_groups(self.col_groups()));
         write!(f, "DeviceGroups({rows} by {cols}, {} blocks on {:?})", self.nnz(), self.device)
     }
 }

@@ -1,29 +1,30 @@
-//! Matrices of several groups of blocks: a Jacobian of bundle adjustment is [J_camera | J_point], blocks of 2x9 beside blocks of 2x3.
+//! Matrices of several groups of blocks. A Jacobian of bundle adjustment is [J_camera | J_point]:
+//! blocks of 2x9 beside blocks of 2x3.
 //!
-//! A grid of groups of rows by groups of columns; each cell is a block matrix with blocks of its own shape, or empty. Everything is done
-//! group by group with the products of one block shape: C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h), each product summed
-//! as [`multiply`](crate::multiply) does, the products then added in ascending k.
+//! A matrix is a grid of groups of rows by groups of columns. Each cell is empty, or a block matrix
+//! with blocks of its own shape. Every operation works group by group with products of one block
+//! shape. C(g, h) is the sum over the inner groups k of A(g, k)·B(k, h). Each product is summed as
+//! [`multiply`](crate::multiply) does; then the products are added in ascending k.
 mod cells;
 mod device;
 
 pub(crate) use cells::Cells;
 pub use cells::Group;
 pub use device::{DeviceGroups, GroupsPattern};
-pub(crate) use device::{of_pattern, told};
+pub(crate) use device::{describe_groups, of_pattern};
 
 use crate::{Cbc, Error, Matrix, Result, error::Dimensions, matrix::dense_zeros};
 use nalgebra::DMatrix;
 
-/// A matrix made of groups of blocks, each group with a block shape of its own, on the host.
+/// A matrix of groups of blocks on the host; each group has its own block shape.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::groups::{BlockGroups, Group};
 /// use blockmul::product::GramParts;
 /// use blockmul::{Cbc, Device, Part, Planned, Product, generate};
-/// // 5 cameras of 9 parameters, 40 points of 3, each point seen by 2 cameras: J is 80x5 blocks of 2x9 beside 80x40 blocks of 2x3.
-/// let j: BlockGroups<Cbc<f64>> = generate::bundle_adjustment_jacobian(5, 40, 2, 9, Default::default(), 1)?;
-/// assert_eq!(j.col_groups(), [Group { blocks: 5, side: 9 }, Group { blocks: 40, side: 3 }]);
+/// // 5 cameras of 9 parameters, 40 points of 3, each point seen by 2 cameras.
+/// // J is 80x5 blocks of 2x9 beside 80x40 blocks of 2x3.
 ///
 /// let device = Device::auto()?;
 /// let j = device.upload_groups(&j)?;
@@ -45,19 +46,21 @@ pub struct BlockGroups<M> {
 }
 
 impl<M: Matrix> BlockGroups<M> {
-    /// From the groups of rows and of columns and the matrices of the cells, row after row.
+    /// Makes a matrix from the groups of rows and of columns and the matrices of the cells, row
+    /// after row.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of cells, [`Error::Argument`] for a matrix whose size or block shape is not that of its
-    /// groups, [`Error::BlockShape`], [`Error::TooLarge`].
+    /// [`Error::Length`] for another number of cells; [`Error::Argument`] if the size or block
+    /// shape of a matrix is not that of its groups; [`Error::BlockShape`]; [`Error::TooLarge`].
     pub fn new(row_groups: Vec<Group>, col_groups: Vec<Group>, cells: Vec<Option<M>>) -> Result<Self> {
         Ok(Self { cells: Cells::new(row_groups, col_groups, cells, dimensions)? })
     }
 
-    /// Matrices side by side: [J_camera | J_point].
+    /// Puts matrices side by side: [J_camera | J_point].
     ///
     /// # Errors
-    /// [`Error::Argument`] when there is none, or when one has other rows than the first.
+    /// [`Error::Argument`] if there is no matrix, or if the rows of one differ from those of the
+    /// first.
     pub fn side_by_side(matrices: impl IntoIterator<Item = M>) -> Result<Self> {
         let matrices: Vec<M> = matrices.into_iter().collect();
         let first = matrices.first().ok_or_else(|| Error::Argument("no matrices to put side by side".into()))?;
@@ -76,12 +79,12 @@ impl<M: Matrix> BlockGroups<M> {
         &self.cells.cols
     }
 
-    /// The matrix of a cell, where there is one.
+    /// The matrix of a cell, if it has one.
     pub fn get(&self, row_group: usize, col_group: usize) -> Option<&M> {
         self.cells.get(row_group, col_group)
     }
 
-    /// The matrices of all cells, row after row, given back.
+    /// Returns the matrices of all cells, row after row.
     pub fn into_cells(self) -> Vec<Option<M>> {
         self.cells.into_cells()
     }
@@ -101,7 +104,8 @@ impl<M: Matrix> BlockGroups<M> {
         self.cells.iter().map(|(_, m)| m.as_cbc().pattern.nnz()).sum()
     }
 
-    /// The transpose: groups of columns become groups of rows, and every matrix is transposed; without padding between blocks.
+    /// The transpose. Groups of columns become groups of rows, and every matrix is transposed. The
+    /// result has no padding between blocks.
     pub fn transpose(&self) -> Self {
         let Cells { rows, cols, .. } = &self.cells;
         let place = |i: usize| self.get(i % rows.len(), i / rows.len()).map(transposed);
@@ -109,10 +113,10 @@ impl<M: Matrix> BlockGroups<M> {
         Self::new(cols.clone(), rows.clone(), cells).unwrap_or_else(|_| unreachable!("a grid, mirrored"))
     }
 
-    /// The matrix with its zeros.
+    /// The dense matrix.
     ///
     /// # Panics
-    /// If there is no memory of that size.
+    /// If there is not enough memory.
     pub fn to_dense(&self) -> DMatrix<M::Element> {
         let starts = |groups: &[Group]| -> Vec<usize> {
             let scan = |start: &mut usize, group: &Group| Some(std::mem::replace(start, *start + group.scalars()));
@@ -129,7 +133,7 @@ impl<M: Matrix> BlockGroups<M> {
     }
 }
 
-/// Size and block shape.
+/// Size and block shape of a matrix, as it is read by rows and columns.
 pub(crate) fn dimensions<M: Matrix>(m: &M) -> Dimensions {
     let of = m.as_cbc().dimensions();
     if M::ROW_MAJOR { of.transposed() } else { of }
@@ -154,7 +158,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "a dense matrix of 4294967296x4294967296 elements fits no memory")]
     fn a_dense_matrix_whose_elements_have_no_number_is_not_made() {
-        // 2^32 rows and columns of scalars, in two groups each: 2^64 elements, which is 0 in 64 bits.
+        // 2^32 rows and columns of scalars, in two groups each: the number of elements, 2^64, is 0
+        // in 64 bits.
         let groups = vec![Group { blocks: 1 << 26, side: 32 }; 2];
         let of: BlockGroups<Cbc<f64>> = BlockGroups::new(groups.clone(), groups, vec![None; 4]).unwrap();
         of.to_dense();

@@ -165,7 +165,8 @@ fn groups_product<M: Matrix>(
     wanted: impl Fn(usize, usize) -> Option<Part>,
 ) -> Result<BlockGroups<M>> {
     if a.col_groups() != b.row_groups() {
-        let (cols, rows) = (crate::groups::told(a.col_groups()), crate::groups::told(b.row_groups()));
+        let (cols, rows) =
+            (crate::groups::describe_groups(a.col_groups()), crate::groups::describe_groups(b.row_groups()));
         return Err(Error::Argument(format!(
             "cannot multiply: A has blocks in groups of {cols} columns, B in groups of {rows} rows"
         )));

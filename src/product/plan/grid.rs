@@ -9,7 +9,7 @@ use super::{
 use crate::{
     DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Scratch, Work},
-    groups::{Cells, Group, of_pattern, told},
+    groups::{Cells, Group, describe_groups, of_pattern},
     product::{Bin, Method, Scaling},
     resident::DeviceCbc,
 };
@@ -40,7 +40,7 @@ impl GridPlaces<'_> {
         let blocks = |groups: &[Group]| groups.iter().map(|group| group.blocks).collect::<Vec<_>>();
         let told = |groups: &[Group]| match groups {
             [one] => one.blocks.to_string(),
-            _ => told(groups),
+            _ => describe_groups(groups),
         };
         match self {
             Self::Parts(parts, _) if *parts != GramParts::default() && blocks(rows) != blocks(cols) => {

@@ -3,7 +3,7 @@
 use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
-    groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, told},
+    groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
     product::operand::Given,
     resident::DeviceCbc,
 };
@@ -141,8 +141,8 @@ impl<M: Matrix> Grid for BlockGroups<M> {
         if cols != rows {
             return Err(Error::Argument(format!(
                 "cannot multiply: A has blocks in groups of {} columns, B in groups of {} rows",
-                told(cols),
-                told(rows)
+                describe_groups(cols),
+                describe_groups(rows)
             )));
         }
         Ok(())
