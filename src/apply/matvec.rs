@@ -13,19 +13,22 @@ use std::marker::PhantomData;
 
 /// A product of a matrix, or of its transpose, with vectors, prepared for the matrix's pattern.
 ///
-/// The terms of an element of y are added in ascending place in x, every multiplication rounded before it is added, cut every 1024 entries
-/// (blocks) of the row: the bits are those of a product with a matrix of one column, on every device, and of
-/// [`reference::multiply_vector`](crate::reference::multiply_vector). A row of any length is shared out among many work-groups.
+/// The terms of an element of y are added in ascending place in x, and every multiplication is
+/// rounded before its result is added. The sum is cut every 1024 entries (blocks) of the row. So
+/// the bits are those of a product with a matrix of one column, on every device, and of
+/// [`reference::multiply_vector`](crate::reference::multiply_vector). A long row is divided among
+/// many work-groups.
 ///
-/// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major one ([`Bsr`](crate::Bsr),
-/// [`Csr`](crate::Csr)) read the values from front to back; the other two go by an index of 8 bytes per entry, which is made once here.
+/// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
+/// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
+/// need an index of 8 bytes per entry, which the constructor makes.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::plan::{Accum, Apply};
-/// use blockmul::{BlockShape, Cbc, Device, Planned, generate};
+/// use blockmul::{BlockShape, Cbc, Device, Planned, generate::{Values, bundle_adjustment}};
 /// let device = Device::auto()?;
-/// let j: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, BlockShape::new(2, 3)?, Default::default(), 1)?;
+/// let j: Cbc<f64> = bundle_adjustment(20, 300, 4, BlockShape::new(2, 3)?, Values::Real, 1)?;
 /// let r = device.upload_vector(&vec![1.0; j.scalar_rows()])?;
 /// let mut j = device.upload(&j)?;
 ///
@@ -48,16 +51,17 @@ pub struct Apply<M: Matrix> {
 }
 
 impl<M: Matrix> Apply<M> {
-    /// y = A·x.
+    /// Prepares y = A·x.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than M,
-    /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
+    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
+    /// M, [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn new(a: &DevicePattern) -> Result<Self> {
         Self::of(a, false)
     }
 
-    /// y = Aᵀ·x, without forming Aᵀ.
+    /// Prepares y = Aᵀ·x, without forming Aᵀ.
     ///
     /// # Errors
     /// As [`Apply::new`].
@@ -67,7 +71,7 @@ impl<M: Matrix> Apply<M> {
 
     fn of(a: &DevicePattern, transposed: bool) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
-        // The rows of op(A) are rows of the arrays where both or neither transpose.
+        // The rows of op(A) are rows of the arrays if both or neither are transposed.
         let rows = transposed == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))?;
         let bytes = sums.bytes();
@@ -91,9 +95,9 @@ impl<M: Matrix> Apply<M> {
 }
 
 impl<M: Matrix> Planned for Apply<M> {
-    /// A and x.
+    /// The matrix A and the vector x.
     type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>);
-    /// y.
+    /// The vector y.
     type Output = DeviceVector<M::Element>;
 
     fn device(&self) -> &Device {

@@ -2,7 +2,7 @@
 //!
 //! | file | makes |
 //! |---|---|
-//! | [`matvec`] | y = alpha·A·x + beta·y and the same of Aᵀ, on the line sums of `vector/` |
+//! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ, with the line sums of `vector/` |
 mod matvec;
 
 pub use matvec::Apply;

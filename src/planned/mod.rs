@@ -49,7 +49,7 @@ pub trait Planned {
     /// The work of an execution, and the memory that the plan holds.
     fn cost(&self) -> Cost;
 
-    /// Checks and enqueues one execution.
+    /// Checks the operands and enqueues one execution.
     #[doc(hidden)]
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
@@ -76,7 +76,8 @@ pub trait Planned {
         Ok(work.marker())
     }
 
-    /// As [`Planned::execute`]; waits, and reports what the execution took.
+    /// As [`Planned::execute`]; waits for the output, and reports the time and the commands of the
+    /// execution.
     ///
     /// # Errors
     /// As [`Planned::execute`].
@@ -104,7 +105,7 @@ pub trait Planned {
     }
 }
 
-/// Where commands of an execution are enqueued. Made by the library alone.
+/// The queue and the work for one execution's commands. Only the library makes it.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct On<'a>(pub(crate) &'a Work);
@@ -113,22 +114,21 @@ pub struct On<'a>(pub(crate) &'a Work);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Products of entries (blocks) in an execution; 0 for plans that are not of products of
-    /// matrices.
+    /// Products of entries (blocks) in an execution; 0 for plans that multiply no matrices.
     pub products: u64,
     /// Floating-point operations of an execution: 2 for each product of scalars that is added, 1
     /// for each multiplication by a weight.
     pub flops: u64,
-    /// Bytes of device memory the plan holds, the pattern of its output included; patterns of its
-    /// inputs are the matrices'.
+    /// Bytes of device memory the plan holds, including the pattern of its output. The patterns of
+    /// its inputs belong to the matrices and are not counted.
     pub device_bytes: u64,
 }
 
-/// What one execution of a plan took.
+/// Time and commands of one execution of a plan.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The plan's.
+    /// The work and the memory of the plan.
     pub cost: Cost,
     /// Device time of each stage, in the order in which they began.
     pub stages: Vec<StageTime>,
@@ -143,8 +143,8 @@ pub struct Report {
     pub read_backs: u32,
 }
 
-/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Made of `&mut c`
-/// it is C = (…).
+/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. Converted from
+/// `&mut c` it means C = (…).
 #[derive(Debug)]
 pub struct Accum<'a, C> {
     pub(crate) c: &'a mut C,
@@ -166,14 +166,14 @@ impl<'a, C> Accum<'a, C> {
         self
     }
 
-    /// Adds `beta`·C. With beta 0, the default, what C held does not matter, not even NaN.
+    /// Adds `beta`·C. With beta 0, the default, the old contents of C do not matter, not even NaN.
     pub fn beta(mut self, beta: f64) -> Self {
         self.beta = beta;
         self
     }
 
-    /// Begins after these markers: of other devices' queues, or of the application's events. Those
-    /// of the plan's own device cost nothing: its queue keeps their order.
+    /// Begins after these markers: those of other devices' queues, or of the application's events.
+    /// Markers of the plan's own device cost nothing, because its queue keeps their order.
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self

@@ -1,4 +1,4 @@
-//! What every plan checks, said once.
+//! Checks that all plans share.
 use super::Accum;
 use crate::{Device, DevicePattern, Error, Matrix, Result};
 
@@ -23,7 +23,8 @@ pub(crate) fn check_patterns<'a, M: Matrix>(
     device.require::<M::Element>()
 }
 
-/// Refuses to scale what an operation, which is called `what`, only copies or takes roots of.
+/// Refuses alpha and beta for an operation that cannot scale its output, such as a copy or a root;
+/// `what` is its name in the message.
 pub(crate) fn check_unscaled<C>(what: &str, into: &Accum<'_, C>) -> Result<()> {
     match (into.alpha, into.beta) {
         (1.0, 0.0) => Ok(()),
