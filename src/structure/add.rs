@@ -1,4 +1,5 @@
-//! Sums of two matrices on the device: the pattern once, values many times. Kernel: `cl/structure/add.cl`.
+//! Sums of two matrices on the device, planned once and executed many times. Kernel:
+//! `cl/structure/add.cl`.
 use super::{Elementwise, union::Union};
 use crate::{
     Arithmetic, Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, OperandPair, Result,
@@ -9,7 +10,8 @@ use crate::{
     },
 };
 
-/// C = alpha·A + beta·B of two matrices whose patterns stay the same, prepared. C has an entry (block) wherever A or B has one.
+/// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
+/// entry (block) wherever A or B has one.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -21,7 +23,7 @@ use crate::{
 /// let plan = Add::<Csc<f64>>::new(&h.pattern(), &d.pattern())?;
 /// let mut c = plan.output()?;
 /// for lambda in [0.0, 0.1] {
-///     plan.execute([(1.0, &h), (lambda, &d)], &mut c)?; // damping, each time another
+///     plan.execute([(1.0, &h), (lambda, &d)], &mut c)?; // another damping each time
 /// }
 /// assert_eq!(c.download()?, Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 2.0), (1, 1, 3.0)])?);
 /// # Ok(())
@@ -53,11 +55,12 @@ kernel! {
 }
 
 impl<M: Matrix> Add<M> {
-    /// For alpha·A + beta·B.
+    /// Prepares alpha·A + beta·B.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the matrices or their blocks differ in size, or for patterns of another kind of matrix;
-    /// [`Error::DeviceMismatch`]; [`Error::Memory`]; [`Error::TooLarge`] when C has more entries than a matrix on a device may have.
+    /// [`Error::Argument`] if the matrices or their blocks differ in size, or for patterns of
+    /// another kind of matrix; [`Error::DeviceMismatch`]; [`Error::Memory`]; [`Error::TooLarge`] if
+    /// C has more entries than a matrix on a device may have.
     pub fn new(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
         Self::tuned(a, b, Elementwise::new(a.device().info(), a.array_shape))
     }

@@ -1,7 +1,9 @@
-//! What changes a matrix's structure: transposition, permutation, sum, and the scalars that a sparse factorization takes.
+//! Changes of structure: transposition, permutation, sum, and the scalars that a sparse
+//! factorization reads.
 //!
-//! Each is planned once from patterns, as a product is ([`Plan`](crate::Plan)), and executed with new values any number of times: an
-//! execution is one kernel over the elements of the result, allocates nothing and reads nothing back.
+//! Each is planned once from patterns, as a product is ([`Plan`](crate::Plan)), and executed any
+//! number of times with new values. An execution is one kernel over the elements of the result; it
+//! allocates nothing and reads nothing back.
 mod add;
 mod move_blocks;
 mod permute;
@@ -21,32 +23,34 @@ use crate::{
     device::{Grid, Options},
 };
 
-/// How the kernels that touch every element of many blocks once are compiled and launched.
+/// Compile and launch parameters of kernels that visit every element of many blocks once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elementwise {
     shape: BlockShape,
     group_size: usize,
-    /// Blocks that an item takes one after another: for CPUs. 0: an item takes an element.
+    /// Blocks that a work-item processes one after another, for CPUs; 0 if a work-item processes
+    /// one element.
     blocks: usize,
 }
 
 impl Elementwise {
-    /// For blocks of `shape`.
+    /// Parameters for blocks of `shape`.
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         match info.kind {
-            // An inner loop of known length over a whole block; 2^12 elements hide what starting a group costs.
+            // An inner loop of known length over a whole block; 2^12 elements hide the cost of
+            // starting a group.
             DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (1 << 12) / shape.area() },
             _ => Self { shape, group_size: 256.min(1 << info.max_group_size.ilog2()), blocks: 0 },
         }
     }
 
-    /// Any number of work-items to a group; `blocks` as above.
+    /// Parameters with given numbers, for tests.
     #[cfg(test)]
     fn forced(shape: BlockShape, group_size: usize, blocks: usize) -> Self {
         Self { shape, group_size, blocks }
     }
 
-    /// GROUP_SIZE, ROWS, COLS, BLOCKS and the element.
+    /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
     pub fn options<T: Element>(&self) -> Options {
         Options::group_size(self.group_size)
             .element::<T>()
@@ -55,7 +59,7 @@ impl Elementwise {
             .define("BLOCKS", self.blocks)
     }
 
-    /// Over `nnz` blocks.
+    /// The launch grid for `nnz` blocks.
     pub fn over(&self, nnz: usize) -> Grid {
         match self.blocks {
             0 => Grid::items(nnz * self.shape.area(), self.group_size),
@@ -64,7 +68,7 @@ impl Elementwise {
     }
 }
 
-/// Work-items of the groups that plan: one item per entry or column.
+/// Size of the work-groups of planning kernels, which use one item per entry or column.
 pub(crate) fn group_size(info: &DeviceInfo) -> usize {
     64.min(1 << info.max_group_size.ilog2())
 }

@@ -1,5 +1,5 @@
-//! Blocks moved to other places, transposed on the way or not: what a transposition and a permutation of a matrix with a known pattern are.
-//! Kernel: `cl/structure/move_blocks.cl`.
+//! Blocks moved to other places, optionally transposed: the execution of a planned transposition or
+//! permutation. Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
     Element, Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 kernel! {
-    /// Compiled to transpose no block, or every block.
+    /// The kernel compiled to transpose no block, or every block.
     struct MoveAlike<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
         from: In<T>,
@@ -20,7 +20,7 @@ kernel! {
 }
 
 kernel! {
-    /// Compiled to transpose some blocks.
+    /// The kernel compiled to transpose some blocks.
     struct MoveTurning<T: Element> = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
         turned: In<u32>,
@@ -32,7 +32,7 @@ kernel! {
     }
 }
 
-/// Where each block comes from, and which are transposed on the way.
+/// The source of each block, and the blocks that are transposed.
 pub(crate) struct Moves {
     pub source: Buffer<u32>,
     pub turn: Turn,
@@ -41,7 +41,7 @@ pub(crate) struct Moves {
 pub(crate) enum Turn {
     None,
     All,
-    /// Those that have a 1 here.
+    /// The blocks with a 1 in this array.
     Some(Buffer<u32>),
 }
 
@@ -57,7 +57,7 @@ enum Moving<T: Element> {
 }
 
 impl<T: Element> MoveBlocks<T> {
-    /// For blocks of the shape that `grid` has, before they are moved.
+    /// Prepares moves of blocks with the shape of `grid`, which is that before transposing.
     pub fn new(device: &Device, grid: Elementwise, moves: Moves) -> Result<Self> {
         let turn = match moves.turn {
             Turn::None => 0,
@@ -72,7 +72,7 @@ impl<T: Element> MoveBlocks<T> {
         Ok(Self { kernel, moves, grid })
     }
 
-    /// Writes every block of `to`.
+    /// Moves the blocks of `from`; writes every block of `to`.
     pub fn run(&self, work: &Work, from: &DeviceCbc<T>, to: &mut DeviceCbc<T>) -> Result<()> {
         let source = &self.moves.source;
         let (grid, nnz) = (self.grid.over(source.len()), source.len() as u32);

@@ -17,10 +17,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// P·A·Qᵀ of a matrix whose pattern stays the same, prepared: block rows and block columns in another order, say a fill-reducing one.
+/// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change: its block rows and
+/// block columns in another order, for example a fill-reducing one.
 ///
-/// A permutation is the list of old indices in their new order, as orderings (AMD, nested dissection) return it: with rows `p` and columns
-/// `q`, entry (i, j) of C is entry (`p[i]`, `q[j]`) of A. Rows ascend in each column of C.
+/// A permutation is the list of old indices in their new order, as orderings (AMD, nested
+/// dissection) return it. With rows `p` and columns `q`, entry (i, j) of C is entry (`p[i]`,
+/// `q[j]`) of A. Rows ascend in each column of C.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -30,13 +32,15 @@ use std::sync::Arc;
 /// //      | 1 2 . |                                      | 4 . . |
 /// //  A = | . . 3 |   rows 2, 1, 0, columns 2, 0, 1: C = | 3 . . |
 /// //      | . . 4 |                                      | . 1 2 |
-/// let a = device.upload(&Csc::from_triplets(3, 3, [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0), (2, 2, 4.0)])?)?;
+/// let a = Csc::from_triplets(3, 3, [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0), (2, 2, 4.0)])?;
+/// let a = device.upload(&a)?;
 /// let plan = Permute::<Csc<f64>>::new(&a.pattern(), &[2, 1, 0], &[2, 0, 1])?;
 /// let mut c = plan.output()?;
 /// plan.execute(&a, &mut c)?;
-/// assert_eq!(c.download()?, Csc::from_triplets(3, 3, [(0, 0, 4.0), (1, 0, 3.0), (2, 1, 1.0), (2, 2, 2.0)])?);
+/// let want = Csc::from_triplets(3, 3, [(0, 0, 4.0), (1, 0, 3.0), (2, 1, 1.0), (2, 2, 2.0)])?;
+/// assert_eq!(c.download()?, want);
 ///
-/// // A symmetric matrix of which the lower triangle is stored: 5 crosses the diagonal.
+/// // A symmetric matrix whose lower triangle is stored: 5 crosses the diagonal.
 /// let s = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 5.0), (1, 1, 2.0)])?)?;
 /// let plan = Permute::<Csc<f64>>::symmetric(&s.pattern(), &[1, 0], Part::Lower)?;
 /// let mut c = plan.output()?;
@@ -54,11 +58,12 @@ pub struct Permute<M: Matrix> {
 }
 
 impl<M: Matrix> Permute<M> {
-    /// C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, block column j is block column `cols[j]`.
+    /// Prepares C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, and block column j is
+    /// block column `cols[j]`.
     ///
     /// # Errors
-    /// [`Error::Argument`] when a permutation has not every index once, or for a pattern of another kind of matrix; [`Error::Memory`];
-    /// [`Error::TooLarge`] from 2^31 entries on.
+    /// [`Error::Argument`] if a permutation does not have every index once, or for a pattern of
+    /// another kind of matrix; [`Error::Memory`]; [`Error::TooLarge`] from 2^31 entries on.
     pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
         let row_to = inverse("row", rows, a.nrows())?;
@@ -66,11 +71,12 @@ impl<M: Matrix> Permute<M> {
         Self::planned(a, (row_to, col_to), Part::Full, Elementwise::new(a.device().info(), a.array_shape))
     }
 
-    /// C = P·S·Pᵀ of a symmetric S, of which `stored` is stored and the same part of C is made: a block that would cross the diagonal is
-    /// transposed and stays.
+    /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
+    /// part: a block that would cross the diagonal is transposed and stays on its side.
     ///
     /// # Errors
-    /// As [`Permute::new`]; [`Error::Argument`] when S or its blocks are not square, or when S has entries outside of `stored`.
+    /// As [`Permute::new`]; [`Error::Argument`] if S or its blocks are not square, or if S has
+    /// entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
         Self::symmetric_tuned(s, order, stored, Elementwise::new(s.device().info(), s.array_shape))
     }
@@ -153,13 +159,13 @@ impl<M: Matrix> std::fmt::Debug for Permute<M> {
     }
 }
 
-/// Where each of `n` old indices goes.
+/// Inverts a permutation: the new place of each of `n` old indices.
 fn inverse(of: &str, order: &[usize], n: usize) -> Result<Vec<u32>> {
     let wrong = |what: String| Err(Error::Argument(format!("{of} permutation: {what}")));
     if order.len() != n {
         return wrong(format!("{} indices for a matrix that has {n}", order.len()));
     }
-    let mut to = vec![u32::MAX; n]; // no place: a matrix has fewer lines
+    let mut to = vec![u32::MAX; n]; // means no place: a matrix has fewer lines
     for (place, &index) in order.iter().enumerate() {
         match to.get_mut(index) {
             None => return wrong(format!("index {index} at place {place} is outside 0..{n}")),
@@ -218,7 +224,7 @@ kernel! {
     }
 }
 
-/// What finds the pattern.
+/// The kernels that find the pattern.
 struct Kernels {
     entries: Kernel<PermuteEntries<'static>>,
     columns: Kernel<PermuteColumns<'static>>,
@@ -228,12 +234,12 @@ struct Kernels {
     group_size: usize,
 }
 
-/// A permuted pattern, and where its entries come from.
+/// A permuted pattern, and the source of each entry.
 struct Permuted {
     pattern: Arc<PatternArrays>,
     source: Buffer<u32>,
     turned: Buffer<u32>,
-    /// Entries outside the triangle that is stored; where there are some, the rest does not count.
+    /// Entries outside the stored triangle; if there are any, the other fields are meaningless.
     wrong: u32,
 }
 

@@ -1,76 +1,81 @@
-//! From the blocks of a symmetric matrix to the compressed columns of scalars that sparse factorizations take.
+//! [`ScalarMap`]: from the blocks of a symmetric matrix to the compressed columns of scalars that
+//! sparse factorizations read.
 use crate::{BlockShape, Error, Matrix, Part, Pattern, Result, matrix::check_sides};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Where the elements of a symmetric matrix's blocks stand in compressed columns of scalars, rows ascending: what sparse Cholesky
-/// factorizations take. Made once from a pattern; then values are copied only.
+/// The places of a symmetric block matrix's elements in compressed columns of scalars with
+/// ascending rows, as sparse Cholesky factorizations read them. It is made once from a pattern;
+/// afterwards values are only copied.
 ///
-/// The matrix may be stored whole, or as one triangle of blocks. Of one that is stored whole the lower triangle is read; of a block on the
-/// diagonal, the triangle on the side that is read.
+/// The matrix may be stored whole, or as one triangle of blocks. If it is stored whole, the lower
+/// triangle is read. Of a block on the diagonal, the triangle on the side that is read counts.
 ///
 /// ```
 /// use blockmul::plan::ScalarMap;
 /// use blockmul::generate;
-/// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?; // a path of 4 poses, blocks 3x3
+/// // A path of 4 poses, with blocks of 3x3:
+/// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?;
 /// let map = ScalarMap::lower(&h)?;
 /// assert_eq!(map.nnz(), 4 * 6 + 3 * 9); // triangles on the diagonal, whole blocks below
 /// let mut values = vec![0.0; map.nnz()];
-/// map.copy_values(&h, &mut values)?; // as often as there are new ones
+/// map.copy_values(&h, &mut values)?; // whenever there are new values
 /// assert_eq!(map.pattern().column(11), [11]);
 /// assert_eq!(values[map.nnz() - 1], h.to_dense()[(11, 11)]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScalarMap {
-    /// The arrays of the matrix.
+    /// Pattern of the matrix's arrays.
     arrays: Pattern,
     shape: BlockShape,
     row_major: bool,
-    /// The scalars.
+    /// Pattern of the scalars.
     pattern: Pattern,
-    /// Blocks handed over before each block column, and of all.
+    /// Blocks copied before each block column; the last element counts all.
     block_ptr: Vec<usize>,
     places: Vec<Place>,
 }
 
-/// Where a block is handed over to: element (a, b) goes to `first + b * height - missing + a`, where `missing` is what the columns up to b
-/// lack above the diagonal.
+/// The place of a block among the scalars. Element (a, b) goes to `first + b * height - missing +
+/// a`, where `missing` is the number of elements above the diagonal that the columns up to b lack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// Entry of the matrix.
+    /// Entry of the matrix with the block.
     pub source: u32,
     /// Scalars in the first column of the block column.
     pub height: u32,
-    /// Where element (0, 0) goes.
+    /// Place of element (0, 0).
     pub first: u64,
-    /// Whether the entry stored is the transpose.
+    /// Whether the stored entry is the transpose of the block.
     pub turned: bool,
-    /// Whether the block column begins on the diagonal, each of its columns one scalar below the one before.
+    /// Whether the block column begins on the diagonal: each of its columns begins one scalar below
+    /// the one before.
     pub falling: bool,
-    /// Whether the block is on the diagonal: where above it, it is left out (falling columns) or mirrored.
+    /// Whether the block is on the diagonal: its elements above the diagonal are left out (falling
+    /// columns) or mirrored.
     pub diagonal: bool,
 }
 
-/// Blocks to hand over: where each comes from, and whether it is stored as its transpose.
+/// The blocks to copy: the source of each, and whether it is stored as its transpose.
 struct Blocks {
     pattern: Pattern,
     from: Vec<(u32, bool)>,
 }
 
 impl ScalarMap {
-    /// To the lower triangle: for `faer` and others that read no more.
+    /// Maps to the lower triangle, for `faer` and other factorizations that read only this.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the matrix or its blocks are not square, or when it has blocks on both sides of the diagonal, but not
-    /// each with its mirror image; [`Error::TooLarge`] above [`Pattern::MAX_LINES`] scalar rows or
-    /// `u32::MAX` entries.
+    /// [`Error::Argument`] if the matrix or its blocks are not square, or if it has blocks on both
+    /// sides of the diagonal but not each with its mirror image; [`Error::TooLarge`] above
+    /// [`Pattern::MAX_LINES`] scalar rows or `u32::MAX` entries.
     pub fn lower<M: Matrix>(h: &M) -> Result<Self> {
         Self::new(h.as_cbc().pattern, h.as_cbc().shape, M::ROW_MAJOR, Part::Lower)
     }
 
-    /// To both triangles, the upper one mirrored: for `nalgebra-sparse`, which finds the pattern of its factor in the upper triangle and the
-    /// values in the lower one.
+    /// Maps to both triangles, the upper one mirrored. `nalgebra-sparse` needs both: it finds the
+    /// pattern of its factor in the upper triangle, and the values in the lower one.
     ///
     /// # Errors
     /// As [`ScalarMap::lower`].
@@ -96,12 +101,12 @@ impl ScalarMap {
         Ok(Self { arrays: arrays.clone(), shape, row_major, pattern, block_ptr, places })
     }
 
-    /// Where the scalars are.
+    /// The pattern of the scalars.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// Scalars.
+    /// Number of scalars.
     pub fn nnz(&self) -> usize {
         self.pattern.nnz()
     }
@@ -110,11 +115,11 @@ impl ScalarMap {
         &self.places
     }
 
-    /// The values of `h` in the order of [`ScalarMap::pattern`].
+    /// Copies the values of `h` in the order of [`ScalarMap::pattern`].
     ///
     /// # Errors
-    /// [`Error::Argument`] when `h` has not the pattern the map was made for, [`Error::Length`] when there is not room for
-    /// [`ScalarMap::nnz`] values, no more and no less.
+    /// [`Error::Argument`] if the pattern of `h` is not the one the map was made for;
+    /// [`Error::Length`] if `values` does not have exactly [`ScalarMap::nnz`] elements.
     pub fn copy_values<M: Matrix>(&self, h: &M, values: &mut [M::Element]) -> Result<()> {
         let view = h.as_cbc();
         if M::ROW_MAJOR != self.row_major || view.shape != self.shape || *view.pattern != self.arrays {
@@ -138,7 +143,8 @@ impl ScalarMap {
         Ok(())
     }
 
-    /// Some block columns each: their blocks, where their values begin, and their values.
+    /// Divides `values` among threads. Each share is some block columns: their blocks, the number
+    /// of their first scalar, and their values.
     fn shares<'a, T: Send>(&'a self, values: &'a mut [T]) -> Vec<(&'a [Place], u64, &'a mut [T])> {
         let (ncols, side) = (self.arrays.ncols(), self.shape.rows());
         let step = ncols.div_ceil(4 * rayon::current_num_threads()).max(1);
@@ -159,7 +165,8 @@ impl Place {
     fn copy<T: Copy>(&self, side: usize, start: u64, block: &[T], values: &mut [T]) {
         let mut column = (self.first - start) as usize;
         for col in 0..side {
-            // The first element of this column that is handed over, and the one that is stored as it is to be.
+            // The first row of this column to copy, and the first that is stored in place; rows
+            // before that are mirrored.
             let from = if self.diagonal && self.falling { col } else { 0 };
             let lower = if self.diagonal { col } else { 0 };
             for row in from..side {
@@ -172,8 +179,8 @@ impl Place {
 }
 
 impl Blocks {
-    /// The blocks on and below the diagonal, or the mirror images of those on and above it where that is what is stored or, in row-major
-    /// arrays, what is below.
+    /// The blocks on and below the diagonal. The arrays are transposed if they store only the upper
+    /// triangle, or if they are row-major and store both triangles.
     fn lower(arrays: &Pattern, row_major: bool) -> Result<Self> {
         let columns = 0..arrays.ncols();
         let strictly = |below: bool| {
@@ -199,7 +206,7 @@ impl Blocks {
         }))
     }
 
-    /// These, and their mirror images above the diagonal.
+    /// These blocks, and their mirror images above the diagonal.
     fn mirrored(&self) -> Self {
         let (transpose, source) = self.pattern.transpose();
         Self::collect(self.pattern.ncols(), |col| {
@@ -222,7 +229,7 @@ impl Blocks {
         Self { pattern: Pattern::trusted(n, n, col_ptr, row_idx), from }
     }
 
-    /// The pattern of the scalars, and where each block goes.
+    /// The pattern of the scalars, and the place of each block.
     fn to_scalars(&self, side: usize, part: Part) -> (Pattern, Vec<Place>) {
         let (n, rows) = (self.pattern.ncols(), self.pattern.row_idx());
         let (mut col_ptr, mut row_idx, mut places) = (vec![0], Vec::new(), Vec::with_capacity(rows.len()));
@@ -250,7 +257,8 @@ impl Blocks {
 
 #[cfg(feature = "faer")]
 impl ScalarMap {
-    /// The pattern for `faer`: the values go with it into a [`faer::sparse::SparseColMatRef`].
+    /// The pattern for `faer`, to be combined with the values in a
+    /// [`faer::sparse::SparseColMatRef`].
     pub fn symbolic(&self) -> faer::sparse::SymbolicSparseColMat<usize> {
         let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
         faer::sparse::SymbolicSparseColMat::new_checked(n, n, offsets, None, rows)
@@ -259,7 +267,8 @@ impl ScalarMap {
 
 #[cfg(feature = "nalgebra-sparse")]
 impl ScalarMap {
-    /// The pattern for `nalgebra-sparse`, say for [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which asks for
+    /// The pattern for `nalgebra-sparse`, for example for
+    /// [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which needs
     /// that of [`ScalarMap::full`].
     pub fn sparsity_pattern(&self) -> nalgebra_sparse::pattern::SparsityPattern {
         let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
@@ -270,7 +279,7 @@ impl ScalarMap {
 
 #[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
 impl ScalarMap {
-    /// Offsets and rows as they are counted elsewhere.
+    /// Offsets and rows as `usize`.
     fn wide(&self) -> [Vec<usize>; 2] {
         let (offsets, rows) = (self.pattern.col_ptr(), self.pattern.row_idx());
         [offsets.iter().map(|&p| p as usize).collect(), rows.iter().map(|&row| row as usize).collect()]

@@ -1,4 +1,4 @@
-//! A [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
+//! [`Scalars`]: a [`ScalarMap`] on the device. Kernel: `cl/structure/scalars.cl`.
 use super::{Elementwise, ScalarMap, scalar_map::Place};
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Matrix, Part, Result,
@@ -22,13 +22,14 @@ kernel! {
     }
 }
 
-/// Bits of a place beside where it is; 2^61 elements fit nowhere.
+/// Flags of a block in the upper bits of the word with its place; places stay below 2^61, since
+/// more elements fit no memory.
 const TURNED: u32 = 63;
 const FALLING: u32 = 62;
 const DIAGONAL: u32 = 61;
 
-/// A [`ScalarMap`] whose values are copied on the device, so that one download of exactly the scalars hands a matrix over to a sparse
-/// factorization on the host.
+/// A planned [`ScalarMap`] whose values are copied on the device. One download of exactly the
+/// scalars then brings a matrix to a sparse factorization on the host.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -62,16 +63,17 @@ pub struct Scalars<M: Matrix> {
 }
 
 impl<M: Matrix> Scalars<M> {
-    /// To the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back, once.
+    /// Maps to the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back,
+    /// once.
     ///
     /// # Errors
-    /// As [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix;
-    /// [`Error::Memory`](crate::Error::Memory).
+    /// As [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) for a pattern of
+    /// another kind of matrix; [`Error::Memory`](crate::Error::Memory).
     pub fn lower(h: &DevicePattern) -> Result<Self> {
         Self::tuned(h, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }
 
-    /// To both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
+    /// Maps to both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
     ///
     /// # Errors
     /// As [`Scalars::lower`].
@@ -79,7 +81,7 @@ impl<M: Matrix> Scalars<M> {
         Self::tuned(h, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 
-    /// Asks for the kernel of blocks of `shape`.
+    /// Requests the kernel for blocks of `shape`, without waiting for it.
     pub(crate) fn ask(device: &Device, shape: BlockShape) -> Result<()> {
         Self::kernel(device, &Elementwise::new(device.info(), shape)).map(drop)
     }
@@ -108,7 +110,7 @@ impl<M: Matrix> Scalars<M> {
         Ok(Self { device: device.clone(), h: h.clone(), map, source, first, height, kernel, grid })
     }
 
-    /// Where the scalars are, on the host.
+    /// The map on the host, with the pattern of the scalars.
     pub fn map(&self) -> &ScalarMap {
         &self.map
     }

@@ -1,4 +1,4 @@
-//! The kernels as GPUs and as CPUs run them, whatever the device is.
+//! Every kernel as GPUs and as CPUs run it, on any device.
 use super::*;
 use crate::{
     Cbc, Matrix, Part, Planned, Result,
@@ -68,7 +68,8 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
 
 #[test]
 fn small_items_that_take_an_element_or_some_blocks() -> Result<()> {
-    // An element each: blocks that straddle work-groups, that fill one and that are smaller; some blocks each, the last item fewer.
+    // One element per item: blocks larger than a work-group, as large, and smaller. Several blocks
+    // per item: fewer for the last.
     for (group_size, blocks) in [(16, 0), (1, 5)] {
         for (rows, cols) in [(1, 1), (2, 3), (4, 4), (7, 5)] {
             moved_and_added::<f64>(rows, cols, group_size, blocks)?;

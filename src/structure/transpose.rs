@@ -1,4 +1,4 @@
-//! Transposes on the device.
+//! Transposes of matrices on the device.
 use super::{
     Elementwise,
     move_blocks::{MoveBlocks, Moves, Turn},
@@ -14,7 +14,8 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// The transpose of a matrix whose pattern stays the same, prepared: the blocks are moved, and transposed inside.
+/// The planned transpose of a matrix whose pattern does not change: the blocks are moved, and
+/// transposed inside.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -41,11 +42,12 @@ pub struct Transpose<M: Matrix> {
 }
 
 impl<M: Matrix> Transpose<M> {
-    /// C = Aᵀ.
+    /// Prepares C = Aᵀ.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory), [`Error::TooLarge`](crate::Error::TooLarge) from 2^31 entries on,
-    /// [`Error::Argument`](crate::Error::Argument) for a pattern of another kind of matrix.
+    /// [`Error::Memory`](crate::Error::Memory), [`Error::TooLarge`](crate::Error::TooLarge) from
+    /// 2^31 entries on, [`Error::Argument`](crate::Error::Argument) for a pattern of another kind
+    /// of matrix.
     pub fn new(a: &DevicePattern) -> Result<Self> {
         Self::tuned(a, Elementwise::new(a.device().info(), a.array_shape))
     }
@@ -62,7 +64,7 @@ impl<M: Matrix> Transpose<M> {
         Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
     }
 
-    /// C = Aᵀ, of arrays that the caller has checked.
+    /// Enqueues C = Aᵀ of arrays that the caller has checked.
     pub(crate) fn turn(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
         work.stage("transpose");
         self.blocks.run(work, a, c)
@@ -105,7 +107,8 @@ impl<M: Matrix> std::fmt::Debug for Transpose<M> {
 }
 
 impl<M: Matrix> DeviceMatrix<M> {
-    /// The transpose, its blocks transposed, on the device; [`Transpose`] keeps what the next one of the same pattern needs.
+    /// The transpose on the device, with its blocks transposed. For further transposes of the same
+    /// pattern a [`Transpose`] is faster.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

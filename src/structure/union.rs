@@ -80,7 +80,7 @@ impl Union {
         })
     }
 
-    /// The union, and the entries of A and B that each of its entries is.
+    /// The union, and for each of its entries those of A and B.
     pub fn run(
         &self,
         work: &Work,
