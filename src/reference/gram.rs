@@ -6,7 +6,7 @@ use crate::{
     matrix::CbcView,
 };
 
-/// H = JᵀJ or a triangle of it: what [`Product::gram`](crate::Product::gram) computes.
+/// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
 /// As [`multiply`].
@@ -14,11 +14,12 @@ pub fn gram<M: Matrix>(j: &M, part: Part) -> Result<M> {
     triangle(multiply(&transposed(j), j)?, part)
 }
 
-/// H = JᵀWJ or a triangle of it, W being block-diagonal: what a weighted [`Product::gram`](crate::Product::gram) computes.
+/// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
+/// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] when the information matrices are not one for each block row of J, on the diagonal;
-/// [`Error::Length`] for too few or too many weights.
+/// As [`multiply`]; [`Error::Argument`] if the information matrices are not one for each block row
+/// of J, on the diagonal; [`Error::Length`] for too few or too many weights.
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -32,15 +33,15 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
     triangle(multiply(&transposed(j), &weighted(j, weights)?)?, part)
 }
 
-/// C = A·B of matrices of groups: what [`Product::of`](crate::Product::of) computes.
+/// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] when the groups of A's columns are not those of B's rows.
+/// As [`multiply`]; [`Error::Argument`] if the groups of A's columns are not those of B's rows.
 pub fn multiply_groups<M: Matrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
 
-/// H = JᵀJ of a matrix of groups: what [`Product::gram`](crate::Product::gram) computes.
+/// H = JᵀJ of a matrix of groups, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
 /// As [`multiply`].
@@ -49,10 +50,11 @@ pub fn gram_groups<M: Matrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
 }
 
-/// H = JᵀWJ of a matrix of groups, with weights for each group of rows: what a weighted [`Product::gram`](crate::Product::gram) computes.
+/// H = JᵀWJ of a matrix of groups, with weights for each group of rows, as a weighted
+/// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`gram_weighted`]; [`Error::Length`] for weights of more or fewer groups.
+/// As [`gram_weighted`]; [`Error::Length`] if there are weights for more or fewer groups.
 pub fn gram_groups_weighted<M: Matrix>(
     j: &BlockGroups<M>,
     weights: &[Weights<&M, &[M::Element]>],
@@ -112,7 +114,7 @@ fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> 
     M::from_cbc(Cbc::new(view.pattern.clone(), view.shape, values)?)
 }
 
-/// Row of each entry of a matrix whose arrays have this pattern.
+/// Block row of each entry of a matrix whose arrays have this pattern.
 fn block_rows<M: Matrix>(pattern: &Pattern) -> Vec<usize> {
     if M::ROW_MAJOR {
         return (0..pattern.ncols()).flat_map(|row| pattern.entries(row).map(move |_| row)).collect();
@@ -136,7 +138,7 @@ fn check_block_diagonal<M: Matrix>(w: &M, n: usize, side: usize) -> Result<()> {
     )))
 }
 
-/// The part of a square matrix.
+/// The part `part` of a square matrix.
 fn triangle<M: Matrix>(m: M, part: Part) -> Result<M> {
     // The arrays of row-major matrices are those of the transpose.
     let below = match part {
@@ -158,7 +160,8 @@ fn triangle<M: Matrix>(m: M, part: Part) -> Result<M> {
     M::from_cbc(Cbc::new(pattern, view.shape, values)?)
 }
 
-/// The cells of A·B that `wanted` gives a part of, and that an inner group makes.
+/// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
+/// contributes to it.
 fn groups_product<M: Matrix>(
     a: &BlockGroups<M>,
     b: &BlockGroups<M>,
@@ -185,7 +188,8 @@ fn groups_product<M: Matrix>(
     BlockGroups::new(a.row_groups().to_vec(), b.col_groups().to_vec(), cells)
 }
 
-/// The sum of matrices of one size and block shape, added in their order in the arithmetic type and rounded once.
+/// The sum of matrices of one size and block shape, added in their order in the arithmetic type and
+/// rounded once.
 fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
     if terms.len() < 2 {
         return Ok(terms.pop());

@@ -1,10 +1,10 @@
-//! Masked products on the CPU: the whole product, of which the places of a mask are taken.
+//! Masked products on the CPU: the entries of the whole product at the places of a mask.
 use super::multiply;
 use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring};
 
-/// C = A·B where `mask` has entries, and nowhere else: C has the mask's pattern, and explicit zeros
-/// where no product falls. The other entries have the bits of [`multiply`]. The values of the mask
-/// and the shape of its blocks do not matter.
+/// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
+/// zeros at places that receive no product. The other entries have the bits of [`multiply`]. The
+/// values of the mask and the shape of its blocks do not matter.
 ///
 /// # Errors
 /// As [`multiply`]; [`Error::Argument`] for a mask of another grid than C or of the other order,
@@ -33,7 +33,7 @@ pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M
     M::from_cbc(Cbc::new(mask.clone(), whole.shape, values)?)
 }
 
-/// Products of entries (blocks) that A·B takes on the places of a mask.
+/// Number of products of entries (blocks) of A·B at the places of a mask.
 ///
 /// # Errors
 /// [`Error::Argument`] for a mask of another grid than C or of the other order, row-major or not.
@@ -52,7 +52,7 @@ pub fn products_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<u
     Ok(count)
 }
 
-/// The pattern of a mask for a product of pattern `whole`.
+/// The pattern of a mask for a product with pattern `whole`, if both have the same grid and order.
 pub(crate) fn pattern_of_mask<'m, M: Matrix, K: Matrix>(mask: &'m K, whole: &Pattern) -> Result<&'m Pattern> {
     mask_of_size::<M, K>(mask, (whole.nrows(), whole.ncols()))
 }
@@ -75,7 +75,7 @@ fn mask_of_size<M: Matrix, K: Matrix>(mask: &K, (rows, cols): (usize, usize)) ->
     Ok(pattern)
 }
 
-/// The entry of `whole` at the place of each entry of `mask`.
+/// The entry of `whole` at the place of each entry of `mask`, if there is one.
 pub(crate) fn entries_at<'p>(mask: &'p Pattern, whole: &'p Pattern) -> impl Iterator<Item = Option<usize>> + 'p {
     (0..mask.ncols()).flat_map(|col| {
         let (rows, first) = (whole.column(col), whole.entries(col).start);

@@ -1,8 +1,12 @@
-//! Every oracle on the CPU, the product first: what the tests and `--verify` compare with, and what runs where there is no OpenCL.
+//! Reference computations on the CPU, the product first. The tests and `--verify` compare with
+//! them, and they run if there is no OpenCL.
 //!
-//! Gustavson's algorithm by columns (ACM TOMS 4, 1978), columns in parallel, dense blocks by nalgebra. Two passes: the first counts the entries of
-//! each column of C, the second fills them in place. Sums are formed in the kernels' order, so results are equal to the bit: the terms of
-//! an entry in ascending k, within a block product over the inner index, multiplication rounded before addition, pieces of 1024 products.
+//! The product uses Gustavson's algorithm by columns (ACM TOMS 4, 1978), with columns in parallel
+//! and dense blocks multiplied by nalgebra. It takes two passes: the first counts the entries of
+//! each column of C, the second fills them in place. Sums are formed in the kernels' order, so
+//! results are equal to the bit. The terms of an entry are added in ascending k, within a block
+//! product over the inner index. Multiplications are rounded before the addition, and sums are cut
+//! into pieces of 1024 products.
 mod gram;
 pub(crate) mod masked;
 mod schur;
@@ -25,10 +29,11 @@ use nalgebra::{DMatrixView, DMatrixViewMut};
 use rayon::prelude::*;
 use std::{borrow::Cow, ops::Range};
 
-/// C = A·B on the CPU, rows ascending in each column (columns in each row, for row-major matrices).
+/// C = A·B on the CPU, with rows ascending in each column (for row-major matrices, columns in each
+/// row).
 ///
 /// # Errors
-/// [`Error::Dimensions`] when the inner sizes differ; [`Error::Memory`] when C does not fit the host.
+/// [`Error::Dimensions`] if the inner sizes differ; [`Error::Memory`] if C does not fit the host.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -41,7 +46,7 @@ pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
     M::from_cbc(multiply_cbc(x, y, &Semiring::PLUS_TIMES)?)
 }
 
-/// Products of entries (blocks) that A·B takes: the expansion size (Polok 2015, equation 1).
+/// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
 pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
     let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
     (0..y.pattern.ncols()).map(|col| column_products(x.pattern, y.pattern, col)).sum()
@@ -71,7 +76,7 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semi
     }
 }
 
-/// The operations of an algebra, as the compiler may inline them.
+/// The operations of an algebra, in a form that the compiler can inline.
 #[derive(Clone, Copy)]
 struct Operations<A, M> {
     add: A,
@@ -92,7 +97,7 @@ fn multiply_by<T: Element>(
     let shape = a.shape.product(b.shape);
     let chunks = balanced_chunks(a.pattern, b.pattern);
 
-    // Every thread has a dense column of C, each run of columns its counts, and C its offsets.
+    // Every thread has a dense column of C, every range of columns its counts, and C its offsets.
     let threads = chunks.len().min(rayon::current_num_threads()) as u64;
     let columns = threads.saturating_mul(Column::<T>::bytes(a.pattern.nrows(), shape));
     let offsets = 3 * size_of::<u64>() as u64 * b.pattern.ncols() as u64;
@@ -132,7 +137,7 @@ fn multiply_by<T: Element>(
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)
 }
 
-/// Ranges of columns with about the same number of products, several a thread.
+/// Ranges of columns with about the same number of products each; several for each thread.
 fn balanced_chunks(a: &Pattern, b: &Pattern) -> Vec<Range<usize>> {
     let total: u64 = (0..b.ncols()).map(|col| column_products(a, b, col) + 1).sum();
     let share = total.div_ceil(8 * rayon::current_num_threads() as u64).max(1);
@@ -162,7 +167,7 @@ fn count_columns(a: &Pattern, b: &Pattern, cols: Range<usize>) -> Vec<u64> {
     cols.map(count).collect()
 }
 
-/// Elements in the type sums are formed in.
+/// The elements, converted to the type in which sums are formed.
 fn widened<T: Element>(values: &[T]) -> Cow<'_, [T::Arithmetic]> {
     match size_of::<T>() == size_of::<T::Arithmetic>() {
         true => Cow::Borrowed(bytemuck::cast_slice(values)), // the same type
@@ -188,19 +193,19 @@ impl<'a, N: Arithmetic> Operand<'a, N> {
     }
 }
 
-/// One column of C, dense, with a mark for the rows it has.
+/// One dense column of C, with a mark for each row that has an entry.
 struct Column<'a, T: Element> {
     algebra: &'a Semiring<T::Arithmetic>,
     shape: BlockShape,
     seen: Vec<usize>,
     sum: Vec<T::Arithmetic>,
-    /// For columns whose runs may be cut: products in the piece at hand, and the sum of the pieces before.
+    /// Products in the current piece, for columns whose runs may be cut.
     terms: Vec<u16>,
     pieces: Vec<T::Arithmetic>,
 }
 
 impl<'a, T: Element> Column<'a, T> {
-    /// Bytes of a column of `nrows` blocks, those for cut runs too.
+    /// Bytes of a column of `nrows` blocks, including the arrays for cut runs.
     fn bytes(nrows: usize, shape: BlockShape) -> u64 {
         let sums = 2 * shape.area() * size_of::<T::Arithmetic>();
         (nrows as u64).saturating_mul((size_of::<usize>() + size_of::<u16>() + sums) as u64)
@@ -278,7 +283,8 @@ impl<'a, T: Element> Column<'a, T> {
     }
 }
 
-/// sum += a·b, over the inner index in ascending order, every product rounded before it is added.
+/// Computes sum += a·b, over the inner index in ascending order, with every product rounded before
+/// it is added.
 fn add_product<N: Arithmetic>(
     by: Operations<impl Operation<N>, impl Operation<N>>,
     sum: &mut [N],
@@ -307,9 +313,9 @@ mod tests {
 
     #[test]
     fn runs_are_cut_every_1024_terms_from_their_start() -> Result<()> {
-        // Magnitudes from 2^-20 to 2^20: another order of summation gives other bits.
+        // Magnitudes from 2^-20 to 2^20, so that another order of summation gives other bits.
         let value = |k: usize| ((k * 7919) % 1009) as f64 * 2f64.powi((k % 41) as i32 - 20) + 0.1;
-        // Below, at and above one and two pieces.
+        // Lengths below, at and above one and two pieces.
         for terms in [1, 2, 1023, 1024, 1025, 2047, 2048, 2049, 5000] {
             let all: Vec<f64> = (0..terms).map(value).collect();
             let pieces = all.chunks(1024).map(|piece| piece.iter().copied().reduce(|s, x| s + x).unwrap());
@@ -328,7 +334,7 @@ mod tests {
         let a = Csc::from_triplets(3, 3, edges.into_iter().chain((0..3).map(|i| (i, i, 0.0))))?;
         let paths = multiply_cbc(a.as_cbc(), a.as_cbc(), &Semiring::MIN_PLUS)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, 0.0, 2.0, 0.0]);
-        // The same as blocks: where no entry is, no edge is.
+        // The same as blocks: elements without an entry stand for no edge.
         let far = f64::INFINITY;
         let block = vec![0.0, 1.0, 9.0, far, 0.0, 2.0, far, far, 0.0];
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, BlockShape::new(3, 3)?, block)?;
@@ -345,14 +351,14 @@ mod tests {
 
     #[test]
     fn columns_too_tall_for_the_host_are_refused() -> Result<()> {
-        // Three blocks among so many rows that a dense column is more than 2 TB.
+        // Three blocks in so many rows that a dense column takes more than 2 TB.
         let (shape, n) = (BlockShape::new(32, 32)?, Pattern::MAX_LINES as usize / 32);
         let rows = vec![0, 5, n as u32 - 1];
         let a = Cbc::new(Pattern::new(n, 1, vec![0, 3], rows.clone())?, shape, vec![1.0; 3 * 1024])?;
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, shape, vec![2.0; 1024])?;
         let refused = multiply(&a, &one).map(|c| c.nnz());
         assert!(matches!(refused, Err(Error::Memory { needed, .. }) if needed > 1 << 41), "{refused:?}");
-        // Offsets of the transpose, 64 GiB: there are hosts that have them.
+        // The offsets of the transpose take 64 GiB, which some hosts have.
         if memory::available().is_some_and(|free| free < 1 << 36) {
             let tall = Csc::new(Pattern::new(32 * n, 1, vec![0, 3], rows)?, vec![1.0; 3])?;
             let refused = tall.try_transpose().map(|c| c.nnz());
@@ -365,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_product_too_large_for_the_host_is_refused_before_it_is_begun() -> Result<()> {
-        // A dense column times a dense row: 2^30 x 2^20 entries.
+        // A dense column times a dense row: C has 2^30 x 2^20 entries.
         let n = 1 << 20;
         let a = Csc::from_triplets(n, 1, (0..n).map(|i| (i, 0, 1.0)))?;
         assert!(matches!(multiply(&a, &a.transpose()), Err(Error::Memory { needed, .. }) if needed == (1 << 40) * 12));

@@ -1,4 +1,4 @@
-//! The Schur complement on the CPU: the oracle of the tests, and what runs where there is no OpenCL.
+//! The Schur complement on the CPU. The tests compare with it, and it runs if there is no OpenCL.
 use crate::{
     Cbc, Element, Error, Matrix, Pattern, Real, Result,
     matrix::union,
@@ -7,10 +7,11 @@ use crate::{
     solver::schur::system::{Damped, Damping, check_sizes, identity, least_pivot, length, packed},
 };
 
-/// The normal equations reduced to the cameras, on the host: what [`reference::schur`](crate::reference::schur) makes.
+/// The normal equations reduced to the cameras, on the host: the result of
+/// [`reference::schur`](crate::reference::schur).
 #[derive(Debug, Clone)]
 pub struct Reduced<T> {
-    /// S: blocks on and below the diagonal.
+    /// The matrix S: its blocks on and below the diagonal.
     pub s: Cbc<T>,
     /// The right-hand side r.
     pub rhs: Vec<T>,
@@ -19,24 +20,34 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
-/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, as [`Schur`](crate::solver::Schur) has them to the bit: it says what U, W and V
-/// are.
+/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, equal to the bit to that of
+/// [`Schur`](crate::solver::Schur), which defines U, W and V.
 ///
-/// Every sum is formed term by term in ascending order, each multiplication rounded before it is added or subtracted. Damping: v'ⱼⱼ = vⱼⱼ +
-/// (λ·vⱼⱼ) or vⱼⱼ + λ. Factors, column by column: ρⱼ = 1/√(v'ⱼⱼ - Σ lⱼₖ²), lᵢⱼ = (vᵢⱼ - Σ lᵢₖ·lⱼₖ)·ρⱼ, over k < j; yⱼ = (bⱼ - Σ lⱼₖ·yₖ)·ρⱼ;
-/// zᵣⱼ = (wᵣⱼ - Σ zᵣₖ·lⱼₖ)·ρⱼ. The products of Z·Zᵀ are added as [`reference::multiply`](crate::reference::multiply) adds them, and their
-/// sum is subtracted from U'. Z·y, and in back-substitution Zᵀ·x_c, is added along the rows (columns) of Z, within a block over its other
-/// index, and cut every 1024 blocks; the sum is subtracted from b_c (from y). Last xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ over k > j, from the last j up.
+/// Every sum is formed term by term in ascending order, and each multiplication is rounded before
+/// it is added or subtracted.
+///
+/// * Damping: v'ⱼⱼ = vⱼⱼ + (λ·vⱼⱼ) or vⱼⱼ + λ.
+/// * Factors, column by column, with sums over k < j: ρⱼ = 1/√(v'ⱼⱼ - Σ lⱼₖ²), lᵢⱼ = (vᵢⱼ - Σ
+///   lᵢₖ·lⱼₖ)·ρⱼ, yⱼ = (bⱼ - Σ lⱼₖ·yₖ)·ρⱼ, zᵣⱼ = (wᵣⱼ - Σ zᵣₖ·lⱼₖ)·ρⱼ.
+/// * S: the products of Z·Zᵀ are added as [`reference::multiply`](crate::reference::multiply) adds
+///   them, and their sum is subtracted from U'.
+/// * r: Z·y is added along the rows of Z, within a block over its columns, and cut every 1024
+///   blocks. The sum is subtracted from b_c.
+/// * Back-substitution: Zᵀ·x_c is added in the same way along the columns of Z, and subtracted from
+///   y, which gives t. Then xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j, from the last j up.
 ///
 /// # Errors
-/// [`Error::NotPositiveDefinite`] with the first such block of V'; [`Error::Argument`], [`Error::Length`] when sizes do not meet, V has other
-/// than its diagonal blocks, or λ is negative or not finite; [`Error::Memory`].
+/// [`Error::NotPositiveDefinite`] with the first such block of V'; [`Error::Argument`] or
+/// [`Error::Length`] if sizes do not fit, if V has blocks other than its diagonal ones, or if λ is
+/// negative or not finite; [`Error::Memory`].
 ///
 /// ```
 /// use blockmul::solver::Damping;
 /// use blockmul::{BlockShape, Cbc, reference};
-/// let scalar = |x: f64| Cbc::from_triplets(1, 1, BlockShape::SCALAR, [(0, 0, nalgebra::dmatrix![x])]);
-/// let reduced = reference::schur(&scalar(3.0)?, &scalar(2.0)?, &scalar(4.0)?, &[1.0], &[8.0], Damping::None)?;
+/// let block = |x: f64| [(0, 0, nalgebra::dmatrix![x])];
+/// let scalar = |x: f64| Cbc::from_triplets(1, 1, BlockShape::SCALAR, block(x));
+/// let (u, w, v) = (scalar(3.0)?, scalar(2.0)?, scalar(4.0)?);
+/// let reduced = reference::schur(&u, &w, &v, &[1.0], &[8.0], Damping::None)?;
 /// assert_eq!((reduced.s.values(), &reduced.rhs[..]), (&[2.0][..], &[-3.0][..]));
 /// assert_eq!(reduced.back_substitute(&[-1.5])?, [2.75]);
 /// # Ok::<(), blockmul::Error>(())
@@ -88,10 +99,10 @@ pub fn schur<T: Real>(
 }
 
 impl<T: Real> Reduced<T> {
-    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c).
+    /// The points' part of the solution, x_p = V'⁻¹·(b_p - Wᵀ·x_c).
     ///
     /// # Errors
-    /// [`Error::Length`].
+    /// [`Error::Length`] if `x_c` does not have one element for each scalar row of S.
     pub fn back_substitute(&self, x_c: &[T]) -> Result<Vec<T>> {
         if x_c.len() != self.rhs.len() {
             return Err(length("x_c", x_c.len(), self.s.as_cbc().dimensions()));
@@ -118,12 +129,13 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Where element (i, j), i >= j, of a factor is.
+/// Index of element (i, j), i >= j, of a factor.
 fn at(i: usize, j: usize, p: usize) -> usize {
     j * (2 * p - 1 - j) / 2 + i
 }
 
-/// The factor of a block, the diagonal's reciprocals on its diagonal; `None` for one that is not positive definite.
+/// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
+/// `None` if the block is not positive definite.
 fn factor<T: Real>(block: &[T], p: usize, Damped { scale, shift }: Damped<T>) -> Option<Vec<T>> {
     let mut l = vec![T::zeroed(); packed(p)];
     for j in 0..p {
@@ -147,7 +159,7 @@ fn factor<T: Real>(block: &[T], p: usize, Damped { scale, shift }: Damped<T>) ->
     Some(l)
 }
 
-/// L⁻¹ times a vector.
+/// Computes L⁻¹ times a vector.
 fn forward<T: Real>(l: &[T], right: impl ExactSizeIterator<Item = T>, mut put: impl FnMut(T)) {
     let p = right.len();
     let mut solved = Vec::with_capacity(p);
@@ -161,7 +173,7 @@ fn forward<T: Real>(l: &[T], right: impl ExactSizeIterator<Item = T>, mut put: i
     }
 }
 
-/// W·L⁻ᵀ.
+/// Z = W·L⁻ᵀ, block column by block column.
 fn solve<T: Real>(w: &Cbc<T>, factors: &[T]) -> Result<Cbc<T>> {
     let (c, p, area) = (w.shape().rows(), w.shape().cols(), w.shape().area());
     let mut values = vec![T::zeroed(); w.nnz() * area];
@@ -181,7 +193,7 @@ fn solve<T: Real>(w: &Cbc<T>, factors: &[T]) -> Result<Cbc<T>> {
     Cbc::new(w.pattern().clone(), w.shape(), values)
 }
 
-/// The blocks on and below the diagonal.
+/// The blocks of a matrix on and below the diagonal.
 fn lower<T: Element>(of: &Cbc<T>) -> Result<Cbc<T>> {
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for col in 0..of.ncols() {
@@ -194,7 +206,7 @@ fn lower<T: Element>(of: &Cbc<T>) -> Result<Cbc<T>> {
     Cbc::new(Pattern::trusted(of.nrows(), of.ncols(), col_ptr, row_idx), of.shape(), values)
 }
 
-/// U' - product, with all of the diagonal; the product has no block above it.
+/// U' - product, with all diagonal blocks stored. The product has no block above the diagonal.
 fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>) -> Result<Cbc<T>> {
     let (u, shape) = (with_diagonal(u)?, u.shape());
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -222,7 +234,7 @@ fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>) -> Result<
     Cbc::new(Pattern::trusted(u.nrows(), u.ncols(), col_ptr, row_idx), shape, values)
 }
 
-/// The blocks of U on and below the diagonal, and zeros on the diagonal where it has none.
+/// The blocks of U on and below the diagonal, with zeros for diagonal blocks that are not stored.
 fn with_diagonal<T: Element>(u: &Cbc<T>) -> Result<Cbc<T>> {
     let (lower, n, shape) = (lower(u)?, u.ncols(), u.shape());
     let diagonal = identity(n);
@@ -241,7 +253,8 @@ fn with_diagonal<T: Element>(u: &Cbc<T>) -> Result<Cbc<T>> {
     Cbc::new(Pattern::trusted(n, n, col_ptr, row_idx), shape, values)
 }
 
-/// The sum of some terms: from -0.0 on, which changes no bit of the first, and anew every [`RUN_PIECE`] terms.
+/// The sum of some terms. It starts from -0.0, which changes no bit of the first term, and starts
+/// anew every [`RUN_PIECE`] terms.
 fn sum<T: Real>(terms: usize, add: impl Fn(&mut T, usize)) -> T {
     let mut total = -T::zero();
     for start in (0..terms).step_by(RUN_PIECE) {

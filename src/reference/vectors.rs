@@ -1,4 +1,5 @@
-//! Matrices with vectors, on the CPU: what the device's sums are compared with, bit for bit. One loop for each formula.
+//! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
+//! compared with them bit for bit.
 use crate::{
     Arithmetic, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring, matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE, vector::DOT_PIECE,
@@ -6,10 +7,11 @@ use crate::{
 use nalgebra::{ComplexField, convert_unchecked};
 use std::borrow::Cow;
 
-/// y = alpha·A·x + beta·y; where beta is 0, y is only written.
+/// Computes y = alpha·A·x + beta·y; if beta is 0, y is only written.
 ///
-/// The terms of an element are added in ascending place in x, each multiplication rounded before it is added, cut every 1024 entries (blocks) of
-/// the row, the pieces left to right.
+/// The terms of an element are added in ascending place in x, each multiplication rounded before
+/// its result is added. The sum is cut every 1024 entries (blocks) of the row, and the pieces are
+/// added left to right.
 ///
 /// ```
 /// use blockmul::{Csr, reference};
@@ -21,12 +23,12 @@ use std::borrow::Cow;
 /// ```
 ///
 /// # Errors
-/// [`Error::Length`] when x or y is not as long as the matrix's sides.
+/// [`Error::Length`] if x or y does not have as many elements as A has scalar columns or rows.
 pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64, y: &mut [M::Element]) -> Result<()> {
     multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), !M::ROW_MAJOR), (alpha, x), (beta, y))
 }
 
-/// y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
+/// Computes y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
 ///
 /// # Errors
 /// As [`multiply_vector`].
@@ -40,7 +42,8 @@ pub fn multiply_vector_transposed<M: Matrix>(
     multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), M::ROW_MAJOR), (alpha, x), (beta, y))
 }
 
-/// The 2-norm of every scalar column: squares added as the terms of [`multiply_vector`] are, the root rounded to nearest.
+/// The 2-norm of every scalar column. Squares are added as the terms of [`multiply_vector`] are,
+/// and the root is rounded to nearest.
 pub fn column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), M::ROW_MAJOR, false))
 }
@@ -50,7 +53,8 @@ pub fn row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), !M::ROW_MAJOR, false))
 }
 
-/// The Frobenius norm of every block column; inside a block the squares are added in the order its elements are stored.
+/// The Frobenius norm of every block column. Inside a block the squares are added in the order in
+/// which its elements are stored.
 pub fn block_column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), M::ROW_MAJOR, true))
 }
@@ -60,26 +64,27 @@ pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     roots(squares(a.as_cbc(), !M::ROW_MAJOR, true))
 }
 
-/// A·diag(d).
+/// The product A·diag(d).
 ///
 /// # Errors
-/// [`Error::Length`] when d has not as many elements as A has scalar columns.
+/// [`Error::Length`] if d does not have as many elements as A has scalar columns.
 pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a, d, M::ROW_MAJOR)
 }
 
-/// diag(d)·A.
+/// The product diag(d)·A.
 ///
 /// # Errors
-/// [`Error::Length`] when d has not as many elements as A has scalar rows.
+/// [`Error::Length`] if d does not have as many elements as A has scalar rows.
 pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a, d, !M::ROW_MAJOR)
 }
 
-/// The blocks on the diagonal of a square matrix of square blocks, as a matrix; those that are not stored are zero.
+/// The blocks on the diagonal of a square matrix of square blocks, as a matrix. Blocks that are not
+/// stored are zero.
 ///
 /// # Errors
-/// [`Error::Argument`] for a matrix or blocks that are not square.
+/// [`Error::Argument`] if the matrix or its blocks are not square.
 pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
     let a = a.as_cbc();
     let (n, area) = (a.pattern.ncols(), a.shape.area());
@@ -101,10 +106,11 @@ pub fn diagonal<M: Matrix>(a: &M) -> Result<M> {
     M::from_cbc(Cbc::new(pattern, a.shape, values)?)
 }
 
-/// The dot product: products rounded, then 1024 at a time folded in halves, and the sums again until one is left.
+/// The dot product. Products are rounded, then summed 1024 at a time by halving; the sums are
+/// summed in the same way until one is left.
 ///
 /// # Errors
-/// [`Error::Length`] when the vectors are not equally long.
+/// [`Error::Length`] if the vectors have different lengths.
 pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
     check_len("y", y.len(), x.len())?;
     if x.is_empty() {
@@ -135,7 +141,7 @@ fn check_len(array: &'static str, found: usize, expected: usize) -> Result<()> {
     }
 }
 
-/// The columns of a matrix's arrays, or its rows.
+/// The lines of a matrix's arrays: its columns, or its rows.
 struct Lines<'a, T> {
     a: CbcView<'a, T>,
     rows: bool,
@@ -154,13 +160,14 @@ impl<'a, T: Element> Lines<'a, T> {
         }
     }
 
-    /// Scalar lines in a line of blocks, and scalars across it in a block.
+    /// Scalar lines in a line of blocks, and scalars of a block across the line.
     fn sides(&self) -> (usize, usize) {
         let (rows, cols) = (self.a.shape.rows(), self.a.shape.cols());
         if self.rows { (rows, cols) } else { (cols, rows) }
     }
 
-    /// For each scalar line (of each line, where `whole`) the sum of `term(value, place across)`.
+    /// For each scalar line (each line of blocks if `whole`) the sum of `term(value, place
+    /// across)`.
     fn sums(
         &self,
         algebra: &Semiring<T::Arithmetic>,

@@ -1,4 +1,4 @@
-//! Comparing a product with the reference.
+//! Verification: comparison of a product with the reference.
 use crate::{
     Cbc, Element, Field, Matrix, Pattern, Result, Threshold,
     matrix::{CbcView, kept_entries, pattern_of},
@@ -8,7 +8,7 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// How far a product is from the reference.
+/// The difference of a product from the reference.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Verification {
@@ -16,21 +16,23 @@ pub struct Verification {
     pub max_abs_error: f64,
     /// Largest |c - r| / (|A||B|)ij, with 0/0 = 0.
     pub max_rel_error: f64,
-    /// Whether the pattern is that of the reference.
+    /// Whether the pattern equals that of the reference.
     pub pattern_equal: bool,
-    /// Whether every element is the reference's to the bit.
+    /// Whether every element equals the reference's to the bit.
     #[serde(skip)]
     pub bits_equal: bool,
-    /// Whether the pattern is equal and every element within 2·n·u·(|A||B|)ij, n being the scalar terms of its sum and u the unit
-    /// round-off of the arithmetic type (for f16 one rounding of the result in addition).
+    /// Whether the pattern is equal and every element within 2·n·u·(|A||B|)ij. Here n is the number
+    /// of scalar terms of its sum, and u the unit round-off of the arithmetic type. For f16 one
+    /// rounding of the result is allowed in addition.
     #[serde(skip)]
     pub passed: bool,
 }
 
 /// Compares C with the reference product of A and B.
 ///
-/// The bound is that of two sums of the same n terms in any order (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2), each
-/// product rounded once: |c - r| <= 2·n·u·Σ|a||b| to first order.
+/// The bound is that of two sums of the same n terms in any order, each product rounded once: |c -
+/// r| <= 2·n·u·Σ|a||b| to first order (Higham, Accuracy and Stability of Numerical Algorithms,
+/// section 4.2).
 ///
 /// # Errors
 /// As [`reference::multiply`].
@@ -49,7 +51,8 @@ pub fn verify<M: Matrix<Element: Field>>(a: &M, b: &M, c: &M) -> Result<Verifica
     verify_dropped(a, b, c, None)
 }
 
-/// The same for a product without its entries below a threshold: the reference's are dropped by the same rule.
+/// Verifies a product without its entries below a threshold. The reference's entries are dropped by
+/// the same rule.
 ///
 /// # Errors
 /// As [`verify`].
@@ -66,8 +69,8 @@ pub fn verify_dropped<M: Matrix<Element: Field>>(
     compare((a, b), c, &r, &pattern, |entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
 }
 
-/// The same for a masked product: its pattern must be the mask's, and an entry that no product
-/// falls on must be 0.
+/// Verifies a masked product. Its pattern must be that of the mask, and entries that receive no
+/// product must be 0.
 ///
 /// # Errors
 /// As [`reference::multiply_masked`].
@@ -78,8 +81,8 @@ pub fn verify_masked<M: Matrix, K: Matrix>(a: &M, b: &M, c: &M, mask: &K) -> Res
     compare((a, b), c, &r, mask, |entry| entries[entry])
 }
 
-/// C, which is to have `pattern`, with the entries of the reference that `of_reference` names for
-/// each of its own; none is a sum of nothing.
+/// Compares C, which must have `pattern`, with the entries of the reference that `of_reference`
+/// gives for its own. `None` stands for an entry without products.
 fn compare<M: Matrix>(
     (a, b): (&M, &M),
     c: &M,
@@ -143,13 +146,14 @@ impl Errors {
             return Self { bits_equal, ..Self::NONE };
         }
         let absolute = (c - r).abs();
-        // Two results a rounding of the stored type apart, and for a subnormal its last digit.
+        // The results may differ by one rounding of the stored type, and for a subnormal by its
+        // last digit.
         let storage = match T::STORAGE_ROUNDOFF > 0.0 {
             true => 2.0 * T::STORAGE_ROUNDOFF * r.abs() + 2f64.powi(-24),
             false => 0.0,
         };
         let relative = if absolute == 0.0 { 0.0 } else { absolute / magnitude };
-        // Written so that a NaN anywhere fails.
+        // A NaN makes this comparison false.
         let within = absolute <= bound * magnitude + storage;
         let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         Self { absolute: known(absolute), relative: known(relative), bits_equal, within }
@@ -170,7 +174,7 @@ fn absolute<T: Element>(view: CbcView<'_, T>) -> Result<Cbc<f64>> {
     Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)
 }
 
-/// The pattern with a 1 at each entry: a product of two counts the terms.
+/// The pattern with a 1 at each entry. A product of two such matrices counts the terms.
 fn ones<T: Element>(view: CbcView<'_, T>) -> Result<crate::Csc<f64>> {
     crate::Csc::new(view.pattern.clone(), vec![1.0; view.pattern.nnz()])
 }
