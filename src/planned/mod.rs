@@ -32,9 +32,9 @@ use crate::{
 /// # }
 /// ```
 pub trait Planned {
-    /// What an execution reads.
+    /// The inputs of an execution.
     type Inputs<'a>;
-    /// What an execution writes.
+    /// The output of an execution.
     type Output;
 
     /// The device the plan was made on.
