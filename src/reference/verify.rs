@@ -30,9 +30,9 @@ pub struct Verification {
 
 /// Compares C with the reference product of A and B.
 ///
-/// The bound is that of two sums of the same n terms in any order, each product rounded once: |c -
-/// r| <= 2·n·u·Σ|a||b| to first order (Higham, Accuracy and Stability of Numerical Algorithms,
-/// section 4.2).
+/// The bound holds for two sums of the same n terms in any order, with each product rounded once.
+/// It is |c - r| <= 2·n·u·Σ|a||b| to first order (Higham, Accuracy and Stability of Numerical
+/// Algorithms, section 4.2).
 ///
 /// # Errors
 /// As [`reference::multiply`].

@@ -81,7 +81,7 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     Overrides::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The contents of the file, read when a device is first looked for.
+/// The contents of the file, read at the first search for devices.
 fn overrides() -> &'static std::result::Result<Overrides, String> {
     static OVERRIDES: OnceLock<std::result::Result<Overrides, String>> = OnceLock::new();
     OVERRIDES.get_or_init(|| read(path().as_deref()))
