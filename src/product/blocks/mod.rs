@@ -1,6 +1,7 @@
-//! The sums of blocks, a part of stage 5: operand pairs are multiplied here, and each sum is placed straight in C, so that no array ever
-//! has products x block area elements (Polok 2015, "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`,
-//! `cl/product/blocks/tiles.cl`, `cl/product/blocks/staged.cl`.
+//! Sums of block products, a part of stage 5. Operand pairs are multiplied here, and each sum is
+//! written to its place in C. No array ever has products x block area elements (Polok 2015,
+//! "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`, `cl/product/blocks/tiles.cl`,
+//! `cl/product/blocks/staged.cl`.
 use super::{
     problem::{Scaling, Transposed},
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
@@ -160,24 +161,26 @@ enum Kernels<T: Element> {
     Any { runs: Kernel<SumAnyBlocks<'static, T>>, pieces: Kernel<SumAnyPieces<'static, T>> },
 }
 
-/// Where the sums come from and go to.
+/// The runs to sum, their operand pairs, and the places of the sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
     pub runs: Runs<'a>,
     pub pairs: &'a Buffer<OperandPair>,
-    /// Block of C that the first run makes.
+    /// Block of C that is the sum of the first run.
     pub first: u32,
     /// Elements from one block of C to the next.
     pub stride: usize,
 }
 
 impl<T: Element> BlockSums<T> {
-    /// For blocks of shape `a` by blocks of shape `b`, once transposed. No run is empty.
+    /// Kernels for blocks of shape `a` by blocks of shape `b`, after a transpose. No run may be
+    /// empty.
     pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, transposed: Transposed) -> Result<Self> {
         Self::compiled(device, tuning.blocks, (a, b), transposed, false)
     }
 
-    /// The same where runs may be empty; asking costs GPUs up to a sixth of the time.
+    /// The same kernels for runs that may be empty. The test for empty runs costs GPUs up to a
+    /// sixth of the time.
     pub fn with_empty_runs(&self, device: &Device) -> Result<Self> {
         Self::compiled(device, self.tuning, (self.a, self.b), self.transposed, true)
     }
@@ -235,12 +238,12 @@ impl<T: Element> BlockSums<T> {
         work.buffer(parts * self.a.product(self.b).area())
     }
 
-    /// The same for executions of a plan, which then ask for no memory.
+    /// The same memory, reserved for executions of a plan, which then allocate nothing.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
         Scratch::reserve(work, parts * self.a.product(self.b).area())
     }
 
-    /// Writes the block of C of each run.
+    /// Computes the block of C of each run.
     pub fn run(
         &self,
         work: &Work,

@@ -1,7 +1,9 @@
-//! Stage 6 of 6, gather (Polok 2015, Algorithm 3, lines 50-67 and 70-74): where each run ends and in
-//! which row, where each column of C begins, and how long runs are cut. It comes before the sums, which
-//! need the ends of runs and then place what they add up in C: the fusion that the paper suggests at
-//! the end of "Implementation". Kernels: `cl/product/esc/gather.cl`.
+//! Stage 6 of 6, gather (Polok 2015, Algorithm 3, lines 50-67 and 70-74). It finds the end and the
+//! row of each run, the start of each column of C, and the pieces of long runs.
+//!
+//! It runs before stage 5, because the sums need the ends of runs and are then written to their
+//! places in C. This is the fusion that the paper suggests at the end of "Implementation". Kernels:
+//! `cl/product/esc/gather.cl`.
 use super::tail_counts::Tails;
 use crate::{
     Result,
@@ -52,8 +54,8 @@ impl Gather {
         Ok(Self { runs: Kernel::new(device, &options)?, ends: Kernel::new(device, &options)?, tiles: tuning.tiles })
     }
 
-    /// Finds the pattern of C, the ends of runs, and the pieces of long runs. `rows` are those of the
-    /// sorted expansion.
+    /// Finds the pattern of C, the ends of runs, and the pieces of long runs. `rows` are the rows
+    /// of the sorted expansion.
     pub fn run(
         &self,
         work: &Work,

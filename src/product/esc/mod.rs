@@ -1,19 +1,26 @@
-//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015), on one page: six stages,
-//! two round trips.
+//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015): six stages, two round
+//! trips.
 //!
 //! | stage | paper | file |
 //! |---|---|---|
 //! | setup | Algorithm 1, lines 1-14 | `product/analysis.rs`, round trip 1 |
-//! | expansion | Algorithm 2, lines 15-38 | `esc/expansion.rs`; in local memory `esc/sorted_expansion.rs` |
+//! | expansion | Algorithm 2, lines 15-38 | `esc/expansion.rs` or `esc/sorted_expansion.rs` |
 //! | segmented sort | line 39 | `primitives/segmented_sort.rs` |
 //! | tail counts | lines 40-49 | `esc/tail_counts.rs`, round trip 2 |
 //! | gather | Algorithm 3, lines 50-67 and 70-74 | `esc/gather.rs` |
 //! | compression | Algorithm 3, lines 50-69 | `product/compression.rs`, `product/blocks/` |
 //!
-//! Gather runs before compression, which needs the ends of runs and then writes sums straight into C.
-//! What is passed on: products of each entry of B and segments, one for each column of C; rows and
-//! payloads of all products; the same, sorted; run ends per tile; the columns, rows and run ends of C;
-//! its values. Empty columns of A, B and C take no path of their own.
+//! Gather runs before compression, which needs the ends of runs and writes the sums to their places
+//! in C. The stages pass on, in running order:
+//!
+//! * setup: products of each entry of B, and segments, one for each column of C;
+//! * expansion: rows and payloads of all products;
+//! * segmented sort: the same, sorted;
+//! * tail counts: run ends in each tile;
+//! * gather: columns, rows and run ends of C;
+//! * compression: values of C.
+//!
+//! Empty columns of A, B and C need no case of their own.
 mod expansion;
 mod gather;
 mod sorted_expansion;
@@ -35,7 +42,7 @@ use gather::Gather;
 pub(super) use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// The method: the kernels of stages 2 to 4 and 6, for one kind of payload. `F` does stages 2 and 3.
+/// The method: kernels of stages 2 to 4 and 6 for one kind of payload. `F` does stages 2 and 3.
 pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
     front: F,
     tail_counts: TailCounts,
@@ -43,29 +50,30 @@ pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
     payload: std::marker::PhantomData<fn(T, P)>,
 }
 
-/// Stages 2 and 3: products made and sorted.
+/// An implementation of stages 2 and 3, which make and sort the products.
 pub(super) trait Front<T: Element, P: Payload<T>>: Sized {
-    /// The method that has this front.
+    /// The method that uses this front.
     const METHOD: Method;
-    /// What the expansion leaves to the sort.
+    /// The result of the expansion, which the sort completes.
     type Expanded;
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self>;
-    /// Expands columns of at least one product.
+    /// Expands columns that have at least one product.
     fn expand(&self, work: &Work, task: &Task<'_, P::Operand>, segments: &BandSegments) -> Result<Self::Expanded>;
     fn sort(&self, work: &Work, segments: &BandSegments, expanded: Self::Expanded) -> Result<Products<P::Word>>;
-    /// Products that are left to the sort.
+    /// Products that the sort must still move.
     fn merged(sizes: &Sizes) -> u64;
 }
 
-/// An expansion, or a part of it.
+/// The products of an expansion, or of a part of it.
 pub(super) struct Products<W> {
     pub rows: Buffer<u32>,
     pub payload: Buffer<W>,
-    /// Segment of the first product of each tile; one more, that of the last product.
+    /// Segment of the first product of each tile; the last element is the segment of the last
+    /// product.
     pub tile_segment: Buffer<u32>,
 }
 
-/// A sorted expansion, its runs counted.
+/// A sorted expansion, with its runs counted.
 pub(super) struct Counted<W> {
     segments: BandSegments,
     sorted: Products<W>,

@@ -1,5 +1,5 @@
-//! Stages 2 and 3 for devices with fast local memory: products are sorted before they are written for
-//! the first time. Short segments are sorted whole, long ones by chunks, which stage 3 merges. Kernel:
+//! Stages 2 and 3 for devices with fast local memory. Products are sorted before they are written
+//! for the first time: short segments whole, long ones by chunks, which stage 3 merges. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
 use super::{Front, Products};
 use crate::{
@@ -94,7 +94,8 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
         let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer(between)?);
         let (mut rows, mut payload) = (work.buffer(products)?, work.buffer(products)?);
         let mut tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
-        // All short segments that begin in a window fit a work-group: the shorter the longest, the wider the windows.
+        // All short segments that begin in a window must fit a work-group. So windows are wider if
+        // the longest segment is shorter.
         let window = self.windows.room() - self.sort.short_max.min(sizes.longest as usize);
         let windows = if sizes.has_short { products.div_ceil(window) } else { 0 };
         let grids =

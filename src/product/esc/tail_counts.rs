@@ -1,5 +1,6 @@
-//! Stage 4 of 6, tail counts (Polok 2015, Algorithm 2, lines 40-49): run ends per tile, scanned, and the
-//! record that round trip 2 reads. Kernel: `cl/product/esc/tail_counts.cl`.
+//! Stage 4 of 6, tail counts (Polok 2015, Algorithm 2, lines 40-49). It counts and scans the run
+//! ends of each tile, and prepares the record that round trip 2 reads. Kernel:
+//! `cl/product/esc/tail_counts.cl`.
 use super::Products;
 use crate::{
     Result,
@@ -29,12 +30,12 @@ pub(super) struct TailCounts {
     tiles: TileTuning,
 }
 
-/// The runs of a sorted expansion, counted.
+/// The run ends of a sorted expansion, flagged and counted.
 pub(super) struct Tails {
-    /// A bit per product: whether it ends a run.
+    /// One bit per product, set if the product ends a run.
     pub tail_flags: Buffer<u32>,
-    /// Run ends before each tile; one more, all of them, with which the record begins; behind it two
-    /// words for [`Gather`](super::gather::Gather) to count in.
+    /// Run ends before each tile. The next element counts all run ends and begins the record. The
+    /// two words behind the record are for the counts of [`Gather`](super::gather::Gather).
     pub tail_ptr: Buffer<u32>,
 }
 
@@ -54,7 +55,7 @@ impl TailCounts {
         })
     }
 
-    /// Counts the runs of a sorted expansion of at least one product.
+    /// Counts the runs of a sorted expansion with at least one product.
     pub fn run<W>(&self, work: &Work, sorted: &Products<W>, segments: &BandSegments) -> Result<Tails> {
         work.stage("tail_counts");
         let products = sorted.rows.len() as u32;
@@ -87,7 +88,8 @@ mod tests {
         },
     };
 
-    /// Run ends before each tile of 16 and in all, the longest run, the pieces of long runs, those of runs above a piece.
+    /// Run ends before each tile of 16 products and in all; the longest run; the pieces of long
+    /// runs; the pieces of runs longer than a piece.
     fn model(case: &Case, long_run: usize) -> (Vec<u32>, u32, usize, usize) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();

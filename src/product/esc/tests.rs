@@ -1,5 +1,5 @@
-//! The pipeline stage by stage against models, with tunings of other devices than the one at hand, and the cases on which the paper's
-//! listings go wrong.
+//! Tests of the pipeline stage by stage against models, with tunings of other devices, and of the
+//! cases in which the paper's listings fail.
 use super::*;
 use crate::{
     BlockShape, Csc, OperandPair, Pattern,
@@ -19,7 +19,8 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Tiles of 16 products and work-groups of 8, so that small cases reach every border; a CPU's tuning with the same tiles.
+/// A parallel and a serial tuning with tiles of 16 products. Work-groups of 8 make small cases
+/// reach every border.
 pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     let base = Tuning::new(test_device().info(), a, b);
     let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2, direct_tiles: 2 };
@@ -42,12 +43,13 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     [parallel, serial]
 }
 
-/// A product on the way, and what every stage should have made of it, said in plain Rust.
+/// The operands of a product on the device, and the expected results of every stage.
 pub(crate) struct Case {
     pub work: Work,
     pub a: DeviceCbc<f64>,
     pub b: DeviceCbc<f64>,
-    /// (segment, row, pair of operands) of each product, in the order of the expansion; then sorted.
+    /// Segment, row and pair of operands of each product, in the order of the expansion. `sorted`
+    /// has them in the order of the sort.
     pub products: Vec<(u32, u32, OperandPair)>,
     pub sorted: Vec<(u32, u32, OperandPair)>,
     pub host: (Csc<f64>, Csc<f64>),
@@ -82,14 +84,14 @@ impl Case {
         (0..self.sorted.len()).map(|p| key(p) != key(p + 1)).collect()
     }
 
-    /// Everything as one band.
+    /// All columns as one band.
     pub fn band(&self, sizes: Sizes) -> Band {
         Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes, kept_bytes: 0 }
     }
 }
 
-/// The products of a case, sorted or not, and its segments; their numbers begin at `before`, as if there
-/// were bands before. Rows have so many bits.
+/// The products of a case, sorted or not, and its segments. The numbers of the products begin at
+/// `before`, as if earlier bands had that many. Rows have `row_bits` bits.
 pub(crate) fn products<P: Compression<f64>>(
     case: &Case,
     tuning: &Tuning,
@@ -112,7 +114,7 @@ pub(crate) fn products<P: Compression<f64>>(
     Ok((found, segments))
 }
 
-/// A front whose expansion can be looked at.
+/// A front whose expansion tests can read.
 pub(crate) trait Expanding<P: Payload<f64>>: Front<f64, P> {
     fn expanded(expanded: Self::Expanded) -> Products<P::Word>;
 }
@@ -143,7 +145,7 @@ fn by_front<P: Payload<f64>, F: Expanding<P>>(
     if sort { front.sort(work, segments, expanded) } else { Ok(F::expanded(expanded)) }
 }
 
-/// Sorted products of a case, their runs counted, and the record read.
+/// The sorted products of a case, with their runs counted and the record read.
 pub(in crate::product::esc) fn counted<P: Compression<f64>>(
     case: &Case,
     tuning: &Tuning,
@@ -164,15 +166,18 @@ pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result
     Ok(FoundRuns { pattern, run_end, pieces, parts, payload: sorted.payload, longest })
 }
 
-/// Fills memory that the pool gives out next with ones: whoever reads what nobody wrote is found out.
+/// Fills the memory that the pool gives out next with set bits, which exposes reads of memory that
+/// was never written.
 fn poison(work: &Work) -> Result<()> {
     let dirty: Result<Vec<_>> = (0..48).map(|_| work.upload(&[u32::MAX; 1024])).collect();
     dirty.map(drop)
 }
 
-/// A row vector by a matrix that has one product per entry, in columns of given lengths: expansions of any size and segmentation.
+/// Operands with one product per entry of B, in columns of the given lengths: expansions of any
+/// size and segmentation.
 pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
-    // Column k of A has one entry, in row k mod rows; column j of B takes the next lengths[j] columns of A.
+    // Column k of A has one entry, in row k mod rows. Column j of B refers to the next lengths[j]
+    // columns of A.
     let total: usize = lengths.iter().sum();
     let a = Csc::from_triplets(rows, total, (0..total).map(|k| ((k * 7) % rows, k, (k % 5) as f64 + 1.0)))?;
     let mut k = 0;
@@ -184,7 +189,8 @@ pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
     Case::new(a, Csc::from_triplets(total, lengths.len(), places)?)
 }
 
-/// Expansion sizes at which tiles (16), groups (8) and the second level of a scan begin and end, in one segment and in several.
+/// Cases with expansion sizes at the borders of tiles (16), groups (8) and the second level of a
+/// scan, in one segment and in several.
 pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for size in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 256, 257] {
@@ -193,14 +199,14 @@ pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     }
     cases.push(with_segments(&[1; 40], 1)?);
     cases.push(with_segments(&[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], 3)?);
-    // Runs longer than a piece, within a tile's reach and across many; a run that begins before its tile.
+    // Runs longer than a piece, near one tile and across many; a run that begins before its tile.
     cases.push(with_segments(&[5, 1024, 1025, 1], 1)?);
     Ok(cases)
 }
 
-/// The fewest of them that take every branch of a kernel, for a simulator: one tile and several,
-/// the second level of a scan, empty columns and columns that end in a tile, a run in pieces behind
-/// another.
+/// The fewest of these cases that reach every branch of a kernel, for a simulator: one tile and
+/// several, the second level of a scan, empty columns, columns that end in a tile, a run in pieces
+/// behind another.
 pub(crate) fn few_cases() -> Result<Vec<Case>> {
     let lengths = [&[1][..], &[0, 5, 0, 0, 12, 0], &[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], &[257]];
     lengths.into_iter().map(|lengths| with_segments(lengths, 4)).chain([with_segments(&[1, 1025], 1)]).collect()
@@ -231,7 +237,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     Ok(())
 }
 
-/// The rows of each column.
+/// A matrix with entries in these rows of each column.
 fn columns(nrows: usize, columns: &[&[u32]]) -> Result<Csc<f64>> {
     let ends = columns.iter().scan(0, |end, rows| {
         *end += rows.len() as u64;
@@ -301,7 +307,7 @@ fn small_cases_on_which_the_paper_s_listings_go_wrong() -> Result<()> {
     Ok(())
 }
 
-/// Each entry a block of its multiples.
+/// Replaces each entry by a block of its multiples.
 fn as_blocks(a: &Csc<f64>, rows: usize, cols: usize) -> Result<crate::Cbc<f64>> {
     let values = a.values().iter().flat_map(|&value| (1..=rows * cols).map(move |i| value * i as f64)).collect();
     crate::Cbc::new(a.pattern().clone(), BlockShape::new(rows, cols)?, values)
@@ -329,7 +335,7 @@ fn small_cases_whole() -> Result<()> {
 
 #[test]
 fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
-    // The tunings of a GPU and of a CPU, on whatever device this is.
+    // The tunings of a GPU and of a CPU, on any device.
     let mut info = test_device().info().clone();
     let a = crate::generate::power_law(1 << 10, 12_000, BlockShape::SCALAR, crate::generate::Values::Real, 3)?;
     let h = crate::generate::pose_graph(200, 300, 6, crate::generate::Values::Real, 4)?;
@@ -349,7 +355,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Held in registers, and beyond; rows that 8 divides and that nothing divides; a single column or row.
+    // Blocks that registers hold, and larger ones; rows that 8 divides, and a prime number of rows;
+    // a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
