@@ -1,4 +1,5 @@
-//! What a product will take, foretold on the host: the same tuning, limits and bands, with sizes counted from the operands' patterns.
+//! Estimates of a product, made on the host. They use the tuning, limits and bands of the product
+//! itself, with sizes counted from the operands' patterns.
 mod product;
 
 use super::{
@@ -15,7 +16,7 @@ use crate::{
 };
 use std::cell::Cell;
 
-/// What a product will take of a device.
+/// Memory and bands that a product will need on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -23,15 +24,16 @@ pub struct Estimate {
     pub products: u64,
     /// Bands of columns the product is cut into.
     pub bands: usize,
-    /// Most bytes of device memory in use at once, operands included: an upper bound, for nnz(C) is
-    /// not counted. A device's pool may keep more for later where no limit forbids.
+    /// Most bytes of device memory in use at once, operands included. This is an upper bound, since
+    /// nnz(C) is not counted. A device's pool may keep more for later use if no limit forbids it.
     pub peak_device_bytes: u64,
     /// Bytes of the operands alone.
     pub operand_bytes: u64,
 }
 
-/// A·B in column order, C leaving the device band by band, an entry of it taking `entry_bytes`, and
-/// what `consumer` says; `b` is `None` where it is A. `limit`: bytes that may be used.
+/// Estimates A·B in column order, with C leaving the device band by band. An entry of C takes
+/// `entry_bytes`, and the consumer of a band the memory of `consumer`. `b` is `None` if B is A. At
+/// most `limit` bytes may be used.
 pub(crate) fn estimate<T: Element>(
     info: &DeviceInfo,
     limit: u64,
@@ -64,10 +66,10 @@ pub(crate) fn estimate<T: Element>(
     let column_products = || (0..right.pattern.ncols()).map(products_of);
     let mut sizes = Sizes::default();
     column_products().for_each(|products| sizes.add(products, &tuning.sort));
-    // The segments of all columns are given back when one band does not do.
+    // The segments of all columns are released if one band is not enough.
     let (kept, held) = (operand_bytes + entries, Cell::new(segment_bytes(cols)));
     let mut bands = Bands::new(right.pattern.ncols(), sizes);
-    let mut told =
+    let mut estimated =
         Estimate { products: sizes.products, bands: 0, peak_device_bytes: operand_bytes + setup, operand_bytes };
     let narrow = || {
         held.set(0);
@@ -77,14 +79,14 @@ pub(crate) fn estimate<T: Element>(
         let columns = band.columns.start as usize..band.columns.end as usize;
         let most = columns.map(|col| limits(0).most_entries(products_of(col))).sum();
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
-        told.bands += 1;
-        // One column may be tried that fits only if C has few entries in it.
-        told.peak_device_bytes = told.peak_device_bytes.max((kept + need.bytes).min(limit));
+        estimated.bands += 1;
+        // A single column may be tried that fits only if C has few entries in it.
+        estimated.peak_device_bytes = estimated.peak_device_bytes.max((kept + need.bytes).min(limit));
     }
-    Ok(told)
+    Ok(estimated)
 }
 
-/// What a matrix takes on a device, size classes included.
+/// Bytes of a matrix on a device, including the rounding of size classes.
 fn bytes<T: Element>(matrix: CbcView<'_, T>) -> u64 {
     let CbcView { pattern, values, .. } = matrix;
     let lens = [4 * pattern.col_ptr().len(), 4 * pattern.nnz(), size_of_val(values)];

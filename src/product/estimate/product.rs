@@ -7,21 +7,22 @@ use crate::{
 };
 
 impl<M: Matrix> Product<'_, M> {
-    /// What [`Product::run_to_host`] of A·B will take of a device, found on the host alone, by the
-    /// planning that the product itself goes by. A and B may be the same matrix, which is then
-    /// counted once.
+    /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device. It uses the
+    /// host only, and plans as the product itself does. A and B may be the same matrix, which is
+    /// then counted once.
     ///
     /// # Errors
-    /// [`Error::Memory`] when a column of C, or the operands, do not fit; [`Error::Unsupported`]
-    /// for `f64` on a device without it; [`Error::Argument`] for weights, parts, masks and chains,
-    /// of which there is no estimate; else as [`Product::run`].
+    /// [`Error::Memory`] if a column of C or the operands do not fit; [`Error::Unsupported`] for
+    /// `f64` on a device without it; [`Error::Argument`] for weights, parts, masks and chains,
+    /// which cannot be estimated; else as [`Product::run`].
     ///
     /// ```
     /// use blockmul::{Csc, Device, Product};
     /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
     /// for device in Device::list()? {
-    ///     let told = Product::of(&a, &a).estimate(&device)?;
-    ///     println!("{}: {} bytes in {} bands", device.name, told.peak_device_bytes, told.bands);
+    ///     let estimated = Product::of(&a, &a).estimate(&device)?;
+    ///     let (bytes, bands) = (estimated.peak_device_bytes, estimated.bands);
+    ///     println!("{}: {bytes} bytes in {bands} bands", device.name);
     /// }
     /// # Ok::<(), blockmul::Error>(())
     /// ```
@@ -63,7 +64,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// From host to host; a matrix that is both factors is uploaded once.
+    /// Multiplies from host to host. A matrix that is both factors is uploaded once.
     fn to_host<M: Matrix>(
         device: &Device,
         a: &M,
@@ -75,20 +76,21 @@ mod tests {
         options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
     }
 
-    /// Cut as foretold, within the bytes foretold, and nearly as few bytes as that allows for.
+    /// Checks that a product is cut into the estimated bands, stays within the estimated bytes, and
+    /// uses nearly as many.
     fn check<M: Matrix>(a: &M, b: &M) -> Result<()> {
         let device = test_device();
         let whole = Product::of(a, b).estimate(device.info())?;
         let room = whole.peak_device_bytes - whole.operand_bytes;
         for limit in [u64::MAX, whole.peak_device_bytes, whole.operand_bytes + room / 2, whole.operand_bytes + room / 3]
         {
-            let told = Product::of(a, b).memory_limit(limit).estimate(device.info())?;
+            let estimated = Product::of(a, b).memory_limit(limit).estimate(device.info())?;
             let (_, report) = to_host(&device, a, b, |product| product.memory_limit(limit))?;
-            assert_eq!((told.products, told.bands), (report.products, report.bands), "within {limit}");
-            let bound = told.peak_device_bytes;
-            assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {told:?}");
+            assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "within {limit}");
+            let bound = estimated.peak_device_bytes;
+            assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {estimated:?}");
             assert!(report.peak_device_bytes <= limit, "{report:?} within {limit}");
-            assert!(told.bands == 1 || limit < whole.peak_device_bytes);
+            assert!(estimated.bands == 1 || limit < whole.peak_device_bytes);
         }
         assert_eq!(whole.bands, 1);
         Ok(())
@@ -104,7 +106,7 @@ mod tests {
         check(&w, &w.transpose())
     }
 
-    /// Whatever method is forced: numbers and bands are those of the product.
+    /// With every forced method, numbers and bands are those of the product.
     #[test]
     fn forced_methods_are_cut_as_foretold() -> Result<()> {
         let device = test_device();
@@ -114,10 +116,14 @@ mod tests {
             let whole = Product::of(&a, &a).method(method).estimate(device.info())?;
             let room = whole.peak_device_bytes - whole.operand_bytes;
             for limit in [u64::MAX, whole.operand_bytes + room / 2] {
-                let told = Product::of(&a, &a).method(method).memory_limit(limit).estimate(device.info())?;
+                let estimated = Product::of(&a, &a).method(method).memory_limit(limit).estimate(device.info())?;
                 let (_, report) = to_host(&device, &a, &a, |product| product.method(method).memory_limit(limit))?;
-                assert_eq!((told.products, told.bands), (report.products, report.bands), "{method} within {limit}");
-                assert!(report.used_device_bytes <= told.peak_device_bytes, "{method}: {report:?}, {told:?}");
+                assert_eq!(
+                    (estimated.products, estimated.bands),
+                    (report.products, report.bands),
+                    "{method} within {limit}"
+                );
+                assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{method}: {report:?}, {estimated:?}");
             }
         }
         Ok(())
@@ -134,7 +140,7 @@ mod tests {
         Ok(())
     }
 
-    /// Every product is an entry of C, so that the upper bound is what is allocated.
+    /// Every product is an entry of C, so that the upper bound is the memory allocated.
     #[test]
     fn an_estimate_is_exact_if_no_products_meet() -> Result<()> {
         let device = test_device();
@@ -143,10 +149,10 @@ mod tests {
             let shape = BlockShape::new(shape.0, shape.1)?;
             let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
             let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
-            let told = Product::of(&a, &b).estimate(info)?;
+            let estimated = Product::of(&a, &b).estimate(info)?;
             let (_, report) = to_host(&device, &a, &b, |product| product)?;
             assert_eq!((report.products, report.bands), (report.c_nnz, 1));
-            assert_eq!(report.used_device_bytes, told.peak_device_bytes, "{rows}x{cols} of {shape}");
+            assert_eq!(report.used_device_bytes, estimated.peak_device_bytes, "{rows}x{cols} of {shape}");
         }
         Ok(())
     }
@@ -166,7 +172,7 @@ mod tests {
         Ok(())
     }
 
-    /// What was enough once is enough again, whatever it is cut into.
+    /// Checks that a limit that was enough once is enough again, for any number of bands.
     fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
         let run = |limit: u64| {
@@ -180,10 +186,10 @@ mod tests {
             let (c, report) = run(limit)?;
             let product = Product::of(a, b).memory_limit(limit);
             let product = if let Some(threshold) = threshold { product.drop_below(threshold) } else { product };
-            let told = product.estimate(device.info())?;
-            assert!(c == want && report.bands == told.bands, "{report:?}, {told:?}");
+            let estimated = product.estimate(device.info())?;
+            assert!(c == want && report.bands == estimated.bands, "{report:?}, {estimated:?}");
             assert!(
-                report.used_device_bytes <= told.peak_device_bytes && told.peak_device_bytes <= limit,
+                report.used_device_bytes <= estimated.peak_device_bytes && estimated.peak_device_bytes <= limit,
                 "{report:?}"
             );
             assert!(report.peak_device_bytes <= limit, "{report:?}");
