@@ -1,10 +1,10 @@
-//! Stage 1 of 6, setup (Polok 2015, Algorithm 1), with which every method begins: the products of each
-//! entry of B, the segments of the expansion and, by round trip 1, their sizes. Kernels:
-//! `cl/product/analysis.cl`.
+//! Stage 1 of 6, setup (Polok 2015, Algorithm 1), with which every method begins. It counts the
+//! products of each entry of B, finds the segments of the expansion, and reads their sizes (round
+//! trip 1). Kernels: `cl/product/analysis.cl`.
 //!
 //! The paper also writes the column of each entry (its line 10 marks each column's last one, which
-//! empty columns break). Kernels that need the column look it up among those at hand, by bisection:
-//! no array, and four launches fewer.
+//! empty columns break). Here, kernels that need the column find it by bisection among the columns
+//! at hand, which saves an array and four launches.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -58,22 +58,23 @@ pub(crate) struct Analyser {
 /// The segments of a band's expansion, as the sort takes them.
 pub(crate) struct BandSegments {
     pub ptr: Buffer<u32>,
-    /// Chunks of each segment; their offsets once [`Analyser::segments`] has scanned them.
+    /// Number of chunks of each segment; after [`Analyser::segments`] has scanned it, the offsets
+    /// of the chunks.
     chunk_ptr: Buffer<u32>,
     sizes: Sizes,
 }
 
 /// The products of each entry of B.
 pub(crate) struct Analysis {
-    /// Products of all entries before each; one more, the expansion size.
+    /// Products of all entries before each entry of B; the last element is the expansion size.
     pub prods: Buffer<u64>,
     pub sizes: Sizes,
-    /// The segments of the whole expansion, until they are taken.
+    /// The segments of the whole expansion, until a band takes them.
     whole: Option<BandSegments>,
 }
 
 impl Analysis {
-    /// Of a B whose sizes are known.
+    /// Wraps the counts of a B whose sizes are known.
     pub fn new(prods: Buffer<u64>, sizes: Sizes) -> Self {
         Self { prods, sizes, whole: None }
     }
@@ -109,7 +110,8 @@ impl Analyser {
         })
     }
 
-    /// Counts the products of each entry of B, and reads the sizes of the whole expansion (round trip 1).
+    /// Counts the products of each entry of B, and reads the sizes of the whole expansion (round
+    /// trip 1).
     pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Analysis> {
         work.stage("setup");
         let (nnz, cols) = (b.nnz(), b.ncols);
@@ -146,9 +148,11 @@ impl Analyser {
         Ok(Analysis { prods, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
-    /// Products of each column of C; one read, for when one band does not do. Only for columns below 2^32 products.
+    /// Products of each column of C, for cutting into bands; takes one read. Every column must have
+    /// fewer than 2^32 products.
     pub fn column_products(&self, work: &Work, analysis: &mut Analysis) -> Result<Vec<u32>> {
-        // The offsets are modulo 2^32, their differences are not, and the bands make their own.
+        // The offsets are modulo 2^32, but their differences are exact. The bands compute their own
+        // offsets.
         let offsets = analysis.whole.take().map(|whole| whole.ptr.download(work)).transpose()?.unwrap_or_default();
         let columns: Vec<u32> = offsets.windows(2).map(|ends| ends[1].wrapping_sub(ends[0])).collect();
         match columns.iter().map(|&products| u64::from(products)).sum::<u64>() {
@@ -219,7 +223,7 @@ mod tests {
         product::esc::tests::{edge_cases, tunings},
     };
 
-    /// Products before each entry of B, where each column's products begin.
+    /// Products before each entry of B, and the first product of each column.
     fn model(a: &Csc<f64>, b: &Csc<f64>) -> (Vec<u64>, Vec<u32>) {
         let (mut prods, mut segments, mut products) = (vec![], vec![], 0u64);
         for col in 0..b.ncols() {

@@ -1,5 +1,6 @@
-//! Cutting a product into bands of columns, so that each fits the device: the paper's own remedy ("Results": "how many columns of the B
-//! matrix should be processed at a time"). Pure; the sizes come from the scanned product counts.
+//! Bands: a product is cut into bands of columns that fit the device. This is the paper's own
+//! remedy ("Results": "how many columns of the B matrix should be processed at a time"). The
+//! functions are pure; the sizes come from the scanned product counts.
 use super::{
     limits::{Limits, segment_bytes},
     problem::Sizes,
@@ -14,19 +15,20 @@ pub(crate) struct Band {
     /// Number of the band's first product in the whole expansion.
     pub first_product: u64,
     pub sizes: Sizes,
-    /// Bytes of the device that the bands before have not given back: their columns of C.
+    /// Device bytes that earlier bands still hold: their columns of C.
     pub kept_bytes: u64,
 }
 
-/// The bands of a product, cut one after another, since what is free depends on what became of those before.
+/// The bands of a product. They are cut one after another, since the free memory depends on the
+/// results of earlier bands.
 pub(crate) struct Bands {
     cols: u32,
     sizes: Sizes,
-    /// Products of each column, once one band does not do.
+    /// Products of each column, if one band is not enough.
     column_products: Option<Vec<u32>>,
     next_column: u32,
     next_product: u64,
-    /// What was free before the first band, once one band does not do.
+    /// Free bytes before the first band, if one band is not enough.
     free_at_first: Option<u64>,
     done: bool,
 }
@@ -37,12 +39,13 @@ impl Bands {
         Self { cols, sizes, column_products, next_column: 0, next_product: 0, free_at_first, done: false }
     }
 
-    /// The next band: everything if it fits, else as many columns as surely do. One column is tried
-    /// even if only a C of few entries would fit: their number is known after round trip 2. `limits`
-    /// says what is free now; `column_products` gives back what setup holds for all columns.
+    /// The next band: all columns if they fit, else as many as surely fit. A single column is tried
+    /// even if only a C of few entries would fit, because the number of entries is known only after
+    /// round trip 2. `limits` gives the memory that is free now; `column_products` releases what
+    /// setup holds for all columns.
     ///
     /// # Errors
-    /// [`Error::Memory`] when a single column does not fit; whatever `column_products` fails with.
+    /// [`Error::Memory`] if a single column does not fit; errors of `column_products`.
     pub fn next<'a>(
         &mut self,
         limits: impl Fn() -> Limits<'a>,
@@ -90,7 +93,7 @@ impl Bands {
         Ok(Some(band))
     }
 
-    /// Whether one band does, whose segments setup holds already.
+    /// Whether one band is enough. Its segments are already in the memory of setup.
     fn whole_fits(&self, limits: &Limits<'_>) -> bool {
         let columns = self.cols.into();
         let limits = Limits { free_bytes: limits.free_bytes.saturating_add(segment_bytes(columns)), ..*limits };
@@ -116,7 +119,7 @@ fn too_long(column: String, products: u64, limits: &Limits<'_>, kept_bytes: u64)
     }
 }
 
-/// Why no smaller band is tried.
+/// The reason why no smaller band is tried, for the message.
 fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
     match needed > available && needed - available <= kept_bytes {
         true => format!("the columns of C before it hold {kept_bytes} bytes there"),
@@ -125,8 +128,8 @@ fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
 }
 
 impl Band {
-    /// The error of a band in which memory was short: of one column, which cannot be cut, it names
-    /// that, or what the columns before it hold.
+    /// Explains an error of a band that ran out of memory. If the band is one column, which cannot
+    /// be cut, the message names that column, or the memory that earlier columns hold.
     pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::Memory { what, needed, available, place } if self.columns.len() == 1 => Error::Memory {
@@ -216,7 +219,7 @@ mod tests {
         let mut single = Sizes::default();
         single.add(300_000, &tuning.sort);
         let one = limits(&tuning, 0).need(1, &single, 0).bytes;
-        // After each band its columns stay: the second finds too little.
+        // Each band's columns stay in memory, so the second band finds too little.
         let mut bands = Bands::new(4, sizes);
         let mut next = |free| bands.next(|| limits(&tuning, free), || Ok(products.to_vec()));
         let first = next(one + 1000).unwrap().unwrap();
@@ -224,7 +227,7 @@ mod tests {
         let error = next(one - 1000).unwrap_err().to_string();
         assert!(error.contains("column 1 of C"), "{error}");
         assert!(error.contains("the columns of C before it hold 2000 bytes there"), "{error}");
-        // With nothing kept, and with too little kept, the column is what is too long.
+        // If earlier columns hold nothing, or too little to matter, the column itself is too long.
         let short = |needed, available, kept_bytes| {
             let band = Band { columns: 3..4, first_product: 0, sizes, kept_bytes };
             band.explain(Error::Memory { what: "x".into(), needed, available, place: "device".into() }).to_string()

@@ -1,18 +1,18 @@
-//! Which method computes which columns. Pure: sizes, numbers and the caller's wish go in, rules come
-//! out; nothing here asks a device.
+//! The choice of methods for columns: a pure function of sizes, numbers and the caller's wish that
+//! gives rules and uses no device.
 use super::{method::Method, tuning::Tuning};
 use std::ops::Range;
 
-/// Columns with so many products belong to a method.
+/// A rule: `method` computes the columns whose number of products is in `products`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
     pub method: Method,
     pub products: Range<u64>,
 }
 
-/// The rules of a product, by ascending number of products; together they cover every number once.
+/// The rules of a product, by ascending number of products. Together they cover every number once.
 ///
-/// A forced method takes every column it can, ESC the rest.
+/// A forced method gets every column it can compute, ESC the rest.
 pub(super) fn choose(tuning: &Tuning, wanted: Method) -> Vec<Rule> {
     let rule = |method, products| Rule { method, products };
     match wanted {

@@ -1,5 +1,6 @@
-//! The columns of a band shared out among methods: each method gets the columns whose number of
-//! products is in its range, gathered into a smaller B. Kernels: `cl/product/column_lists.cl`.
+//! Column lists: the columns of a band, divided among methods. Each method gets the columns whose
+//! number of products is in its range, gathered into a smaller B. Kernels:
+//! `cl/product/column_lists.cl`.
 use super::{
     analysis::{Analyser, Analysis},
     bands::Band,
@@ -81,7 +82,7 @@ const RECORD: usize = 7;
 /// Work-groups that add up the record.
 const RECORD_GROUPS: usize = 64;
 
-/// The kernels that share columns out.
+/// The kernels that divide columns among methods.
 pub(super) struct ColumnLists<O: Word> {
     record: Kernel<ClassRecord<'static>>,
     flags: Kernel<ClassFlags<'static>>,
@@ -98,7 +99,7 @@ pub(super) struct ListedColumns<O> {
     /// The columns, ascending, counted from the band's first.
     pub columns: Buffer<u32>,
     pub b: Arc<PatternArrays>,
-    /// What is read for each entry of `b`.
+    /// The operand for each entry of `b`.
     pub b_operand: Buffer<O>,
     pub analysis: Analysis,
     /// `b` as one band.
@@ -106,7 +107,7 @@ pub(super) struct ListedColumns<O> {
 }
 
 impl<O: Word> ListedColumns<O> {
-    /// The columns as a method takes them; A is that of `whole`.
+    /// The task for a method: these columns, with the A of `whole`.
     pub fn task<'a>(&'a mut self, whole: Factors<'a, O>, analyser: &'a Analyser) -> Task<'a, O> {
         let factors = Factors { b: &self.b, b_operand: &self.b_operand, ..whole };
         Task { factors, analyser, analysis: &mut self.analysis, band: &self.band }
@@ -114,7 +115,7 @@ impl<O: Word> ListedColumns<O> {
 }
 
 impl<O: Word> ColumnLists<O> {
-    /// For payloads `P` of a product like `spec`.
+    /// Compiles the kernels for payloads `P` of a product like `spec`.
     pub fn new<T: Element, P: Payload<T, Operand = O>>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = P::define(Options::group_size(tuning.group_size), spec)
             .define("SHORT_MAX", tuning.sort.short_max)
@@ -131,8 +132,8 @@ impl<O: Word> ColumnLists<O> {
         })
     }
 
-    /// The columns of each rule, in the order of the rules; a rule that no column falls under has
-    /// none. One read: the sizes of all lists.
+    /// The columns of each rule, in the order of the rules; `None` for a rule without columns. One
+    /// read brings the sizes of all lists.
     pub fn run(
         &self,
         work: &Work,
@@ -159,7 +160,7 @@ impl<O: Word> ColumnLists<O> {
         };
         self.record.launch(work, Grid::groups(RECORD_GROUPS, self.group_size), args)?;
 
-        // Their places are counted in 32 bits.
+        // The places of the flags are counted in 32 bits.
         let all = rules.len() * cols;
         if let value @ 0x1_0000_0000.. = all as u64 + 1 {
             let what = "number of columns of a band, times the methods they are shared out among";
@@ -203,7 +204,7 @@ impl<O: Word> ColumnLists<O> {
         Ok(lists)
     }
 
-    /// The listed columns of B.
+    /// Gathers the listed columns of B.
     #[expect(clippy::too_many_arguments, reason = "one list, and what it is taken from")]
     fn gather(
         &self,

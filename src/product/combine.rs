@@ -1,4 +1,4 @@
-//! Columns of C that several methods have made, put together as one band. Kernels:
+//! Combination of the columns of C that several methods computed into one band. Kernels:
 //! `cl/product/combine.cl`.
 use super::{
     analysis::BandSegments,
@@ -64,7 +64,7 @@ kernel! {
     }
 }
 
-/// The kernels that put columns together.
+/// The kernels that combine columns.
 pub(super) struct Combine<W: Word> {
     lengths: Kernel<ColumnLengths<'static>>,
     runs: Kernel<MoveRuns<'static>>,
@@ -74,9 +74,9 @@ pub(super) struct Combine<W: Word> {
     group_size: usize,
 }
 
-/// Columns that one method has made.
+/// Columns that one method computed.
 pub(super) struct MadeColumns<W> {
-    /// Which of the band's, ascending, counted from its first.
+    /// The numbers of the columns, ascending, counted from the band's first.
     pub columns: Buffer<u32>,
     pub found: FoundRuns<W>,
     pub segments: BandSegments,
@@ -95,7 +95,8 @@ impl<W: Word> Combine<W> {
         })
     }
 
-    /// The band whose columns have the products of `segments`. Every column is in one of `made`.
+    /// The runs of the band whose columns have the products of `segments`. Every column is in
+    /// exactly one element of `made`.
     pub fn run(&self, work: &Work, segments: &BandSegments, made: Vec<MadeColumns<W>>) -> Result<FoundRuns<W>> {
         work.stage("gather");
         let cols = segments.ptr.len() - 1;

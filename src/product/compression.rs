@@ -1,6 +1,6 @@
-//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69), which all methods share: the sum of
-//! each run, placed straight in C. Kernels: the sums of blocks `cl/product/blocks/`, those of scalars
-//! `cl/primitives/segmented_reduce.cl`.
+//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69), which all methods share. It
+//! computes the sum of each run and writes it to its place in C. Kernels: `cl/product/blocks/` for
+//! blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
     problem::{Factors, Operands, Pairs, Payload, Scaling, Spec, Values},
@@ -13,12 +13,12 @@ use crate::{
     primitives::segmented_reduce::SegmentedReduce,
 };
 
-/// How products of one kind of payload are summed.
+/// Summation of the products of one kind of payload.
 pub(super) trait Compression<T: Element>: Payload<T> {
     /// The kernels of the sums.
     type Kernels;
     fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels>;
-    /// What the operands give to an expansion.
+    /// The patterns and operands that an expansion reads.
     fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, Self::Operand>;
     /// The values of C: the sum of each run.
     fn sums(
@@ -92,7 +92,8 @@ mod tests {
         product::esc::tests::{Case, edge_cases, found, tunings},
     };
 
-    /// Where each column of C begins, the last product of each run, the sum of each run in pieces of 1024, its row.
+    /// The first entry of each column of C, the last product of each run, the sum of each run in
+    /// pieces of 1024, and its row.
     fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();

@@ -1,4 +1,4 @@
-//! Products without their small entries.
+//! Dropping of small entries from products.
 use super::{Operands, once::Options};
 use crate::{
     BlockShape, Device, DeviceInfo, Element, Result,
@@ -7,7 +7,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Bands of C on their way, without their small entries.
+/// Filter that drops the small entries of each band of C.
 pub(super) struct DropFilter<T: Element> {
     drop: Option<DropEntries<T>>,
     /// First column of the next band.
@@ -17,7 +17,8 @@ pub(super) struct DropFilter<T: Element> {
 }
 
 impl Options {
-    /// Device memory that thinning takes of entries `c_stride` elements apart.
+    /// Device memory that dropping needs for entries `c_stride` elements apart; `None` without a
+    /// threshold.
     pub fn drop_memory<T: Element>(&self, info: &DeviceInfo, c_stride: usize) -> Option<DropMemory> {
         self.threshold.map(|threshold| DropMemory::new::<T>(info, c_stride, threshold))
     }
@@ -33,7 +34,7 @@ impl Options {
 }
 
 impl<T: Element> DropFilter<T> {
-    /// What stays of the next band.
+    /// The next band without its small entries.
     pub fn keep(&mut self, work: &Work, band: DeviceCbc<T>) -> Result<DeviceCbc<T>> {
         let first_col = self.column;
         self.column += band.ncols;

@@ -1,39 +1,46 @@
-//! The least that each stage moves and computes: bytes between memory and the device, and floating-point operations, from sizes alone.
+//! Lower bounds of each stage's work: bytes between memory and the device, and floating-point
+//! operations, computed from sizes alone.
 //!
-//! A floor is of what the stage takes and leaves, not of how it goes about it: an array it reads counts once, an array it writes counts
-//! once, what only its own kernels pass to one another does not count. So a stage's time at the bandwidth of a copy is what it could
-//! take at best, and the multiple of that is what its kernels cost. Where accesses are [`scattered`], each moves a sector; but memory that
-//! a cache may keep is not moved twice.
+//! A floor counts every input and output array of a stage once; arrays used only between its own
+//! kernels do not count. The floor divided by the bandwidth of a copy is the stage's best possible
+//! time. The measured time as a multiple of that shows the cost of its kernels. If accesses are
+//! [`scattered`], each moves a sector, but memory that a cache may keep is not moved twice.
 //!
-//! With n entries of B in `cols` columns, p products, c entries of C, elements of e bytes, and payloads of q bytes (a value of the
-//! arithmetic type, or a pair of operands of 8 bytes):
+//! The list uses n entries of B in `cols` columns, p products, c entries of C, elements of e bytes
+//! and payloads of q bytes. A payload is a value of the arithmetic type, or a pair of operands of 8
+//! bytes.
 //!
-//! | stage | reads | writes | operations |
-//! |---|---|---|---|
-//! | setup | rows and columns of B: 4n, 4(cols + 1); lengths of A's columns: scattered 8n | products before each entry: 8(n + 1), segments: 4(cols + 1) | |
-//! | expansion | rows of B 4n, products before each entry 8(n + 1), A's columns: scattered 8n, their rows: scattered 4p; for values A's: scattered ep, B's: en | rows and payloads: (4 + q)p | p for values |
-//! | segmented sort | rows and payloads of what is not sorted yet: (4 + q)p | the same | |
-//! | tail counts | rows 4p, segments 4(cols + 1) | a bit for each product: p/8 | |
-//! | compression | run ends 4c, payloads qp; for pairs blocks of A and B: scattered | values of C | p for values, else 2p times the three sides |
-//! | gather | bits p/8, rows at run ends: scattered 4c, segments 4(cols + 1) | run ends 4c, rows of C 4c, its columns 4(cols + 1) | |
+//! * setup reads rows and columns of B, 4n and 4(cols + 1), and lengths of A's columns, scattered
+//!   8n. It writes the products before each entry, 8(n + 1), and the segments, 4(cols + 1).
+//! * expansion reads rows of B, 4n, the products before each entry, 8(n + 1), A's columns,
+//!   scattered 8n, and their rows, scattered 4p. For values it also reads the values of A,
+//!   scattered ep, and of B, en. It writes rows and payloads, (4 + q)p. Values take p operations.
+//! * segmented sort reads and writes rows and payloads of the products that are not sorted yet,
+//!   (4 + q) each.
+//! * tail counts reads rows, 4p, and segments, 4(cols + 1). It writes a bit for each product, p/8.
+//! * compression reads run ends, 4c, and payloads, qp, and for pairs also the blocks of A and B,
+//!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
+//!   sides.
+//! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
+//!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{Operands, tuning::PayloadKind};
 use crate::{Element, OperandPair};
 
-/// What memory moves at least, on every GPU of today: a fourth of its cache line.
+/// Bytes of the smallest memory transfer on today's GPUs: a fourth of a cache line.
 const SECTOR: u64 = 32;
 /// Bytes of an index or of an offset inside a band.
 const INDEX: u64 = 4;
 /// Bytes of an offset in the whole expansion.
 const OFFSET: u64 = 8;
 
-/// What a stage moves and computes at least.
+/// Lower bounds of the bytes that a stage moves and the operations it computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Floor {
     pub bytes: u64,
     pub flops: u64,
 }
 
-/// The sizes of a product that its floors follow from.
+/// The sizes of a product from which its floors are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloorSizes {
     pub a_cols: u64,
@@ -41,10 +48,11 @@ pub(crate) struct FloorSizes {
     pub b_cols: u64,
     pub b_nnz: u64,
     pub products: u64,
-    /// Products of segments that do not leave the expansion sorted.
+    /// Products of segments that the expansion does not leave sorted.
     pub merged: u64,
     pub c_nnz: u64,
-    /// Block rows of A, its block columns, block columns of B.
+    /// Sides of the block product: rows of A's blocks, columns of A's blocks, columns of B's
+    /// blocks.
     pub sides: [u64; 3],
     /// Elements from one block of C to the next.
     pub c_stride: u64,
@@ -54,7 +62,8 @@ pub(crate) struct FloorSizes {
 }
 
 impl FloorSizes {
-    /// Of a product with so many products, of which so many are left to merge, and entries of C.
+    /// Sizes of a product with `products` products, of which `merged` are left to merge, and
+    /// `c_nnz` entries of C.
     pub fn new<T: Element>(operands: &Operands<'_, T>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
         let payload = PayloadKind::of(operands.strides());
@@ -74,7 +83,7 @@ impl FloorSizes {
         }
     }
 
-    /// Of the stages, in their order. Without a product nothing follows setup.
+    /// The floors of the stages, in their order. Without products all after setup are zero.
     pub fn floors(&self) -> [Floor; 6] {
         let moving = |bytes| Floor { bytes, flops: 0 };
         let setup = moving(self.setup());
@@ -108,7 +117,7 @@ impl FloorSizes {
         entries + self.lengths_of_a() + self.columns_of_a(INDEX) + factors + self.list(self.products)
     }
 
-    /// What the expansion has sorted is not touched again.
+    /// Products that the expansion has sorted are not moved again.
     fn segmented_sort(&self) -> u64 {
         2 * self.list(self.merged)
     }
@@ -127,8 +136,8 @@ impl FloorSizes {
         self.flags() + rows + 2 * INDEX * self.c_nnz + 2 * self.segments()
     }
 
-    /// Multiplications and additions as two for each pair of elements, in expansion and in compression. The first term of a sum counts as
-    /// one that is added, as everybody counts.
+    /// Operations of expansion and of compression: a multiplication and an addition for each pair
+    /// of elements. As is usual, the first term of a sum counts as an addition.
     fn flops(&self) -> (u64, u64) {
         match self.payload {
             PayloadKind::Values => (self.products, self.products),
@@ -136,32 +145,33 @@ impl FloorSizes {
         }
     }
 
-    /// Rows and payloads of so many products.
+    /// Bytes of the rows and payloads of `products` products.
     fn list(&self, products: u64) -> u64 {
         (INDEX + self.payload_bytes) * products
     }
 
-    /// Whether each product ends a run.
+    /// Bytes of the flags that mark the products that end a run.
     fn flags(&self) -> u64 {
         self.products.div_ceil(8)
     }
 
-    /// Where each segment begins, and where the last ends.
+    /// Bytes of the first product of each segment, and of the end of the last.
     fn segments(&self) -> u64 {
         INDEX * (self.b_cols + 1)
     }
 
-    /// Two neighbours of A's `col_ptr` for each entry of B.
+    /// Bytes of two neighbours of A's `col_ptr` for each entry of B.
     fn lengths_of_a(&self) -> u64 {
         scattered(self.b_nnz, 2 * INDEX * self.b_nnz, INDEX * (self.a_cols + 1))
     }
 
-    /// A whole column of A, so many bytes an entry, for each entry of B; empty ones have nothing to read.
+    /// Bytes of a whole column of A, of `bytes` bytes an entry, for each entry of B. Empty columns
+    /// are not read.
     fn columns_of_a(&self, bytes: u64) -> u64 {
         scattered(self.b_nnz.min(self.products), bytes * self.products, bytes * self.a_nnz)
     }
 
-    /// The blocks that pairs name.
+    /// Bytes of the blocks to which the pairs refer.
     fn blocks(&self) -> u64 {
         let [rows, inner, cols] = self.sides;
         let of = |area: u64, nnz: u64| {
@@ -175,8 +185,9 @@ impl FloorSizes {
     }
 }
 
-/// What it takes to read so many bytes in so many pieces from anywhere in an array of `array` bytes: a sector for each piece; but no more than
-/// the array, which a cache may keep.
+/// Bytes moved when `bytes` bytes are read in `pieces` pieces from arbitrary places of an array of
+/// `array` bytes. Each piece takes at least a sector, but all pieces together at most the array,
+/// which a cache may keep.
 fn scattered(pieces: u64, bytes: u64, array: u64) -> u64 {
     bytes.max(SECTOR * pieces).min(array)
 }
@@ -187,7 +198,8 @@ const _: () = assert!(size_of::<OperandPair>() == 8, "as the table above says");
 mod tests {
     use super::*;
 
-    /// A is 3 x 2 with 2 and 3 entries in its columns, B 2 x 2: its first column names both of A's, its second the first one.
+    /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2: its first column has an entry
+    /// for both columns of A, its second for the first one.
     const SCALARS: FloorSizes = FloorSizes {
         a_cols: 2,
         a_nnz: 5,
@@ -209,7 +221,7 @@ mod tests {
 
     #[test]
     fn scalars_by_hand() {
-        // Everything of A is smaller than a sector for each access, so it is read once.
+        // A is smaller than a sector for each access, so it is read once.
         let setup = 3 * 4 + 3 * 4 + 3 * 4 + 4 * 8 + 3 * 4;
         let expansion = 3 * 4 + 4 * 8 + 3 * 4 + 5 * 4 + (5 * 8 + 3 * 8) + 7 * (4 + 8);
         let sort = 2 * 7 * (4 + 8);
@@ -242,7 +254,8 @@ mod tests {
         assert_eq!(scattered(10, 40, 1000), 320);
         assert_eq!(scattered(10, 400, 1000), 400);
         assert_eq!(scattered(10, 40, 100), 100);
-        // Few entries of B name columns of a large A: each column's length and rows take sectors.
+        // Few entries of B refer to columns of a large A: the length and the rows of each column
+        // take sectors.
         let large = FloorSizes { a_cols: 1 << 20, a_nnz: 1 << 22, ..SCALARS };
         let [setup, expansion, ..] = bytes(SCALARS);
         let lengths = 3 * 32 - 3 * 4;

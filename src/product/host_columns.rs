@@ -1,4 +1,4 @@
-//! A product on its way to the host, band by band.
+//! Downloads of a product to the host, band by band.
 use super::Operands;
 use crate::{
     BlockShape, Element, Result,
@@ -26,8 +26,8 @@ impl<T: Element> HostColumns<T> {
         Self { nrows, shape, stride, bands: 0, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() }
     }
 
-    /// Refuses a product that the host has no memory for, before any of it is computed. Patterns come
-    /// to the host only if a C full of entries would not fit.
+    /// Refuses a product that does not fit the host's memory, before it is computed. Patterns are
+    /// downloaded only if a dense C would not fit.
     pub fn check_product(operands: &Operands<'_, T>) -> Result<()> {
         let (a, b) = (operands.a, operands.b);
         let entry = 4 + (operands.c_stride * size_of::<T>()) as u64;
@@ -41,12 +41,13 @@ impl<T: Element> HostColumns<T> {
         check(of_a.least_entries_of_product(of_b.as_ref().unwrap_or(&of_a)))
     }
 
-    /// How many.
+    /// Number of columns that have reached the host.
     pub fn count(&self) -> u64 {
         self.col_ptr.len() as u64 - 1
     }
 
-    /// Refuses a band the host has no memory for; with others before it, twice: while they move to a larger allocation.
+    /// Refuses a band that does not fit the host's memory. If there are earlier bands, all columns
+    /// count twice: they may have to be moved to a larger allocation.
     pub fn check_fits(&self, band: &DeviceCbc<T>) -> Result<()> {
         let bytes = |nnz: usize| nnz as u64 * (4 + (self.stride * size_of::<T>()) as u64);
         let moved = if self.bands > 0 { self.row_idx.len() + band.nnz() } else { 0 };

@@ -1,4 +1,5 @@
-//! The bands of a product that stays on the device, made one matrix by one copy. Kernel: `cl/product/join.cl`.
+//! Joining of bands: one copy makes one matrix of the bands of a product that stays on the device.
+//! Kernel: `cl/product/join.cl`.
 use super::Operands;
 use crate::{
     Element, Result,
@@ -17,10 +18,10 @@ kernel! {
     }
 }
 
-/// A copy needs no more parallelism than this.
+/// Work-items of a group, which are enough for a copy.
 const GROUP_SIZE: usize = 64;
 
-/// Columns of C, band after band, as one pattern; a single band as it is.
+/// Joins the patterns of successive bands of columns. A single band is returned as it is.
 pub(crate) fn join_patterns(
     work: &Work,
     nrows: usize,
@@ -53,7 +54,7 @@ pub(crate) fn join_patterns(
     Ok(PatternArrays::new(device, nrows, ncols, col_ptr, row_idx))
 }
 
-/// Columns of C, band after band, as one matrix; a single band as it is.
+/// Joins successive bands of columns into one matrix. A single band is returned as it is.
 pub(crate) fn join<T: Element>(
     work: &Work,
     operands: &Operands<'_, T>,

@@ -1,6 +1,6 @@
-//! The device memory of a band, array by array: what the planner of bands goes by. Pure; every sum
-//! here repeats the allocations of a stage, size classes included, so that a limit close to the
-//! true need is kept and not refused.
+//! Limits: the device memory that a band needs, array by array, by which bands are planned. The
+//! functions are pure. Every sum here repeats the allocations of a stage, size classes included, so
+//! that a limit close to the true need is kept and not refused.
 use super::{
     method::Method,
     problem::Sizes,
@@ -13,7 +13,7 @@ use crate::{
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
 };
 
-/// What bounds a band.
+/// The limits of a band.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits<'a> {
     pub tuning: &'a Tuning,
@@ -24,28 +24,29 @@ pub(crate) struct Limits<'a> {
     pub entries: EntryMemory,
 }
 
-/// Bytes that depend on the elements of C and on what becomes of C.
+/// Bytes of each product and each entry of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryMemory {
-    /// Of a product's payload beside its row: a value, or a pair of operands.
+    /// Bytes of a product's payload beside its row: a value, or a pair of operands.
     pub payload_bytes: u64,
-    /// Of an entry of C, from one to the next.
+    /// Bytes from one entry of C to the next.
     pub entry_bytes: u64,
-    /// Of the sum of a piece of a run that is cut.
+    /// Bytes of the sum of a piece of a run that is cut.
     pub part_bytes: u64,
     /// Rows of C: no column has more entries.
     pub rows: u64,
-    /// The consumer of a band allocates so much while it holds that band.
+    /// Extra device memory that the consumer of a band allocates while it holds that band.
     pub consumer: Option<DropMemory>,
-    /// Only if columns are shared out among methods.
+    /// Memory for dividing columns among methods, if there are several.
     pub shared: Option<SharedColumns>,
 }
 
-/// Columns that are shared out among methods: B's entries are gathered for each.
+/// Memory for columns that are divided among methods; the entries of B are gathered for each
+/// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SharedColumns {
     pub methods: u64,
-    /// Bytes of what is gathered, whatever the band.
+    /// Bytes of the gathered arrays, which do not depend on the band.
     pub bytes: u64,
 }
 
@@ -57,7 +58,8 @@ pub(crate) struct Need {
 }
 
 impl EntryMemory {
-    /// Of a product of C with `rows` rows and entries of `area` elements, `entry_bytes` apart.
+    /// Memory of a product whose C has `rows` rows and entries of `area` elements, `entry_bytes`
+    /// apart.
     pub fn new<T: Element>(tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
             payload_bytes: tuning.payload.bytes::<T>(),
@@ -69,7 +71,7 @@ impl EntryMemory {
         }
     }
 
-    /// The same if columns of a B with `nnz` entries are shared out among so many methods.
+    /// The same, with columns of a B with `nnz` entries divided among `methods` methods.
     pub fn shared_out<T: Element>(self, tuning: &Tuning, nnz: usize, methods: usize) -> Self {
         if methods == 1 {
             return self;
@@ -78,7 +80,7 @@ impl EntryMemory {
             PayloadKind::Values => size_of::<T>(),
             PayloadKind::Pairs => size_of::<u32>(),
         };
-        // Row, operand and products of each entry; many small arrays for each method.
+        // Row, operand and products of each entry, and many small arrays for each method.
         let entries = pool_bytes(((4 + operand + 8) * nnz) as u64);
         let small = methods as u64 * 16 * pool_bytes(1 << 10);
         Self { shared: Some(SharedColumns { methods: methods as u64, bytes: 2 * entries + small }), ..self }
@@ -86,38 +88,40 @@ impl EntryMemory {
 }
 
 impl<'a> Limits<'a> {
-    /// Products of a band: offsets inside it are 32 bits; one bit is left so that sums of two of
-    /// them cannot wrap.
+    /// Most products of a band. Offsets inside it have 32 bits, of which one is left unused so that
+    /// sums of two offsets cannot wrap.
     pub const MAX_PRODUCTS: u64 = 1 << 31;
 
-    /// What is free for `work` now.
+    /// The limits for `work` with the memory that is free now.
     pub fn now(work: &Work, tuning: &'a Tuning, entries: EntryMemory) -> Self {
         Self::within(work.device().info(), work.limit().saturating_sub(work.used_bytes()), tuning, entries)
     }
 
-    /// `free_bytes` of a device.
+    /// The limits with `free_bytes` bytes of a device.
     pub fn within(info: &DeviceInfo, free_bytes: u64, tuning: &'a Tuning, entries: EntryMemory) -> Self {
         Self { tuning, free_bytes, max_alloc_bytes: info.max_alloc_bytes, entries }
     }
 
-    /// Most entries of C in a column of so many products.
+    /// Most entries of C in a column of `products` products.
     pub fn most_entries(&self, products: u64) -> u64 {
         products.min(self.entries.rows)
     }
 
-    /// What a band takes if C has `nnz` entries in it, which are not known before round trip 2:
-    /// with no entries the least, with [`Limits::most_entries`] of every column the most.
+    /// Memory that a band needs if C has `nnz` entries in it, a number that is not known before
+    /// round trip 2. With no entries this is the least, with [`Limits::most_entries`] of every
+    /// column the most.
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let alone = self.need_of_one_method(columns, sizes, nnz);
         let Some(SharedColumns { methods, bytes }) = self.entries.shared else { return alone };
         // A flag for each column and method, scanned, and the lists.
         let flags = 4 * (methods * columns + 1);
         let classes = 2 * pool_bytes(flags) + self.tuning.scan.scratch_bytes(4, flags / 4);
-        // The columns of each method, those of the next one on their way, and all of them together.
+        // Three sets of columns may exist at once: those of finished methods, those of the next
+        // one, and all combined.
         Need { bytes: 3 * alone.bytes + bytes + classes, largest: alone.largest.max(flags) }
     }
 
-    /// The same if one method takes all columns.
+    /// Memory that a band needs if one method computes all columns.
     fn need_of_one_method(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
         let mut largest = Largest(0);
@@ -132,8 +136,8 @@ impl<'a> Limits<'a> {
         }
         let payload = largest.array(of.payload_bytes * products);
         let expansion = largest.array(4 * products) + payload;
-        // Merging goes back and forth between two expansions; without chunks of long segments a GPU
-        // does not merge.
+        // Merging alternates between two expansions. Without chunks of long segments a GPU does not
+        // merge.
         let merges = tuning.esc == Method::Esc || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
@@ -157,13 +161,13 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Segments while they are made.
+    /// Bytes of the segments while setup computes them.
     fn setup_bytes(&self, columns: u64, chunked: bool) -> u64 {
         let scan = if chunked { self.tuning.scan.scratch_bytes(4, columns + 1) } else { 0 };
         segment_bytes(columns) + scan.max(record_bytes(self.tuning, columns))
     }
 
-    /// Pieces of runs longer than [`Tuning::long_run`], at most: one for every 1024 products begun.
+    /// Most pieces of runs longer than [`Tuning::long_run`]: one for every 1024 products begun.
     fn pieces(&self, sizes: &Sizes) -> u64 {
         let long_run = self.tuning.long_run() as u64;
         match sizes.longest > long_run {
@@ -181,31 +185,31 @@ impl<'a> Limits<'a> {
 struct Largest(u64);
 
 impl Largest {
-    /// What an array takes.
+    /// Bytes of an array in its size class.
     fn array(&mut self, bytes: u64) -> u64 {
         self.0 = self.0.max(bytes);
         pool_bytes(bytes)
     }
 }
 
-/// Pieces of runs that are cut, at most: a run longer than 1024 products has at most twice as many
-/// as it has thousands.
+/// Most pieces of runs that are cut: a run longer than 1024 products has at most twice as many
+/// pieces as thousands of products.
 fn parts(sizes: &Sizes) -> u64 {
     if sizes.longest > RUN_PIECE as u64 { 2 * sizes.products / RUN_PIECE as u64 } else { 0 }
 }
 
-/// Where the segments of so many columns begin, and their chunks.
+/// Bytes of the segment offsets and chunk counts of `columns` columns.
 pub(crate) fn segment_bytes(columns: u64) -> u64 {
     2 * pool_bytes(4 * (columns + 1))
 }
 
-/// The record that setup reads back.
+/// Bytes of the record that setup reads back.
 fn record_bytes(tuning: &Tuning, columns: u64) -> u64 {
     pool_bytes(8 * 5 * (columns + 1).div_ceil(tuning.scan.group_size as u64).min(tuning.record_groups as u64))
 }
 
-/// What setup allocates for a B of `nnz` entries in `columns` columns, at most at once; and what
-/// stays as long as the product.
+/// Bytes that setup allocates for a B of `nnz` entries in `columns` columns: the most at once, and
+/// those that stay until the product is complete.
 pub(crate) fn setup_bytes(tuning: &Tuning, columns: u64, nnz: u64) -> (u64, u64) {
     let kept = pool_bytes(8 * (nnz + 1));
     let scan = tuning.scan.scratch_bytes(8, nnz + 1);
@@ -225,13 +229,13 @@ mod tests {
         },
     };
 
-    /// Peaks of whole products with the kernels of CPUs and GPUs: to the byte, but for the pieces
-    /// of long runs, of which the most are counted.
+    /// Peaks of whole products with the kernels of CPUs and GPUs are exact to the byte, except for
+    /// the pieces of long runs, of which the bound counts the most possible.
     #[test]
     fn products_take_what_is_foretold() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
-        // Short segments alone; chunks of long ones; more columns than entries; no products; runs
-        // that are cut.
+        // Cases: short segments alone, chunks of long ones, more columns than entries, no products,
+        // runs that are cut.
         let many = [vec![3; 3000], vec![0; 2000]].concat();
         for (lengths, rows) in [
             (vec![7, 0, 9], 5),

@@ -51,7 +51,7 @@ use crate::{
 use once::Options;
 use plan::Wanted;
 
-/// C = A·B on the device that holds A and B; C stays there. Blocks of A are r x k, of B k x c, of C
+/// C = A·B on the device that holds A and B, where C stays. Blocks of A are r x k, of B k x c, of C
 /// r x c.
 ///
 /// Rows ascend in every column of C (columns in every row, for row-major matrices). An entry whose
@@ -59,7 +59,7 @@ use plan::Wanted;
 /// for every memory limit.
 ///
 /// # Errors
-/// [`Error::Dimensions`] when the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
+/// [`Error::Dimensions`] if the inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
 /// [`Error::TooLarge`].
 ///
 /// ```
@@ -78,9 +78,9 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<D
 
 /// A product of two or more factors, with options: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR, on a mask, of groups.
 ///
-/// Operands are [`DeviceMatrix`]es or [`DeviceGroups`], each as it is or transposed by `t()`;
-/// patterns of either are enough for a [plan](Plan). A product that is computed again and again is
-/// worth a plan: [`Product::run`] makes one for each product that is not A·B itself.
+/// Operands are [`DeviceMatrix`]es or [`DeviceGroups`], each as it is or transposed by `t()`. Their
+/// patterns are enough for a [plan](Plan). A product that is computed repeatedly deserves a plan,
+/// because [`Product::run`] makes one each time for every product other than A·B itself.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -91,7 +91,8 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<D
 /// assert_eq!(c.download()?.values(), [1.0, 8.0, 9.0]);
 /// let h = Product::gram(&a).part(Part::Lower).run()?; // JᵀJ
 /// assert_eq!(h.download()?.values(), [1.0, 2.0, 13.0]);
-/// let (c, report) = Product::of(a.t(), &a).times(&a).run_with_report()?; // (AᵀA)·A, from the right: Aᵀ·(A·A)
+/// // Aᵀ·A·A, from the right: Aᵀ·(A·A)
+/// let (c, report) = Product::of(a.t(), &a).times(&a).run_with_report()?;
 /// assert_eq!(c.download()?.values(), [1.0, 2.0, 8.0, 43.0]);
 /// println!("{} products in {} ms", report.products, report.total_ms);
 /// # Ok(())
@@ -99,7 +100,7 @@ pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<D
 /// ```
 pub struct Product<'a, X: Operand> {
     factors: Vec<Factor<'a, X>>,
-    /// Whether it is JᵀJ.
+    /// Whether the product is JᵀJ.
     gram: bool,
     weights: Option<X::Weights<'a>>,
     parts: Option<GramParts>,
@@ -108,14 +109,14 @@ pub struct Product<'a, X: Operand> {
 }
 
 impl<'a, X: Operand> Product<'a, X> {
-    /// A·B.
+    /// The product A·B.
     pub fn of(a: impl Into<Factor<'a, X>>, b: impl Into<Factor<'a, X>>) -> Self {
         let (factors, options) = (vec![a.into(), b.into()], Options::default());
         Self { factors, gram: false, weights: None, parts: None, mask: None, options }
     }
 
-    /// JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A triangle of it takes k(k+1)/2
-    /// block products for a row of J with k blocks, the whole k².
+    /// The product JᵀJ, without forming Jᵀ; with [`Product::weighted`] JᵀWJ. A row of J with k
+    /// blocks takes k(k+1)/2 block products for a triangle, and k² for the whole.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -125,11 +126,14 @@ impl<'a, X: Operand> Product<'a, X> {
     /// let device = Device::auto()?;
     /// // Two edges between two poses of one parameter each; residuals of 2.
     /// let shape = BlockShape::new(2, 1)?;
-    /// let edges = [(0, 0, dmatrix![1.0; 2.0]), (0, 1, dmatrix![1.0; 0.0]), (1, 1, dmatrix![3.0; 1.0])];
+    /// let first = [(0, 0, dmatrix![1.0; 2.0]), (0, 1, dmatrix![1.0; 0.0])];
+    /// let edges = first.into_iter().chain([(1, 1, dmatrix![3.0; 1.0])]);
     /// let j = device.upload(&Cbc::from_triplets(2, 2, shape, edges)?)?;
     ///
     /// let scaled = Weights::Scaled { information: (), weights: () };
-    /// let plan = Product::gram(&j.pattern()).weighted(scaled).part(Part::Lower).plan::<Cbc<f64>>()?; // structure, once
+    /// let pattern = j.pattern();
+    /// let h = Product::gram(&pattern).weighted(scaled).part(Part::Lower);
+    /// let plan = h.plan::<Cbc<f64>>()?; // structure, once
     /// let mut h = plan.output()?;
     /// let mut information = DeviceMatrix::zeros(&plan.weights_patterns()[0])?;
     /// information.write_values(&[2.0, 1.0, 1.0, 2.0, /* second edge: */ 1.0, 0.0, 0.0, 1.0])?;
@@ -147,8 +151,8 @@ impl<'a, X: Operand> Product<'a, X> {
         Self { gram: true, ..Self::of(j.t(), j) }
     }
 
-    /// One more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P), with
-    /// the bits of the two products.
+    /// Adds one more factor on the right. A chain is multiplied from the right: R·A·P is R·(A·P),
+    /// with the bits of the two products.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -173,28 +177,31 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Weights of the rows of the last factor: A·W·B, JᵀWJ. One [`Weights`] for a matrix, a slice
-    /// of them for the groups of rows of a matrix of groups. Of patterns it says which weights
-    /// executions will be given, for the [cost](crate::plan::Cost); they may be given others.
+    /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. A matrix takes one [`Weights`], a
+    /// matrix of groups a slice with one for each group of rows. For patterns the argument says
+    /// which kind of weights executions will use, for the [cost](crate::plan::Cost); executions may
+    /// use other kinds.
     pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
         self
     }
 
-    /// A part of a square C: the whole, or one triangle with its diagonal. For groups
-    /// [`GramParts`], or a [`Part`] of the whole.
+    /// Sets the part of a square C to make: the whole, or one triangle with its diagonal. For
+    /// groups the argument is a [`GramParts`], or a [`Part`] of the whole.
     pub fn part(mut self, part: impl Into<X::Parts>) -> Self {
         self.parts = Some(part.into().into());
         self
     }
 
-    /// C where `mask` has entries, and nowhere else: GraphBLAS' `C<M> = A·B`, M structural.
+    /// Restricts C to the places where `mask` has entries: `C<M> = A·B` of GraphBLAS, with a
+    /// structural mask M.
     ///
     /// C has exactly the mask's pattern, so that matrices of that pattern can be added and compared
-    /// entry by entry: places that receive no product are explicit zeros. The other entries have
+    /// entry by entry. Places that receive no product are explicit zeros; the other entries have
     /// the bits of the whole product. Products outside the mask are neither formed nor counted.
-    /// Memory follows them and the mask; the time to plan, for each place of the mask, the shorter
-    /// of its row of A and column of B. Within a memory limit the mask is taken in bands of places.
+    /// Memory is proportional to the products and to the mask. For each place of the mask, the time
+    /// to plan is proportional to the shorter of its row of A and its column of B. Within a memory
+    /// limit the mask is cut into bands of places.
     ///
     /// The mask's grid is that of C; the shape of its blocks does not matter.
     ///
@@ -202,7 +209,7 @@ impl<'a, X: Operand> Product<'a, X> {
     /// # fn main() -> blockmul::Result<()> {
     /// use blockmul::{Csc, Device, Planned, Product};
     /// let device = Device::auto()?;
-    /// // Triangles through each edge of a graph: paths of two edges, counted where there is an edge. 0-1, 0-2, 1-2, 2-3.
+    /// // Triangles through each edge of a graph: paths of two edges, counted at the edges.
     /// let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
     /// let both = edges.iter().flat_map(|&(i, j)| [(i, j, 1.0), (j, i, 1.0)]);
     /// let a = device.upload(&Csc::from_triplets(4, 4, both)?)?;
@@ -210,7 +217,8 @@ impl<'a, X: Operand> Product<'a, X> {
     /// let plan = Product::of(&a, &a).mask(&mask).plan()?;
     /// let mut triangles = plan.output()?;
     /// plan.execute((&a, &a), &mut triangles)?;
-    /// assert_eq!(triangles.download()?.values(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]); // none through 2-3
+    /// // None through the edge 2-3:
+    /// assert_eq!(triangles.download()?.values(), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
     /// assert_eq!(plan.cost().products, 6);
     /// # Ok(())
     /// # }
@@ -220,10 +228,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Leaves out the entries (blocks) of C below a [`Threshold`] (an absolute one for a number):
-    /// for approximate inverses, aggregation, Markov clustering. Of A·B they are left out as soon
-    /// as a band of C is complete, so that neither the device nor the host ever has all of them.
-    /// The pattern of C then depends on values, which is why plans do not drop; see
+    /// Drops the entries (blocks) of C below a [`Threshold`] (for a number, an absolute one), as
+    /// approximate inverses, aggregation and Markov clustering need it. For A·B they are dropped as
+    /// soon as a band of C is complete, so that neither the device nor the host ever holds all of
+    /// them. The pattern of C then depends on values, so plans do not drop; see
     /// [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
     ///
     /// ```
@@ -232,7 +240,7 @@ impl<'a, X: Operand> Product<'a, X> {
     /// use blockmul::{Csc, Device, Product};
     /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1e-6), (0, 1, 1e-6), (1, 1, 1e-6)])?;
     /// let a = Device::auto()?.upload(&a)?;
-    /// // A·A has 1, 1e-6; 1e-6, 2e-12.
+    /// // A·A is 1, 1e-6; 1e-6, 2e-12.
     /// let (c, report) = Product::of(&a, &a).drop_below(1e-9).run_to_host()?;
     /// assert_eq!((c.nnz(), report.dropped), (3, 1));
     /// let c = Product::of(&a, &a).drop_below(Threshold::relative(0.1).keep_diagonal()).run()?;
@@ -245,8 +253,8 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Starts each block of C on a multiple of so many bytes, for SIMD consumers: 16, 32 or 64 (the
-    /// paper's last open point). For block matrices.
+    /// Starts each block of C at a multiple of `bytes` bytes, 16, 32 or 64, for SIMD consumers (the
+    /// paper's last open point). Only for block matrices.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.options.alignment = Some(bytes);
         self
@@ -258,20 +266,21 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Most bytes of device memory to hold at once, operands included; the product is cut into
-    /// bands to keep it. A plan is made within the limit.
+    /// Limits the bytes of device memory held at once, operands included. The product is cut into
+    /// bands to stay below it. Plans are made within the limit.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
         self
     }
 
-    /// Reports the columns (of blocks) of C that are complete: after each band of A·B, else at the end.
+    /// Reports the number of complete columns (of blocks) of C to `progress`: after each band of
+    /// A·B, for other products at the end.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.options.progress = Some(progress);
         self
     }
 
-    /// What a plan is to be of, if the options go together.
+    /// The request for a plan, if the options are compatible.
     fn wanted<K: Plannable<Pattern = X::Pattern>>(&self) -> Result<Wanted<'a, K>> {
         self.check::<K>()?;
         Ok(Wanted {
@@ -285,7 +294,7 @@ impl<'a, X: Operand> Product<'a, X> {
         })
     }
 
-    /// Refuses options that do not go together.
+    /// Refuses options that are not compatible.
     fn check<K: Plannable>(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         if self.options.alignment.is_some() && !K::Matrix::BLOCKS {
@@ -309,17 +318,17 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 }
 
-/// [`Product::plan`] of each operand.
+/// Defines [`Product::plan`] for each kind of operand.
 macro_rules! plans {
     ($($(#[$doc:meta])* <$($outer:ident)?> $operand:ty, <$($inner:ident)?> $kind:ty;)*) => {$(
         impl<$($outer: Matrix)?> Product<'_, $operand> {
             $(#[$doc])*
             ///
             /// # Errors
-            /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`],
-            /// [`Error::Memory`] when the plan does not fit the device or the limit,
-            /// [`Error::TooLarge`], [`Error::Argument`] for options that do not go together and
-            /// patterns of another kind of matrix.
+            /// [`Error::Dimensions`] if inner sizes differ; [`Error::DeviceMismatch`];
+            /// [`Error::Memory`] if the plan does not fit the device or the limit;
+            /// [`Error::TooLarge`]; [`Error::Argument`] for incompatible options and patterns of
+            /// another kind of matrix.
             pub fn plan$(<$inner: Matrix>)?(&self) -> Result<Plan<$kind>> {
                 self.planned(self.factors[0].operand.device())
             }

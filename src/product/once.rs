@@ -1,5 +1,5 @@
-//! A·B in one shot, in bands of columns or on a mask: what a [`Product`](super::Product) of two
-//! factors runs.
+//! A·B in one shot, in bands of columns or on a mask: the execution of a
+//! [`Product`](super::Product) of two factors.
 use super::{
     Counts, Method, Operands, Report, STAGES, engine::OneShot, host_columns::HostColumns, join, masked,
     plan::check_mask,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// How a product is computed, whatever its factors are.
+/// Options of a product that do not depend on its factors.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Options {
     pub method: Method,
@@ -24,24 +24,24 @@ pub(super) struct Options {
     pub threshold: Option<Threshold>,
 }
 
-/// C, and what it took so far.
-pub(super) struct Ran<'w, C> {
+/// A product C, with the counts and the clock of its computation for the report.
+pub(super) struct Measured<'w, C> {
     pub c: C,
-    /// Started when the kernels were there, the device idle or busy with earlier work.
+    /// Started once the kernels were loaded; the device was idle or busy with earlier work.
     pub clock: Clock<'w>,
     pub counts: Counts,
-    /// Entries left out.
+    /// Entries dropped.
     pub dropped: u64,
 }
 
 impl Options {
-    /// C = A·B, device to device.
+    /// Computes C = A·B, from device to device.
     pub fn on_device<'w, M: Matrix>(
         &self,
         work: &'w Work,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
-    ) -> Result<Ran<'w, DeviceMatrix<M>>> {
+    ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
         let (esc, mut filter) =
@@ -56,10 +56,10 @@ impl Options {
             Ok(())
         })?;
         let c = DeviceMatrix::new(join::join(work, &operands, bands)?);
-        Ok(Ran { c, clock, counts, dropped: filter.dropped })
+        Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 
-    /// C = A·B on its way to the host, band by band: C needs not fit the device.
+    /// Computes C = A·B and downloads it band by band, so that C need not fit the device.
     pub fn to_host<M: Matrix>(&self, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<(M, Report)> {
         let (device, (x, y)) = (a.device(), in_column_order::<M>(&a.cbc, &b.cbc));
         let operands = self.operands(x, y)?;
@@ -83,19 +83,19 @@ impl Options {
             Ok(())
         })?;
         let c = columns.finish()?;
-        let ran = Ran { c: (), clock, counts, dropped: filter.dropped };
+        let ran = Measured { c: (), clock, counts, dropped: filter.dropped };
         let mut report = self.report(&work, &ran, c.nnz() as u64, &STAGES)?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
     }
 
-    /// C = A·B where `mask` has entries.
+    /// Computes C = A·B at the places where `mask` has entries.
     pub fn on_mask<'w, M: Matrix>(
         &self,
         work: &'w Work,
         (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
         mask: &DevicePattern,
-    ) -> Result<Ran<'w, DeviceMatrix<M>>> {
+    ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let stride = self.operands(x, y)?.c_stride;
         check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
@@ -103,17 +103,17 @@ impl Options {
         work.count_operand(mask.device_bytes());
         let (c, clock, counts) = masked::multiply_masked(work, (x, y), &mask.arrays, stride)?;
         self.tell(y.ncols as u64, y.ncols as u64);
-        Ok(Ran { c: DeviceMatrix::new(c), clock, counts, dropped: 0 })
+        Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped: 0 })
     }
 
-    /// Reports columns of C that are complete.
+    /// Reports the number of complete columns of C.
     pub fn tell(&self, columns: u64, all: u64) {
         if let Some(progress) = &self.progress {
             progress.tell(columns, all);
         }
     }
 
-    /// The factors, if they are on one device and their inner sizes agree.
+    /// The operands, if they are on one device and their inner sizes agree.
     pub fn operands<'a, T: Element>(&self, a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Result<Operands<'a, T>> {
         same_device(&a.device, &b.device)?;
         if a.ncols != b.nrows || a.shape.cols() != b.shape.rows() {
@@ -124,8 +124,8 @@ impl Options {
         Ok(Operands { a, b, c_stride, consumer: self.drop_memory::<T>(a.device.info(), c_stride) })
     }
 
-    /// Waits for C.
-    pub fn report<C>(&self, work: &Work, ran: &Ran<'_, C>, c_nnz: u64, stages: &[&'static str]) -> Result<Report> {
+    /// Waits for C and makes the report.
+    pub fn report<C>(&self, work: &Work, ran: &Measured<'_, C>, c_nnz: u64, stages: &[&'static str]) -> Result<Report> {
         work.wait()?;
         let total_ms = ran.clock.elapsed().as_secs_f64() * 1e3;
         let mut stages: Vec<StageTime> = match stages {
@@ -153,12 +153,12 @@ impl Options {
         })
     }
 
-    /// As [`Options::report`], of a product in bands of columns; declares what each stage has to
-    /// move and to compute.
+    /// As [`Options::report`], for a product in bands of columns; adds the lower bounds of each
+    /// stage.
     pub fn report_of_bands<M: Matrix>(
         &self,
         work: &Work,
-        ran: &Ran<'_, DeviceMatrix<M>>,
+        ran: &Measured<'_, DeviceMatrix<M>>,
         a: &DeviceMatrix<M>,
         b: &DeviceMatrix<M>,
     ) -> Result<Report> {
@@ -168,7 +168,8 @@ impl Options {
     }
 }
 
-/// The arrays of row-major matrices are those of the transposes, and Cᵀ = BᵀAᵀ.
+/// The operands in the order of their arrays. The arrays of row-major matrices are those of the
+/// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
 fn in_column_order<'a, M: Matrix>(
     a: &'a DeviceCbc<M::Element>,
     b: &'a DeviceCbc<M::Element>,

@@ -5,7 +5,8 @@ use crate::{
     groups::{DeviceGroups, GroupsPattern},
 };
 
-/// A factor of a product: an operand, or its transpose by [`Factor::t`]. `&a` becomes one.
+/// A factor of a product: an operand, or its transpose by [`Factor::t`]. `&a` converts into a
+/// factor.
 #[derive(Debug)]
 pub struct Factor<'a, X> {
     pub(super) operand: &'a X,
@@ -33,26 +34,26 @@ impl<'a, X> From<&'a X> for Factor<'a, X> {
     }
 }
 
-/// What products are made of: [`DeviceMatrix`] and [`DeviceGroups`] with values, [`DevicePattern`]
-/// and [`GroupsPattern`] to plan for. Products of host matrices can be estimated.
+/// A type that may be a factor: [`DeviceMatrix`] and [`DeviceGroups`] with values,
+/// [`DevicePattern`] and [`GroupsPattern`] for plans, and host matrices for estimates.
 pub trait Operand: Given {}
 
 impl<X: Given> Operand for X {}
 
-/// What the options of a product are for these operands. Implemented here only.
+/// The types of a product's options for one kind of operand. Implemented in this module only.
 pub trait Given {
     /// The pattern of an operand, and of a mask.
     type Pattern;
-    /// What may be made of a square product.
+    /// The parts of a square product that may be chosen.
     type Parts: Into<GramParts> + From<Part>;
-    /// Weights for the last factor: of patterns, which weights there will be.
+    /// Weights for the last factor; for patterns, the kind of the weights that executions will use.
     type Weights<'a>: Copy
     where
         Self: 'a;
 
     #[doc(hidden)]
     fn to_pattern(&self) -> Self::Pattern;
-    /// Which weights these are, for each group of rows.
+    /// The kinds of weights, one for each group of rows.
     #[doc(hidden)]
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>>;
 }
@@ -113,7 +114,7 @@ impl Given for GroupsPattern {
     }
 }
 
-/// A host matrix, for an estimate.
+/// Host matrices, for estimates.
 impl<M: Matrix> Given for M {
     type Pattern = crate::Pattern;
     type Parts = Part;
@@ -128,7 +129,7 @@ impl<M: Matrix> Given for M {
     }
 }
 
-/// The transposes of operands.
+/// Defines the transposes of operands.
 macro_rules! transposable {
     ($(<$($m:ident)?> $operand:ty),*) => {$(
         impl$(<$m: Matrix>)? $operand {

@@ -1,5 +1,5 @@
-//! A product whose structure is kept: the operand pairs of its runs, and the pattern of C. What is left
-//! for every further product of the same patterns is stage 5's sums.
+//! Planned products: the operand pairs of all runs, and the pattern of C, are kept. A further
+//! product of the same patterns only computes the sums of stage 5.
 use super::{
     blocks::{BlockSums, Places},
     engine::Engine,
@@ -20,7 +20,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// op(A)·op(B), sorted out.
+/// The structure of op(A)·op(B).
 pub(crate) struct PlannedProduct<T: Element> {
     pub(super) sums: BlockSums<T>,
     pub(super) bands: Vec<PlannedBand<T>>,
@@ -28,29 +28,31 @@ pub(crate) struct PlannedProduct<T: Element> {
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: u32,
-    /// What each method made.
+    /// The share of each method.
     pub bins: Vec<Bin>,
 }
 
-/// The runs of some columns of C, or of some places of its mask.
+/// The runs of a band: some columns of C, or some places of its mask.
 pub(super) struct PlannedBand<T: Element> {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
     /// Memory for the sums of the pieces of runs that are cut.
     pub parts: Scratch<T::Arithmetic>,
-    /// Entry of C that the first run makes.
+    /// Entry of C that is the sum of the first run.
     pub first: u32,
 }
 
 impl<T: Element> PlannedProduct<T> {
-    /// The inner sizes agree and both live on `work`'s device: the caller has looked.
+    /// Analyses a product. The caller has checked that the inner sizes agree and that both factors
+    /// are on the device of `work`.
     pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), a, b, part, method);
         Self::tuned(work, (a, b), tuning, &spec, method)
     }
 
-    /// Asks for the kernels that [`PlannedProduct::new`] will launch, so that those of several plans are made together.
+    /// Requests the kernels that [`PlannedProduct::new`] will launch, so that the kernels of
+    /// several plans are compiled together.
     pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<()> {
         let (tuning, spec) = Self::numbers(device, a, b, part, method);
         Self::kernels(device, tuning, &spec, method)?;
@@ -60,7 +62,7 @@ impl<T: Element> PlannedProduct<T> {
         Ok(())
     }
 
-    /// As [`PlannedProduct::ask`], of those that [`PlannedProduct::retarget`] launches.
+    /// As [`PlannedProduct::ask`], for the kernels that [`PlannedProduct::retarget`] launches.
     pub fn ask_retarget(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<()> {
         let (tuning, spec) = Self::numbers(device, a, b, part, Method::Auto);
         let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
@@ -98,7 +100,7 @@ impl<T: Element> PlannedProduct<T> {
             bt.as_ref().map_or((&b.pattern, None), |bt| (&bt.pattern, Some(&bt.source))),
         );
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
-        // An entry of C costs where its run ends, beside its row.
+        // Besides its row, an entry of C takes the end of its run.
         let area = spec.a.product(spec.b).area();
         let entries = EntryMemory::new::<T>(&engine.tuning, factors.a.nrows, size_of::<u32>(), area);
         let counts = engine.in_bands(work, factors, entries, |found, band| {
@@ -128,8 +130,8 @@ impl<T: Element> PlannedProduct<T> {
         })
     }
 
-    /// The same product written onto a pattern that has further entries, whose sums are those of no products: 0. `places` has the
-    /// entry of `pattern` for each entry of C.
+    /// Retargets the product to a larger pattern, whose further entries become zero. `places` gives
+    /// the entry of `pattern` for each entry of C.
     pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
         let retarget = Retarget::new(work.device())?;
         self.sums = self.sums.with_empty_runs(work.device())?;
@@ -140,7 +142,8 @@ impl<T: Element> PlannedProduct<T> {
         Ok(())
     }
 
-    /// alpha·op(A)·op(B) + beta·C in C's place. A and B are on the plan's patterns, and C has room for all entries of the plan's C.
+    /// Computes C = alpha·op(A)·op(B) + beta·C. A and B have the plan's patterns, and C has room
+    /// for all entries of the plan's C.
     pub fn execute(
         &self,
         work: &Work,
@@ -157,12 +160,13 @@ impl<T: Element> PlannedProduct<T> {
         Ok(())
     }
 
-    /// Operand pairs and run ends of each band, and the entry of C that its first run makes.
+    /// Operand pairs and run ends of each band, and the entry of C that is the sum of its first
+    /// run.
     pub fn runs(&self) -> impl Iterator<Item = (&Buffer<OperandPair>, &Buffer<u32>, u32)> {
         self.bands.iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }
 
-    /// Bytes of device memory held, size classes included.
+    /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
         let band = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes() + b.parts.bytes();
         self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
         let device = test_device();
-        // Long runs in every band, in the middle of C too.
+        // Long runs in every band, and in the middle of C.
         let shape = BlockShape::new(2, 3)?;
         let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
         let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
@@ -223,7 +227,7 @@ mod tests {
             for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
                 let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
                 let (left, right) = (factor(transposed.a), factor(transposed.b));
-                // Runs of all lengths from one on, the longest in pieces.
+                // Runs of all lengths from one product up, the longest in pieces.
                 let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                     let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
@@ -254,11 +258,11 @@ mod tests {
         let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
         let (left, right) = (factor(false), factor(true));
         let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
-        // The larger pattern: all of the lower triangle.
+        // The larger pattern is the whole lower triangle.
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
         let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
-        // Runs of one to seven products; those of more than two in pieces.
+        // Runs of one to seven products; those with more than two are in pieces.
         for (kernel, group_size, long_run) in [
             (BlockKernel::Tiles, 64, 2),
             (BlockKernel::Staged(STAGED), 32, 0),

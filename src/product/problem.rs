@@ -1,4 +1,4 @@
-//! The words of a product: what is multiplied, which part of C is made, how large it is.
+//! The vocabulary of a product: its factors, the part of C to make, and its sizes.
 use super::{method::Method, tuning::PayloadKind};
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
@@ -15,12 +15,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// An operand to plan for.
+/// The pattern of a factor, for a plan.
 #[derive(Clone)]
 pub(crate) struct FactorPattern {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
-    /// Whether its transpose is multiplied.
+    /// Whether the transpose is multiplied.
     pub transposed: bool,
 }
 
@@ -31,19 +31,19 @@ impl FactorPattern {
         (left.ncols, left.block_cols) == (right.nrows, right.block_rows)
     }
 
-    /// Grid and blocks as they are multiplied.
+    /// Grid and block shape of the factor, after a transpose.
     pub fn dimensions(&self) -> Dimensions {
         let (shape, (nrows, ncols)) = (self.op_shape(), (self.pattern.nrows, self.pattern.ncols));
         let (nrows, ncols) = if self.transposed { (ncols, nrows) } else { (nrows, ncols) };
         Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
     }
 
-    /// Shape of the blocks that are multiplied.
+    /// Shape of the factor's blocks, after a transpose.
     pub fn op_shape(&self) -> BlockShape {
         if self.transposed { self.shape.transpose() } else { self.shape }
     }
 
-    /// The transpose, if it is multiplied.
+    /// The transposed pattern, if the transpose is multiplied.
     pub(super) fn transpose(&self, work: &Work) -> Result<Option<transpose::Transposed>> {
         match self.transposed {
             true => Ok(Some(Transpose::new(work.device())?.run(work, &self.pattern)?)),
@@ -52,64 +52,64 @@ impl FactorPattern {
     }
 }
 
-/// Whether the stored blocks of A and of B are the transposes of those to multiply.
+/// Whether the stored blocks of A and of B are the transposes of the factors' blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Transposed {
     pub a: bool,
     pub b: bool,
 }
 
-/// What kernels are compiled for beside numbers and element type.
+/// The properties of a product for which kernels are compiled, besides numbers and element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
-    /// Shape of A's blocks as they are multiplied.
+    /// Shape of A's blocks, after a transpose.
     pub a: BlockShape,
-    /// Shape of B's blocks as they are multiplied.
+    /// Shape of B's blocks, after a transpose.
     pub b: BlockShape,
     pub part: Part,
     pub transposed: Transposed,
-    /// Whether entries of A and of B have a number of their own, given by [`Factors::of_pairs`].
+    /// Whether the entries of A and of B have explicit numbers, given to [`Factors::of_pairs`].
     pub sourced: Transposed,
-    /// Bits that hold the number of rows of C.
+    /// Bits needed for the number of rows of C.
     pub row_bits: u32,
 }
 
 impl Spec {
-    /// A·B in full, of a C with so many rows.
+    /// The whole A·B, with `nrows` rows in C.
     pub fn new(a: BlockShape, b: BlockShape, nrows: usize) -> Self {
         let row_bits = usize::BITS - nrows.leading_zeros();
         let plain = Transposed::default();
         Self { a, b, part: Part::Full, transposed: plain, sourced: plain, row_bits }
     }
 
-    /// op(A)·op(B), or a part of it.
+    /// The product op(A)·op(B), or a part of it.
     pub fn of_factors(a: &FactorPattern, b: &FactorPattern, part: Part) -> Self {
         let transposed = Transposed { a: a.transposed, b: b.transposed };
         Self { part, transposed, sourced: transposed, ..Self::new(a.op_shape(), b.op_shape(), a.dimensions().nrows) }
     }
 
-    /// The same for some columns of B, gathered from it.
+    /// The same for columns that are gathered from B.
     pub fn of_listed_columns(self) -> Self {
         Self { sourced: Transposed { b: true, ..self.sourced }, ..self }
     }
 }
 
-/// What travels with the row of a product through a sort, as a type: [`Values`] or [`Pairs`].
+/// The data that a sort moves with the row of a product, as a type: [`Values`] or [`Pairs`].
 pub(crate) trait Payload<T: Element>: 'static {
-    /// What is sorted with each row.
+    /// Type of the word sorted with each row.
     type Word: Word;
-    /// What is read for an entry of an operand.
+    /// Type of the word that is read for each entry of an operand.
     type Operand: Word;
     const KIND: PayloadKind;
-    /// The macros that kernels make payloads by; `spec` says whether entries of an operand have a
-    /// number of their own.
+    /// Defines the macros by which kernels make payloads; `spec` says whether the entries of an
+    /// operand have explicit numbers.
     fn define(options: Options, spec: &Spec) -> Options;
 }
 
-/// The values of products: for scalars.
+/// Payload of scalars: the values of products.
 pub(crate) enum Values {}
 
-/// The pairs of operands of products, multiplied when they are summed: for blocks and for plans.
+/// Payload of blocks and plans: the pairs of operands, which are multiplied when they are summed.
 pub(crate) enum Pairs {}
 
 impl<T: Element> Payload<T> for Values {
@@ -138,7 +138,7 @@ fn with_word<W: Word>(options: Options) -> Options {
     options.word::<W>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<W>() == 8))
 }
 
-/// The patterns of A and B, and what is read for each of their entries.
+/// The patterns of A and B, and the words that are read for their entries.
 pub(crate) struct Factors<'a, O: Word> {
     pub a: &'a PatternArrays,
     pub b: &'a PatternArrays,
@@ -155,36 +155,36 @@ impl<O: Word> Clone for Factors<'_, O> {
 impl<O: Word> Copy for Factors<'_, O> {}
 
 impl<'a, T: Element> Factors<'a, T> {
-    /// Of products that are made at once.
+    /// Factors of products whose values are formed in the expansion.
     pub fn of_values(a: &'a DeviceCbc<T>, b: &'a DeviceCbc<T>) -> Self {
         Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
     }
 }
 
 impl<'a> Factors<'a, u32> {
-    /// Of products that are pairs of entries. The number of an entry is its own unless a source is
-    /// given: the stored entry behind each.
+    /// Factors of products that are pairs of entries. Each pattern may come with a source, which
+    /// gives the number of the stored entry for each entry; without it an entry has its own number.
     pub fn of_pairs(
         (a, a_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
         (b, b_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
     ) -> Self {
-        // Where there is no source, the kernels do not read it.
+        // Without a source the kernels do not read this array.
         Self { a, b, a_operand: a_source.unwrap_or(&a.row_idx), b_operand: b_source.unwrap_or(&b.row_idx) }
     }
 }
 
-/// The operands of a product, and how C is laid out.
+/// The operands of a product, and the layout of C.
 pub(crate) struct Operands<'a, T> {
     pub a: &'a DeviceCbc<T>,
     pub b: &'a DeviceCbc<T>,
     /// Elements from one block of C to the next.
     pub c_stride: usize,
-    /// Device memory that the consumer of a band needs while it holds that band.
+    /// Extra device memory that the consumer of a band needs while it holds that band.
     pub consumer: Option<DropMemory>,
 }
 
 impl<T: Element> Operands<'_, T> {
-    /// C, or a band of it, from its arrays.
+    /// Makes C, or a band of it, from its arrays.
     pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer<T>) -> DeviceCbc<T> {
         let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
         self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
@@ -195,12 +195,12 @@ impl<T: Element> Operands<'_, T> {
         [self.a.stride, self.b.stride, self.c_stride]
     }
 
-    /// C, or a band of it, on a pattern.
+    /// Makes C, or a band of it, from a pattern and values.
     pub fn on(&self, pattern: Arc<PatternArrays>, values: Buffer<T>) -> DeviceCbc<T> {
         DeviceCbc { pattern, shape: self.a.shape.product(self.b.shape), stride: self.c_stride, values }
     }
 
-    /// `ncols` columns of C without entries: what an empty expansion gives.
+    /// `ncols` columns of C without entries, the result of an empty expansion.
     pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc<T>> {
         let mut col_ptr = work.buffer(ncols + 1)?;
         work.fill_zero(&mut col_ptr)?;
@@ -208,23 +208,23 @@ impl<T: Element> Operands<'_, T> {
     }
 }
 
-/// The sizes of some columns' products, which decide what is allocated and launched.
+/// The sizes of the products of some columns, from which allocations and launches follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sizes {
     /// Expansion size.
     pub products: u64,
     /// Products of the longest segment.
     pub longest: u64,
-    /// Chunks the sort cuts long segments into.
+    /// Chunks into which the sort cuts long segments.
     pub chunks: u64,
-    /// Non-empty segments that the sort takes whole.
+    /// Non-empty segments that the sort does not cut.
     pub shorts: u64,
     /// Products of segments of more than one chunk.
     pub in_chunks: u64,
 }
 
 impl Sizes {
-    /// With a further column of so many products.
+    /// Adds a column with `products` products.
     pub fn add(&mut self, products: u64, sort: &SortTuning) {
         let (short_max, chunk) = (sort.short_max as u64, sort.chunk as u64);
         self.products += products;
@@ -235,12 +235,12 @@ impl Sizes {
     }
 }
 
-/// Where a product is written.
+/// The destination of a product.
 pub(crate) struct Destination<'a, T> {
     pub values: &'a mut Buffer<T>,
     /// Elements from one block to the next.
     pub stride: usize,
-    /// Block that the first entry of C becomes.
+    /// Block to which the first entry of C is written.
     pub first: usize,
 }
 
@@ -251,13 +251,13 @@ impl<'a, T> From<&'a mut DeviceCbc<T>> for Destination<'a, T> {
     }
 }
 
-/// What one method made of a product.
+/// The share of one method in a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Bin {
     /// The method.
     pub method: Method,
-    /// Columns of C that it made.
+    /// Columns of C that it computed.
     pub columns: u64,
     /// Their products of entries (blocks).
     pub products: u64,
@@ -273,12 +273,12 @@ pub(crate) struct Counts {
     pub bands: usize,
     /// Products that the sort merges after the expansion.
     pub merged: u64,
-    /// What each method made, of all bands.
+    /// The share of each method, for all bands together.
     pub bins: Vec<Bin>,
 }
 
 impl Counts {
-    /// Counts columns with so many products that `method` makes.
+    /// Adds columns with `products` products to the share of `method`.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {
             Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),

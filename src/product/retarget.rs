@@ -1,7 +1,7 @@
-//! A plan's runs on a pattern that has further entries: what is made elsewhere. Kernels: `cl/product/retarget.cl`.
+//! Retargeting: the runs of a plan, moved to a larger pattern. Kernels: `cl/product/retarget.cl`.
 //!
-//! Runs are told apart by where they end. An entry without products ends where the one before it does, so that the kernels of the sums need
-//! not know: its run is empty.
+//! A run is given by its end. An entry without products ends where the entry before it ends. Its
+//! run is then empty, and the kernels of the sums need no other case.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -30,7 +30,7 @@ kernel! {
     }
 }
 
-/// One item per entry: nothing here depends on the size.
+/// Work-items of a group. Each processes one entry, so the number hardly matters.
 const GROUP_SIZE: usize = 64;
 
 pub(super) struct Retarget {
@@ -44,8 +44,9 @@ impl Retarget {
         Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)? })
     }
 
-    /// The run ends of a band whose first run is entry `first` of C, and the entry of the larger pattern that is now its first; its pieces
-    /// are renumbered. `place` has the entry of the larger pattern for each entry of C.
+    /// Moves a band whose first run is entry `first` of C to the larger pattern, and renumbers its
+    /// pieces. Returns the run ends, and the entry of the larger pattern that is now the first.
+    /// `place` gives the entry of the larger pattern for each entry of C.
     pub fn run(
         &self,
         work: &Work,
@@ -90,7 +91,8 @@ mod tests {
     fn every_run_is_where_its_entry_goes_and_all_others_are_empty() -> Result<()> {
         let device = test_device();
         let (work, retarget) = (Work::new(&device, None), Retarget::new(&device)?);
-        // Entries at both ends and in the middle of 200 are left out, alone and several in a row; runs of 1 to 7 products.
+        // Entries at both ends and in the middle of 200 are left out, alone and several in a row.
+        // Runs have 1 to 7 products.
         let place: Vec<u32> = (3..190u32).filter(|i| i % 5 != 0 && i / 20 != 4).collect();
         let places = work.upload(&place)?;
         for (first, runs) in [(0, place.len()), (0, 1), (17, 100), (place.len() - 1, 1)] {

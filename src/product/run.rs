@@ -1,6 +1,8 @@
-//! Products that are run once: A·B by the one-shot pipeline, any other by a plan that is executed
-//! and given back.
-use super::{Factor, GramParts, Inputs, Plan, Plannable, Product, Report, STAGES, Weights, once::Ran, plan::Wanted};
+//! Products that run once: A·B by the one-shot pipeline, any other by a plan that is executed once
+//! and dropped.
+use super::{
+    Factor, GramParts, Inputs, Plan, Plannable, Product, Report, STAGES, Weights, once::Measured, plan::Wanted,
+};
 use crate::{
     DeviceMatrix, DevicePattern, DeviceVector, Element, Error, Matrix, Result,
     device::Work,
@@ -9,25 +11,25 @@ use crate::{
 };
 
 impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
-    /// C, on the device. Does not wait for the device to finish it.
+    /// Computes C on the device, and returns without waiting for its completion.
     ///
     /// # Errors
-    /// [`Error::Dimensions`] when inner sizes differ, [`Error::DeviceMismatch`], [`Error::Memory`],
-    /// [`Error::TooLarge`]; [`Error::Argument`] for options that do not go together, an alignment
-    /// that is not 16, 32 or 64, a tolerance that is negative or not finite, a mask of other sizes
-    /// than C or of the other order, row-major or not.
+    /// [`Error::Dimensions`] if inner sizes differ; [`Error::DeviceMismatch`]; [`Error::Memory`];
+    /// [`Error::TooLarge`]; [`Error::Argument`] for incompatible options, an alignment other than
+    /// 16, 32 or 64, a tolerance that is negative or not finite, and a mask that differs from C in
+    /// its sizes or its order (row-major or not).
     pub fn run(&self) -> Result<DeviceMatrix<M>> {
-        Ok(self.ran(&self.work())?.c)
+        Ok(self.computed(&self.work())?.c)
     }
 
-    /// As [`Product::run`], waits for C, and reports what it took. The products of a masked one are
-    /// those within the mask.
+    /// As [`Product::run`]; waits for C, and reports time and memory. The products of a masked
+    /// product are those within the mask.
     ///
     /// # Errors
     /// As [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceMatrix<M>, Report)> {
         let work = self.work();
-        let ran = self.ran(&work)?;
+        let ran = self.computed(&work)?;
         let report = match (self.plain(), self.mask) {
             (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
             (Some(_), Some(_)) => self.options.report(&work, &ran, ran.c.nnz() as u64, &STAGES)?,
@@ -36,10 +38,11 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         Ok((ran.c, report))
     }
 
-    /// C on the host, and what it took. A·B comes band by band: it needs not fit the device.
+    /// Computes C and downloads it; reports time and memory. A·B is downloaded band by band, so
+    /// that it need not fit the device.
     ///
     /// # Errors
-    /// As [`Product::run`]; [`Error::Memory`] when the host has none for C.
+    /// As [`Product::run`]; [`Error::Memory`] if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(M, Report)> {
         self.check::<M>()?;
         match (self.plain(), self.mask) {
@@ -55,7 +58,8 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         Work::new(self.factors[0].operand.device(), self.options.memory_limit)
     }
 
-    /// A and B, if C is A·B as they are, on a mask or not.
+    /// The factors A and B, if the product is A·B without transposes, weights or parts; it may have
+    /// a mask.
     fn plain(&self) -> Option<(&DeviceMatrix<M>, &DeviceMatrix<M>)> {
         let whole = self.weights.is_none() && self.parts.unwrap_or_default() == GramParts::default();
         match self.factors[..] {
@@ -66,7 +70,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
         }
     }
 
-    fn ran<'w>(&self, work: &'w Work) -> Result<Ran<'w, DeviceMatrix<M>>> {
+    fn computed<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceMatrix<M>>> {
         self.check::<M>()?;
         match (self.plain(), self.mask) {
             (Some((a, b)), None) => return self.options.on_device(work, a, b),
@@ -87,26 +91,26 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
 }
 
 impl<M: Matrix> Product<'_, DeviceGroups<M>> {
-    /// C, on the device. Does not wait for the device to finish it.
+    /// Computes C on the device, and returns without waiting for its completion.
     ///
     /// # Errors
-    /// As [`Product::plan`]; [`Error::Argument`] for options that do not go together.
+    /// As [`Product::plan`]; [`Error::Argument`] for incompatible options.
     pub fn run(&self) -> Result<DeviceGroups<M>> {
-        Ok(self.ran(&self.work())?.c)
+        Ok(self.computed(&self.work())?.c)
     }
 
-    /// As [`Product::run`], waits for C, and reports what it took.
+    /// As [`Product::run`]; waits for C, and reports time and memory.
     ///
     /// # Errors
     /// As [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceGroups<M>, Report)> {
         let work = self.work();
-        let ran = self.ran(&work)?;
+        let ran = self.computed(&work)?;
         let report = self.options.report(&work, &ran, ran.c.nnz() as u64, &[])?;
         Ok((ran.c, report))
     }
 
-    /// C on the host, and what it took.
+    /// Computes C and downloads it; reports time and memory.
     ///
     /// # Errors
     /// As [`Product::run`].
@@ -119,7 +123,7 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
         Work::new(self.factors[0].operand.device(), self.options.memory_limit)
     }
 
-    fn ran<'w>(&self, work: &'w Work) -> Result<Ran<'w, DeviceGroups<M>>> {
+    fn computed<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceGroups<M>>> {
         if self.options.threshold.is_some() {
             let why = "entries of groups are not dropped: a column's largest may be in another group";
             return Err(Error::Argument(why.into()));
@@ -136,20 +140,20 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
     }
 }
 
-/// Plans, executes once, and gives the plan back; `held` bytes are the inputs'.
+/// Plans, executes once, and drops the plan. The inputs hold `held` bytes.
 fn by_plan<'w, K: Plannable>(
     work: &'w Work,
     wanted: Wanted<'_, K>,
     inputs: Inputs<'_, K::Device>,
     held: u64,
-) -> Result<Ran<'w, K::Device>> {
+) -> Result<Measured<'w, K::Device>> {
     work.count_operand(held);
     let clock = work.clock();
     let plan = Plan::<K>::new(work, wanted)?;
     let mut c = plan.output_within(work)?;
     plan.enqueue(On(work), inputs, Accum::into(&mut c))?;
     let counts = plan.counts().clone();
-    Ok(Ran { c, clock, counts, dropped: 0 })
+    Ok(Measured { c, clock, counts, dropped: 0 })
 }
 
 /// Bytes of all factors, each counted once.

@@ -1,4 +1,4 @@
-//! What a method finds: the runs of products that sum to the entries of C, and the pattern of C.
+//! The result of a method: the runs of products that sum to the entries of C, and the pattern of C.
 use crate::{device::Buffer, element::Piece, primitives::segmented_reduce::Runs};
 
 /// The pattern of some columns of C.
@@ -14,7 +14,7 @@ pub(super) struct FoundRuns<W> {
     pub run_end: Buffer<u32>,
     /// The pieces of runs longer than [`Tuning::long_run`](super::tuning::Tuning::long_run).
     pub pieces: Buffer<Piece>,
-    /// How many of them are parts of a run that is cut.
+    /// Number of these pieces that are parts of a run that is cut.
     pub parts: usize,
     /// The products, run after run.
     pub payload: Buffer<W>,
@@ -27,7 +27,7 @@ impl<W> FoundRuns<W> {
         Runs { end: &self.run_end, pieces: &self.pieces }
     }
 
-    /// The pattern; all else is given back.
+    /// The pattern; releases the other arrays.
     pub fn into_pattern(self) -> CPattern {
         self.pattern
     }

@@ -1,5 +1,6 @@
-//! Every number a kernel of the pipeline is compiled or launched with: a pure function of device limits, block shapes and element type,
-//! never of a matrix's contents.
+//! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
+//! It is a pure function of device limits, block shapes and element type, never of a matrix's
+//! contents.
 use super::method::Method;
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
@@ -8,12 +9,13 @@ use crate::{
     tuning::Numbers,
 };
 
-/// Numbers of one product.
+/// The numbers of one product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tuning {
-    /// Work-items of a work-group where one item has one entry, column, run or block column.
+    /// Work-items of a work-group if each item processes one entry, column, run or block column.
     pub group_size: usize,
-    /// Work-groups that reduce the segments' record; the last step is one group over as many partials.
+    /// Work-groups that reduce the record of the segments. The last step is one group over as many
+    /// partial results.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
@@ -21,35 +23,38 @@ pub(crate) struct Tuning {
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
-    /// Which ESC: [`Method::Esc`] or [`Method::EscLocal`].
+    /// The variant of ESC: [`Method::Esc`] or [`Method::EscLocal`].
     pub esc: Method,
 }
 
-/// What travels with the row of a product through the sort.
+/// The data that the sort moves with the row of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PayloadKind {
-    /// Its value: for scalars, where that is no larger than where it comes from.
+    /// The product's value: for scalars, whose values are no larger than a pair of operands.
     Values,
-    /// The pair of its operands, multiplied at compression: for blocks, and for plans, which multiply again and again.
+    /// The pair of operands, which is multiplied at compression: for blocks, and for plans, which
+    /// multiply repeatedly.
     Pairs,
 }
 
-/// How short segments are sorted before they are written: many to a work-group.
+/// Parameters for sorting short segments, many in a work-group, before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
-    /// Products of an item: odd, so that neighbours do not meet in a bank of local memory, and few enough for registers.
+    /// Products of a work-item: odd, so that neighbours use different banks of local memory, and
+    /// few enough for registers.
     pub items: usize,
 }
 
 impl WindowTuning {
-    /// Products a work-group has room for.
+    /// Products for which a work-group has room.
     pub fn room(&self) -> usize {
         self.group_size * self.items
     }
 }
 
-/// Expansion, tail counts and gather cut the expansion into the same tiles, so that a tile's segments are looked up once.
+/// Parameters of tiles. Expansion, tail counts and gather cut the expansion into the same tiles, so
+/// that the segments of a tile are looked up once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TileTuning {
     pub group_size: usize,
@@ -58,13 +63,13 @@ pub(crate) struct TileTuning {
 }
 
 impl PayloadKind {
-    /// Of a product whose operands and result have blocks so many elements apart: values for
-    /// scalars one after another, since the kernels of values know no stride.
+    /// The payload of a product whose operands and result have blocks `strides` elements apart.
+    /// Values need contiguous scalars, since their kernels support no stride.
     pub fn of(strides: [usize; 3]) -> Self {
         if strides == [1; 3] { Self::Values } else { Self::Pairs }
     }
 
-    /// Bytes of one.
+    /// Bytes of one payload.
     pub fn bytes<T: Element>(self) -> u64 {
         match self {
             Self::Values => size_of::<T::Arithmetic>() as u64,
@@ -74,56 +79,57 @@ impl PayloadKind {
 }
 
 impl TileTuning {
-    /// Bits of a word of the flags that say which products end a run: those of one work-item, where a word has as many.
+    /// Used bits in each word of the flags that mark the ends of runs: one for each product of a
+    /// work-item, at most 32.
     pub fn word_bits(&self) -> usize {
         (self.products / self.group_size).min(32)
     }
 
-    /// What kernels that work by tiles are compiled with.
+    /// The options with which kernels that work by tiles are compiled.
     pub fn options(&self) -> Options {
         Options::group_size(self.group_size).define("TILE", self.products).define("WORD_BITS", self.word_bits())
     }
 
-    /// Tiles of an expansion.
+    /// Number of tiles of an expansion of `products` products.
     pub fn count(&self, products: u32) -> usize {
         (products as usize).div_ceil(self.products)
     }
 }
 
-/// How blocks are multiplied and added up.
+/// Parameters for multiplying blocks and adding them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// Products from which on a run has a work-group to itself.
+    /// Products from which a run gets a work-group to itself.
     pub long_run: usize,
-    /// Products such a group of [`BlockKernel::Serial`] has in local memory at once.
+    /// Products that such a group of [`BlockKernel::Serial`] holds in local memory at once.
     pub depth: usize,
 }
 
-/// How [`BlockKernel::Tiles`] shares blocks out among work-items.
+/// Division of blocks among the work-items of [`BlockKernel::Tiles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockTiles {
-    /// Columns of C of an item, which divide those of a block.
+    /// Columns of C for each item; a divisor of the columns of a block.
     pub cols: usize,
-    /// Runs that a team has one after another.
+    /// Runs that a team sums one after another.
     pub batch: usize,
-    /// Rows of C of an item where a run is long, which divide those of a block.
+    /// Rows of C for each item if the run is long; a divisor of the rows of a block.
     pub piece_rows: usize,
-    /// Pieces of long runs of a group.
+    /// Pieces of long runs that a group sums at once.
     pub piece_teams: usize,
-    /// Products of each of them in local memory at once.
+    /// Products of each piece in local memory at once.
     pub piece_depth: usize,
 }
 
-/// How [`BlockKernel::Staged`] shares blocks out among work-items: tiles of C, each an item's.
+/// Division of blocks among the work-items of [`BlockKernel::Staged`]: each item has a tile of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StagedTiles {
-    /// Rows of a tile; the last of a column may reach beyond the block.
+    /// Rows of a tile; the last tile of a column may reach beyond the block.
     pub rows: usize,
     /// Columns of a tile, at most those of a block.
     pub cols: usize,
-    /// Pieces that a group has at once.
+    /// Pieces that a group sums at once.
     pub teams: usize,
 }
 
@@ -136,21 +142,22 @@ pub(crate) struct StagedNumbers {
     pub bytes: usize,
 }
 
-/// Which kernel multiplies blocks.
+/// The kernel that multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
-    /// Compiled for its three sides, [`BlockTiles`] in registers.
+    /// Compiled for the three sides, with [`BlockTiles`] in registers.
     Tiles,
-    /// The same for larger blocks, [`StagedTiles`] in registers and operands in local memory: every run is a piece.
+    /// The same for larger blocks, with [`StagedTiles`] in registers and operands in local memory.
+    /// Every run is a piece.
     Staged(StagedNumbers),
-    /// Compiled for its three sides, a work-item for so many blocks one after another: for CPUs.
+    /// Compiled for the three sides, for CPUs: a work-item sums `runs` runs one after another.
     Serial { runs: usize },
-    /// One program for every shape, the sides being arguments.
+    /// One program for every shape, with the sides as arguments.
     General,
 }
 
 impl Tuning {
-    /// Numbers for A of `a` blocks by B of `b` blocks of `T`.
+    /// The numbers for A with blocks of shape `a` by B with blocks of shape `b`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let numbers = info.numbers();
         let sort = SortTuning::for_expansion(info);
@@ -170,7 +177,7 @@ impl Tuning {
         }
     }
 
-    /// Runs longer than this are taken in pieces.
+    /// Longest run that is not cut into pieces.
     pub fn long_run(&self) -> usize {
         match self.payload {
             PayloadKind::Values => RUN_PIECE,
@@ -178,12 +185,12 @@ impl Tuning {
         }
     }
 
-    /// The same for operands and a result whose blocks are so many elements apart.
+    /// The same for operands and a result whose blocks are `strides` elements apart.
     pub fn with_strides(self, strides: [usize; 3]) -> Self {
         if PayloadKind::of(strides) == self.payload { self } else { self.keeping_pairs() }
     }
 
-    /// The same for the ESC that is wanted, if the device has groups for it.
+    /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
             Method::Esc => Self { esc: wanted, sort: SortTuning::new(info), ..self },
@@ -199,7 +206,7 @@ impl Tuning {
         }
     }
 
-    /// The same for a product that is planned: operand pairs are kept, of scalars too.
+    /// The same for a planned product: operand pairs are kept, even for scalars.
     pub fn keeping_pairs(self) -> Self {
         Self { payload: PayloadKind::Pairs, ..self }
     }
@@ -211,7 +218,8 @@ impl BlockTuning {
         let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
         let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
             && (cpu || b.cols() <= wide(64));
-        // 16 KiB of local memory leave room for a dozen groups on a multiprocessor; more than 64 products at once hide nothing more.
+        // With 16 KiB of local memory a dozen groups fit a multiprocessor. More than 64 products at
+        // once hide no more latency.
         let depth = (16 << 10) / (8 * (a.area() + b.area()));
         let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
         let kernel = match cpu {
@@ -240,23 +248,28 @@ impl BlockTuning {
 }
 
 impl BlockTiles {
-    /// For groups of `group_size`, at least the columns of a block of `b`. The numbers are those of an H200.
+    /// Tiles for groups of `group_size` items, at least the columns of a block of `b`. The numbers
+    /// were measured on an H200.
     pub fn new<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> Self {
         let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
         let (words, pair) = (size_of::<T::Arithmetic>() / size_of::<u32>(), (rows + cols) * inner);
-        // Two columns halve what is loaded of A; above 16 registers of sums too few groups are resident (6x6 doubles: 0.38 ms, not 0.34).
+        // Two columns halve the loads of A. With more than 16 registers of sums too few groups are
+        // resident (6x6 doubles: 0.38 ms, not 0.34).
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
         let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
-        // Registers of an item for the blocks on their way, which every group has, of short runs too: 16, of the smallest blocks 8 (3x3
-        // floats: 0.23 ms, with 32 registers 0.44). But eight products at once, or a run of a thousand is the longest of all to come.
+        // Registers in which each item holds the next blocks; groups with short runs pay for them
+        // too. 16 are best, for the smallest blocks 8 (3x3 floats: 0.23 ms, with 32 registers
+        // 0.44). But there are at least eight products at once, because otherwise a run of a
+        // thousand takes longer than all others.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let piece_teams = (slots.max(8) / 8).clamp(1, room);
         Self {
             cols: if two { 2 } else { 1 },
-            // Three runs of a team, by length: 6x6 graphs of poses 0.64 ms, not 0.82; six are slower where runs are alike.
+            // Three runs for each team, sorted by length (6x6 pose graphs: 0.64 ms, not 0.82). Six
+            // are slower if runs have similar lengths.
             batch: 3,
             piece_rows,
             piece_teams,
@@ -266,20 +279,22 @@ impl BlockTiles {
 }
 
 impl StagedTiles {
-    /// The shapes are those that were fastest on an H200; a team is at most a group.
+    /// Tiles with the shapes that were fastest on an H200. A team is at most a group.
     pub fn new<T: Element>(numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
         let (rows, cols, element) = (a.rows(), b.cols(), size_of::<T::Arithmetic>());
         let even = |n: usize| n.next_multiple_of(2);
         let (tile_rows, tile_cols) = match rows {
-            // 9x9 in threes: 0.73 ms, by columns 0.81.
+            // 9x9 in tiles of 3x3: 0.73 ms, in columns 0.81.
             ..=9 if rows % 3 == 0 && cols % 3 == 0 => (3, 3),
             ..=10 => (rows, 1),
-            // Half a column; of an even number of elements, for vectors: but 14 doubles by sevens 1.37 ms, by eights 1.69.
+            // Half a column, with an even number of elements for vector loads. The exception is
+            // doubles: 14 rows in tiles of 7 take 1.37 ms, of 8 1.69.
             _ if rows % 2 == 0 && element == 8 => (rows / 2, 1),
             _ => (even(rows.div_ceil(2)), 1),
         };
         let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
-        // Two products of a team at once hide nothing: half as many groups are resident (11x11: 1.35 ms, not 1.02).
+        // Two products of a team at once gain nothing, because half as many groups are resident
+        // (11x11: 1.35 ms, not 1.02).
         let fitting = numbers.bytes / (element * (a.area() + b.area()));
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
@@ -293,17 +308,19 @@ mod tests {
     const HELD_AREA: usize = 64;
     const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
-    /// What `cl/product/blocks/tiles.cl` declares.
+    /// Bytes of local memory that `cl/product/blocks/tiles.cl` declares.
     fn local_bytes<T: Element>(group_size: usize, a: BlockShape, b: BlockShape) -> usize {
         let tiles = BlockTiles::new::<T>(group_size, a, b);
         let element = size_of::<T::Arithmetic>();
-        // A vector of 16 bytes at most between blocks; a pair for each slot; two words for each piece, three for each run; classes.
+        // At most a vector of 16 bytes between blocks; a pair for each slot; two words for each
+        // piece, and three for each run; the classes.
         let slots = tiles.piece_teams * tiles.piece_depth;
         let runs = group_size / (b.cols() / tiles.cols) * tiles.batch;
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
     }
 
-    /// What `cl/product/blocks/staged.cl` declares at most: a vector behind each column, or the blocks of C; two pairs for each team.
+    /// Most bytes of local memory that `cl/product/blocks/staged.cl` declares: a vector behind each
+    /// column, or the blocks of C; two pairs for each team.
     fn staged_bytes<T: Element>(a: BlockShape, b: BlockShape) -> usize {
         let StagedTiles { rows, teams, .. } = StagedTiles::new::<T>(STAGED, a, b);
         let element = size_of::<T::Arithmetic>();
