@@ -15,7 +15,7 @@ static Matrix made(const Blocks &m) {
     return Eigen::Map<const Matrix>(s.rows, s.cols, s.blocks, s.offsets, s.columns, s.values);
 }
 
-/* Checks, times and tells. */
+/* Checks, times and reports. */
 template <class Evaluate> static void measure(const Truth &truth, Evaluate evaluate) {
     Matrix c = evaluate();
     c.makeCompressed();

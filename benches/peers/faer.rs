@@ -5,7 +5,7 @@
 //! cargo bench --features faer --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 //! ```
 //!
-//! How a result is checked is told in `blocks.py`; nothing of blockmul takes part.
+//! `blocks.py` says how a result is checked; nothing of blockmul takes part.
 use faer::sparse::{SparseColMat, SparseColMatMut, SparseColMatRef, SymbolicSparseColMat, linalg::matmul};
 use faer::{Accum, Par, dyn_stack};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn version() -> &'static str {
     locked.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown")
 }
 
-/// The model name of the processor, where the system tells it so.
+/// The model name of the processor, if the system names it.
 fn cpu() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("model name"));

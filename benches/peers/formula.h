@@ -18,7 +18,7 @@ static const char *base_of(const char *path) {
 
 static int is_formula(const char *path) { return strchr(base_of(path), '=') != NULL; }
 
-/* Reads one factor at *text and passes it; `turned` tells whether a ' follows. */
+/* Reads one factor at *text and passes it; `turned` is whether a ' follows. */
 static Blocks factor_at(const char **text, const char *path, int *turned) {
     const char *end = *text;
     char file[4096];

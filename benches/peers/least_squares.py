@@ -1,4 +1,4 @@
-"""Solves a bundle adjustment as SciPy's users do, and tells the cost over time: scipy.optimize.least_squares by trust regions, the Jacobian
+"""Solves a bundle adjustment as SciPy's users do, and prints the cost over time: scipy.optimize.least_squares by trust regions, the Jacobian
 by differences of the residuals along groups of columns that its sparsity allows, as in SciPy's cookbook.
 
     pip install numpy scipy

@@ -266,7 +266,7 @@ static double now_ms(void) {
     return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
-/* Times `multiply` in rounds after one to warm up, with `drop` after each outside the clock, and tells. */
+/* Times `multiply` in rounds after one to warm up, with `drop` after each outside the clock, and reports. */
 #define MEASURE(truth, variant, element, threads, multiply, drop)                                                                            \
     do {                                                                                                                                     \
         double *runs_ = (double *)room(program.rounds + FEWEST_ROUNDS, sizeof(double)), began_ = 0, start_;                                  \

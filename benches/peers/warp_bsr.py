@@ -5,7 +5,7 @@
     python benches/peers/warp_bsr.py FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
 In rows with more products than columns between the first and the last of them, Warp does not look for the blocks of C: it stores all of that
-range, zeros where nothing is. They do not count as wrong here; a record tells how many there are ("zero_blocks").
+range, zeros where nothing is. They do not count as wrong here; a record has their number ("zero_blocks").
 
 Warp compiles its kernels for a shape of block when it first meets it, before anything is timed, and keeps them in its cache.
 """

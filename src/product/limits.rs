@@ -232,7 +232,7 @@ mod tests {
     /// Peaks of whole products with the kernels of CPUs and GPUs are exact to the byte, except for
     /// the pieces of long runs, of which the bound counts the most possible.
     #[test]
-    fn products_take_what_is_foretold() -> Result<()> {
+    fn products_take_the_memory_that_is_estimated() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
         // Cases: short segments alone, chunks of long ones, more columns than entries, no products,
         // runs that are cut.

@@ -70,11 +70,11 @@ impl<M: Matrix> Add<M> {
         check_patterns::<M>(device, [a, b])?;
         let size = |pattern: &DevicePattern| (pattern.nrows(), pattern.ncols(), pattern.shape());
         if size(a) != size(b) {
-            let told = |pattern: &DevicePattern| {
+            let described = |pattern: &DevicePattern| {
                 let (nrows, ncols, shape) = size(pattern);
                 format!("{nrows}x{ncols} blocks of {shape}")
             };
-            return Err(Error::Argument(format!("cannot add: A is {}, B is {}", told(a), told(b))));
+            return Err(Error::Argument(format!("cannot add: A is {}, B is {}", described(a), described(b))));
         }
         let work = Work::new(device, None);
         let (arrays, pairs) = Union::new(device)?.run(&work, &a.arrays, &b.arrays)?;

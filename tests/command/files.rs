@@ -65,7 +65,7 @@ fn layouts_stand_beside_their_matrices() {
 }
 
 #[test]
-fn formats_are_told_by_names() {
+fn names_give_the_format() {
     let desk = Desk::new();
     desk.ok("generate uniform --rows 6 --cols 4 --per-column 2 --block 2x3 -o u.mtx -q");
     for name in ["u.npz", "u.mtx.gz"] {

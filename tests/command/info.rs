@@ -3,13 +3,13 @@ use super::*;
 use snapbox::{assert_data_eq, str};
 
 /// The objects of `info --json`, one for each file.
-fn told(desk: &Desk, line: &str) -> Vec<Value> {
+fn reported(desk: &Desk, line: &str) -> Vec<Value> {
     let stdout = desk.ok(&format!("info --json {line}")).stdout;
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
-fn a_person_is_told_everything() {
+fn the_text_shows_everything() {
     let desk = Desk::new();
     desk.put("w.mtx", WIDE);
     // The lines of devices differ from machine to machine and are left out.
@@ -43,7 +43,7 @@ w.mtx
 fn blocks_symmetry_and_zeros_are_found() {
     let desk = Desk::new();
     desk.ok("generate pose-graph --poses 40 --closures 30 -o h.mtx");
-    let info = &told(&desk, "h.mtx")[0];
+    let info = &reported(&desk, "h.mtx")[0];
     assert_eq!((&info["schema"], &info["file"], &info["rows"]), (&1.into(), &"h.mtx".into(), &240.into()));
     assert_eq!(info["blocks"]["best"], serde_json::json!([6, 6]));
     let six = info["blocks"]["fits"].as_array().unwrap().iter().find(|fit| fit["rows"] == 6 && fit["cols"] == 6);
@@ -53,10 +53,10 @@ fn blocks_symmetry_and_zeros_are_found() {
     assert_eq!(desk.ok("info h.mtx").stdout.lines().filter(|line| line.contains("*6x6")).count(), 1);
 
     desk.put("z.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 0\n2 1 nan\n1 2 -0\n");
-    let info = &told(&desk, "z.mtx")[0];
+    let info = &reported(&desk, "z.mtx")[0];
     assert_eq!((&info["explicit_zeros"], &info["not_finite"], &info["stored"]), (&2.into(), &1.into(), &3.into()));
     desk.put("p.mtx", SYMMETRIC);
-    let info = &told(&desk, "p.mtx")[0];
+    let info = &reported(&desk, "p.mtx")[0];
     assert_eq!(info["layout"], Value::Null);
     assert_eq!(
         (&info["declared_symmetry"], &info["stored"], &info["nnz"]),
@@ -72,7 +72,7 @@ fn the_product_is_the_one_that_multiply_reports() {
     desk.ok("generate bundle-adjustment --cameras 9 --points 60 --views 3 -o w.mtx");
     for (file, block) in [("p.mtx", ""), ("w.mtx", ""), ("w.mtx", "--block 6x3")] {
         let report = desk.report(&format!("{file} {block}"));
-        let info = &told(&desk, &format!("{file} {block}"))[0];
+        let info = &reported(&desk, &format!("{file} {block}"))[0];
         let product = &info["product"];
         assert_eq!(product["products"], report["products"], "{file} {block}");
         assert_eq!((&product["nnz"]["least"], &product["nnz"]["most"]), (&report["c"]["nnz"], &report["c"]["nnz"]));
@@ -120,7 +120,7 @@ fn empty_matrices_have_everything_but_entries() {
     let desk = Desk::new();
     desk.put("e.mtx", EMPTY);
     desk.put("n.mtx", "%%MatrixMarket matrix coordinate real general\n0 3 0\n");
-    for info in told(&desk, "e.mtx n.mtx") {
+    for info in reported(&desk, "e.mtx n.mtx") {
         assert_eq!((&info["nnz"], &info["product"]["products"]), (&0.into(), &0.into()));
         assert_eq!(info["product"]["compression"], Value::Null);
         assert_eq!(info["blocks"]["best"], serde_json::json!([1, 1]));
@@ -131,7 +131,7 @@ fn empty_matrices_have_everything_but_entries() {
 
 /// Products are exact for matrices whose numbers the collections list, and no file takes long.
 #[test]
-fn real_matrices_are_told_of_in_no_time() {
+fn real_matrices_are_described_at_once() {
     let Some(folder) = common::data("matrix") else { return };
     let desk = Desk::new();
     for (name, products) in [("email-Enron.mtx.gz", 51_501_448u64), ("arrow.mtx.gz", 2_162_435_996)] {

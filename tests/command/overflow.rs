@@ -5,7 +5,7 @@ use super::*;
 const LARGE: &str = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 300\n2 2 1\n1 2 1e5\n";
 
 #[test]
-fn values_that_become_infinite_are_counted_and_told() {
+fn values_that_become_infinite_are_counted_and_reported() {
     let desk = Desk::new();
     desk.put("a.mtx", LARGE);
     desk.put("s.mtx", SQUARE);

@@ -229,7 +229,7 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
 }
 
 #[test]
-fn a_product_waits_for_the_event_of_whoever_still_writes_its_operand() -> Result<()> {
+fn a_product_waits_for_the_event_behind_which_its_operand_is_written() -> Result<()> {
     let a = scalars::<f64>(Family::Uniform, 100, 100, 4, 7);
     let tripled = Csc::new(a.pattern().clone(), a.values().iter().map(|v| 3.0 * v).collect())?;
     for properties in QUEUES {

@@ -49,7 +49,7 @@ fn content_wins_over_the_name_of_a_text() {
 }
 
 #[test]
-fn unknown_endings_are_refused_unless_the_beginning_tells() {
+fn unknown_endings_are_refused_unless_the_first_line_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
         let path = folder.path().join(name);

@@ -250,7 +250,7 @@ fn bands_change_no_bit() -> Result<()> {
 }
 
 #[test]
-fn progress_is_told_after_every_band() -> Result<()> {
+fn progress_is_reported_after_every_band() -> Result<()> {
     let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = told.clone();

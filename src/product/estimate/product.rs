@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_cut_as_foretold_and_keep_to_it() -> Result<()> {
+    fn products_are_cut_as_estimated_and_keep_to_it() -> Result<()> {
         let p: Cbc<f64> = generate::power_law(4096, 60_000, BlockShape::SCALAR, Default::default(), 1)?;
         let p = p.to_scalars();
         check(&p, &p)?;
@@ -108,7 +108,7 @@ mod tests {
 
     /// With every forced method, numbers and bands are those of the product.
     #[test]
-    fn forced_methods_are_cut_as_foretold() -> Result<()> {
+    fn forced_methods_are_cut_as_estimated() -> Result<()> {
         let device = test_device();
         let a: Cbc<f64> = generate::power_law(2048, 20_000, BlockShape::SCALAR, Default::default(), 1)?;
         let a = a.to_scalars();

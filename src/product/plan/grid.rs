@@ -38,17 +38,17 @@ impl GridPlaces<'_> {
     /// Refuses a part of a C that is not square, and a mask of other groups.
     fn check(&self, rows: &[Group], cols: &[Group]) -> Result<()> {
         let blocks = |groups: &[Group]| groups.iter().map(|group| group.blocks).collect::<Vec<_>>();
-        let told = |groups: &[Group]| match groups {
+        let described = |groups: &[Group]| match groups {
             [one] => one.blocks.to_string(),
             _ => describe_groups(groups),
         };
         match self {
             Self::Parts(parts, _) if *parts != GramParts::default() && blocks(rows) != blocks(cols) => {
-                let (rows, cols) = (told(rows), told(cols));
+                let (rows, cols) = (described(rows), described(cols));
                 Err(Error::Argument(format!("only a square product has a diagonal: this one is {rows} by {cols}")))
             }
             Self::Mask(mask) if (mask.rows.len(), mask.cols.len()) != (rows.len(), cols.len()) => {
-                let ((m_rows, m_cols), rows, cols) = ((told(&mask.rows), told(&mask.cols)), told(rows), told(cols));
+                let ((m_rows, m_cols), rows, cols) = ((described(&mask.rows), described(&mask.cols)), described(rows), described(cols));
                 Err(Error::Argument(format!(
                     "the mask has groups of {m_rows} by {m_cols}, the product of {rows} by {cols}"
                 )))
