@@ -48,7 +48,8 @@ impl GridPlaces<'_> {
                 Err(Error::Argument(format!("only a square product has a diagonal: this one is {rows} by {cols}")))
             }
             Self::Mask(mask) if (mask.rows.len(), mask.cols.len()) != (rows.len(), cols.len()) => {
-                let ((m_rows, m_cols), rows, cols) = ((described(&mask.rows), described(&mask.cols)), described(rows), described(cols));
+                let ((m_rows, m_cols), rows, cols) =
+                    ((described(&mask.rows), described(&mask.cols)), described(rows), described(cols));
                 Err(Error::Argument(format!(
                     "the mask has groups of {m_rows} by {m_cols}, the product of {rows} by {cols}"
                 )))
