@@ -2,8 +2,9 @@
 //! permutation. Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
-    Element, Result,
+    DeviceMatrix, DevicePattern, Element, Matrix, Result,
     device::{Buffer, Device, In, Kernel, Out, Work, kernel},
+    planned::{Accum, Cost, prepared::check_unscaled},
     resident::DeviceCbc,
 };
 
@@ -47,55 +48,88 @@ pub(crate) enum Turn {
 
 pub(crate) struct MoveBlocks<T: Element> {
     kernel: Moving<T>,
-    moves: Moves,
+    source: Buffer<u32>,
     grid: Elementwise,
 }
 
 enum Moving<T: Element> {
     Alike(Kernel<MoveAlike<'static, T>>),
-    Turning(Kernel<MoveTurning<'static, T>>),
+    Turning { kernel: Kernel<MoveTurning<'static, T>>, turned: Buffer<u32> },
 }
 
 impl<T: Element> MoveBlocks<T> {
     /// Prepares moves of blocks with the shape of `grid`, which is that before transposing.
-    pub fn new(device: &Device, grid: Elementwise, moves: Moves) -> Result<Self> {
-        let turn = match moves.turn {
-            Turn::None => 0,
-            Turn::All => 1,
-            Turn::Some(_) => 2,
+    pub fn new(device: &Device, grid: Elementwise, Moves { source, turn }: Moves) -> Result<Self> {
+        let options = |turn: u8| grid.options::<T>().define("TURN", turn);
+        let kernel = match turn {
+            Turn::None => Moving::Alike(Kernel::new(device, &options(0))?),
+            Turn::All => Moving::Alike(Kernel::new(device, &options(1))?),
+            Turn::Some(turned) => Moving::Turning { kernel: Kernel::new(device, &options(2))?, turned },
         };
-        let options = grid.options::<T>().define("TURN", turn);
-        let kernel = match moves.turn {
-            Turn::Some(_) => Moving::Turning(Kernel::new(device, &options)?),
-            _ => Moving::Alike(Kernel::new(device, &options)?),
-        };
-        Ok(Self { kernel, moves, grid })
+        Ok(Self { kernel, source, grid })
     }
 
     /// Moves the blocks of `from`; writes every block of `to`.
     pub fn run(&self, work: &Work, from: &DeviceCbc<T>, to: &mut DeviceCbc<T>) -> Result<()> {
-        let source = &self.moves.source;
+        let source = &self.source;
         let (grid, nnz) = (self.grid.over(source.len()), source.len() as u32);
         let (from_stride, to_stride) = (from.stride as u32, to.stride as u32);
         let (from, to) = (&from.values, &mut to.values);
-        match (&self.kernel, &self.moves.turn) {
-            (Moving::Turning(kernel), Turn::Some(turned)) => {
+        match &self.kernel {
+            Moving::Alike(kernel) => {
+                kernel.launch(work, grid, MoveAlike { source, from, to, nnz, from_stride, to_stride })
+            }
+            Moving::Turning { kernel, turned } => {
                 let args = MoveTurning { source, turned, from, to, nnz, from_stride, to_stride };
                 kernel.launch(work, grid, args)
             }
-            (Moving::Alike(kernel), _) => {
-                kernel.launch(work, grid, MoveAlike { source, from, to, nnz, from_stride, to_stride })
-            }
-            _ => unreachable!("the kernel was chosen by the moves"),
         }
     }
 
     /// Bytes of device memory held.
     pub fn bytes(&self) -> u64 {
-        let turned = match &self.moves.turn {
-            Turn::Some(turned) => turned.bytes(),
-            _ => 0,
+        let turned = match &self.kernel {
+            Moving::Turning { turned, .. } => turned.bytes(),
+            Moving::Alike(_) => 0,
         };
-        self.moves.source.bytes() + turned
+        self.source.bytes() + turned
+    }
+}
+
+/// A plan that moves the blocks of a matrix A to the places of a matrix C.
+pub(super) struct MovePlan<M: Matrix> {
+    pub a: DevicePattern,
+    pub c: DevicePattern,
+    blocks: MoveBlocks<M::Element>,
+}
+
+impl<M: Matrix> MovePlan<M> {
+    pub fn new(a: &DevicePattern, c: DevicePattern, grid: Elementwise, moves: Moves) -> Result<Self> {
+        Ok(Self { blocks: MoveBlocks::new(a.device(), grid, moves)?, a: a.clone(), c })
+    }
+
+    pub fn cost(&self) -> Cost {
+        Cost { device_bytes: self.blocks.bytes() + self.c.device_bytes(), ..Cost::default() }
+    }
+
+    /// Moves the blocks of arrays that the caller has checked.
+    pub fn run(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
+        self.blocks.run(work, a, c)
+    }
+
+    /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the operation
+    /// in a refusal.
+    pub fn enqueue(
+        &self,
+        work: &Work,
+        (stage, what): (&'static str, &str),
+        a: &DeviceMatrix<M>,
+        into: Accum<'_, DeviceMatrix<M>>,
+    ) -> Result<()> {
+        check_unscaled(what, &into)?;
+        self.a.check("A", &a.cbc)?;
+        self.c.check("C", &into.c.cbc)?;
+        work.stage(stage);
+        self.run(work, &a.cbc, &mut into.c.cbc)
     }
 }

@@ -3,15 +3,12 @@
 //! The entries are given their new places and sorted by row, then stably by column.
 use super::{
     Elementwise, group_size,
-    move_blocks::{MoveBlocks, Moves, Turn},
+    move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
-    },
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     resident::PatternArrays,
 };
@@ -50,11 +47,7 @@ use std::sync::Arc;
 /// # }
 /// ```
 pub struct Permute<M: Matrix> {
-    device: Device,
-    a: DevicePattern,
-    c: DevicePattern,
-    blocks: MoveBlocks<M::Element>,
-    bytes: u64,
+    plan: MovePlan<M>,
 }
 
 impl<M: Matrix> Permute<M> {
@@ -116,15 +109,14 @@ impl<M: Matrix> Permute<M> {
             _ if a.array_shape == BlockShape::SCALAR => Turn::None,
             _ => Turn::Some(permuted.turned),
         };
-        let blocks = MoveBlocks::new(device, grid, Moves { source: permuted.source, turn })?;
+        let moves = Moves { source: permuted.source, turn };
         let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: M::ROW_MAJOR };
-        let bytes = blocks.bytes() + c.device_bytes();
-        Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
+        Ok(Self { plan: MovePlan::new(a, c, grid, moves)? })
     }
 
     /// The pattern of C.
     pub fn pattern(&self) -> &DevicePattern {
-        &self.c
+        &self.plan.c
     }
 }
 
@@ -133,29 +125,25 @@ impl<M: Matrix> Planned for Permute<M> {
     type Output = DeviceMatrix<M>;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.plan.a.device()
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
+        DeviceMatrix::zeros(self.pattern())
     }
 
     fn cost(&self) -> Cost {
-        Cost { device_bytes: self.bytes, ..Cost::default() }
+        self.plan.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_unscaled("a permutation", &into)?;
-        self.a.check("A", &a.cbc)?;
-        self.c.check("C", &into.c.cbc)?;
-        work.stage("permute");
-        self.blocks.run(work, &a.cbc, &mut into.c.cbc)
+        self.plan.enqueue(work, ("permute", "a permutation"), a, into)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Permute<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Permute({:?})", self.a)
+        write!(f, "Permute({:?})", self.plan.a)
     }
 }
 

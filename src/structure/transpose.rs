@@ -1,15 +1,12 @@
 //! Transposes of matrices on the device.
 use super::{
     Elementwise,
-    move_blocks::{MoveBlocks, Moves, Turn},
+    move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Matrix, Result,
     device::Work,
-    planned::{
-        Accum, Cost, On, Planned,
-        prepared::{check_patterns, check_unscaled},
-    },
+    planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     primitives::transpose::{self, Transposed},
     resident::DeviceCbc,
 };
@@ -34,11 +31,7 @@ use crate::{
 /// # }
 /// ```
 pub struct Transpose<M: Matrix> {
-    device: Device,
-    a: DevicePattern,
-    c: DevicePattern,
-    blocks: MoveBlocks<M::Element>,
-    bytes: u64,
+    plan: MovePlan<M>,
 }
 
 impl<M: Matrix> Transpose<M> {
@@ -58,21 +51,19 @@ impl<M: Matrix> Transpose<M> {
         let work = Work::new(device, None);
         let Transposed { pattern, source } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
-        let blocks = MoveBlocks::new(device, grid, Moves { source, turn })?;
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: M::ROW_MAJOR };
-        let bytes = blocks.bytes() + c.device_bytes();
-        Ok(Self { device: device.clone(), a: a.clone(), c, blocks, bytes })
+        Ok(Self { plan: MovePlan::new(a, c, grid, Moves { source, turn })? })
     }
 
     /// Enqueues C = Aᵀ of arrays that the caller has checked.
     pub(crate) fn turn(&self, work: &Work, a: &DeviceCbc<M::Element>, c: &mut DeviceCbc<M::Element>) -> Result<()> {
         work.stage("transpose");
-        self.blocks.run(work, a, c)
+        self.plan.run(work, a, c)
     }
 
     /// The pattern of C.
     pub fn pattern(&self) -> &DevicePattern {
-        &self.c
+        &self.plan.c
     }
 }
 
@@ -81,28 +72,25 @@ impl<M: Matrix> Planned for Transpose<M> {
     type Output = DeviceMatrix<M>;
 
     fn device(&self) -> &Device {
-        &self.device
+        self.plan.a.device()
     }
 
     fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros(&self.c)
+        DeviceMatrix::zeros(self.pattern())
     }
 
     fn cost(&self) -> Cost {
-        Cost { device_bytes: self.bytes, ..Cost::default() }
+        self.plan.cost()
     }
 
     fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_unscaled("a transpose", &into)?;
-        self.a.check("A", &a.cbc)?;
-        self.c.check("C", &into.c.cbc)?;
-        self.turn(work, &a.cbc, &mut into.c.cbc)
+        self.plan.enqueue(work, ("transpose", "a transpose"), a, into)
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Transpose<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Transpose({:?} to {:?})", self.a, self.c)
+        write!(f, "Transpose({:?} to {:?})", self.plan.a, self.plan.c)
     }
 }
 
