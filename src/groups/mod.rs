@@ -25,6 +25,9 @@ use nalgebra::DMatrix;
 /// use blockmul::{Cbc, Device, Part, Planned, Product, generate};
 /// // 5 cameras of 9 parameters, 40 points of 3, each point seen by 2 cameras.
 /// // J is 80x5 blocks of 2x9 beside 80x40 blocks of 2x3.
+/// let j: BlockGroups<Cbc<f64>> =
+///     generate::bundle_adjustment_jacobian(5, 40, 2, 9, Default::default(), 1)?;
+/// assert_eq!(j.col_groups(), [Group { blocks: 5, side: 9 }, Group { blocks: 40, side: 3 }]);
 ///
 /// let device = Device::auto()?;
 /// let j = device.upload_groups(&j)?;

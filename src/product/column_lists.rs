@@ -163,7 +163,7 @@ impl<O: Word> ColumnLists<O> {
         // The places of the flags are counted in 32 bits.
         let all = rules.len() * cols;
         if let value @ 0x1_0000_0000.. = all as u64 + 1 {
-            let what = "number of columns of a band, times the methods they are shared out among";
+            let what = "number of columns of a band times the number of methods";
             return Err(Error::TooLarge { what, value, limit: u32::MAX.into() });
         }
         let (mut flags, mut columns) = (work.buffer(all + 1)?, work.buffer(cols)?);
