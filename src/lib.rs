@@ -47,7 +47,7 @@
 //!              ▼
 //!   rows   0 2   1 2   0   2         gather           ends and rows of runs, starts of columns
 //!              ▼
-//!   C      a b   c d  e+g  f         compression      sum of each run, straight into C
+//!   C      a b   c d  e+g  f         compression      sum of each run; blocks are multiplied here
 //! ```
 //!
 //! Nothing else is read back, and the host does not wait in between. Work is divided by products,

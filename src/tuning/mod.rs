@@ -13,7 +13,7 @@
 //! {
 //!     "gpu": {"tile_items": 4},
 //!     "cpu": {"serial_short_max": 8192},
-//!     "devices": {"radeon": {"window_items": 7}}
+//!     "devices": {"radeon": {"group_size": 128}}
 //! }
 //! ```
 //!
