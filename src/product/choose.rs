@@ -1,27 +1,30 @@
 //! The choice of methods for columns: a pure function of sizes, numbers and the caller's wish that
 //! gives rules and uses no device.
-use super::{method::Method, tuning::Tuning};
+use super::{
+    method::{ColumnMethod, Method},
+    tuning::Tuning,
+};
 use std::ops::Range;
 
 /// A rule: `method` computes the columns whose number of products is in `products`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
-    pub method: Method,
+    pub method: ColumnMethod,
     pub products: Range<u64>,
 }
 
 /// The rules of a product, by ascending number of products. Together they cover every number once.
 ///
-/// A forced method gets every column it can compute, ESC the rest.
+/// A forced method gets every column it can compute, ESC the rest. A method that does not compute
+/// columns leaves all of them to ESC.
 pub(super) fn choose(tuning: &Tuning, wanted: Method) -> Vec<Rule> {
     let rule = |method, products| Rule { method, products };
-    match wanted {
-        Method::Auto | Method::Masked => vec![rule(tuning.esc, 0..u64::MAX)],
-        Method::Esc | Method::EscLocal => vec![rule(wanted, 0..u64::MAX)],
+    match wanted.of_columns().unwrap_or(tuning.esc) {
+        esc @ (ColumnMethod::Esc | ColumnMethod::EscLocal) => vec![rule(esc, 0..u64::MAX)],
         #[cfg(test)]
-        Method::Serial => {
+        serial @ ColumnMethod::Serial => {
             let most = super::serial::MOST_PRODUCTS;
-            vec![rule(wanted, 0..most), rule(tuning.esc, most..u64::MAX)]
+            vec![rule(serial, 0..most), rule(tuning.esc, most..u64::MAX)]
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     analysis::{Analyser, Analysis},
     bands::Band,
     choose::Rule,
-    method::Task,
+    method::Columns,
     problem::{Factors, Payload, Sizes, Spec},
     tuning::Tuning,
 };
@@ -108,9 +108,9 @@ pub(super) struct ListedColumns<O> {
 
 impl<O: Word> ListedColumns<O> {
     /// The task for a method: these columns, with the A of `whole`.
-    pub fn task<'a>(&'a mut self, whole: Factors<'a, O>, analyser: &'a Analyser) -> Task<'a, O> {
+    pub fn task<'a>(&'a mut self, whole: Factors<'a, O>, analyser: &'a Analyser) -> Columns<'a, O> {
         let factors = Factors { b: &self.b, b_operand: &self.b_operand, ..whole };
-        Task { factors, analyser, analysis: &mut self.analysis, band: &self.band }
+        Columns { factors, analyser, analysis: &mut self.analysis, band: &self.band }
     }
 }
 

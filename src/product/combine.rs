@@ -2,7 +2,7 @@
 //! `cl/product/combine.cl`.
 use super::{
     analysis::BandSegments,
-    runs::{CPattern, FoundRuns},
+    runs::{CPattern, FoundColumns, FoundRuns},
 };
 use crate::{
     Result, Word,
@@ -78,7 +78,7 @@ pub(super) struct Combine<W: Word> {
 pub(super) struct MadeColumns<W> {
     /// The numbers of the columns, ascending, counted from the band's first.
     pub columns: Buffer<u32>,
-    pub found: FoundRuns<W>,
+    pub found: FoundColumns<W>,
     pub segments: BandSegments,
 }
 
@@ -97,14 +97,14 @@ impl<W: Word> Combine<W> {
 
     /// The runs of the band whose columns have the products of `segments`. Every column is in
     /// exactly one element of `made`.
-    pub fn run(&self, work: &Work, segments: &BandSegments, made: Vec<MadeColumns<W>>) -> Result<FoundRuns<W>> {
+    pub fn run(&self, work: &Work, segments: &BandSegments, made: Vec<MadeColumns<W>>) -> Result<FoundColumns<W>> {
         work.stage("gather");
         let cols = segments.ptr.len() - 1;
         let grid = |items: usize| Grid::items(items, self.group_size);
-        let sum = |of: fn(&FoundRuns<W>) -> usize| made.iter().map(|part| of(&part.found)).sum::<usize>();
+        let sum = |of: fn(&FoundRuns<W>) -> usize| made.iter().map(|part| of(&part.found.runs)).sum::<usize>();
         let (nnz, products) = (sum(|found| found.run_end.len()), sum(|found| found.payload.len()));
         let (mut pieces, parts) = (work.buffer(sum(|found| found.pieces.len()))?, sum(|found| found.parts));
-        let longest = made.iter().map(|part| part.found.longest).max().unwrap_or(0);
+        let longest = made.iter().map(|part| part.found.runs.longest).max().unwrap_or(0);
 
         let mut col_ptr = work.buffer(cols + 1)?;
         work.fill_zero(&mut col_ptr)?;
@@ -118,50 +118,51 @@ impl<W: Word> Combine<W> {
         let (mut row_idx, mut run_end) = (work.buffer(nnz)?, work.buffer(nnz)?);
         let mut payload = work.buffer(products)?;
         let (mut first_piece, mut first_part) = (0, 0);
-        for MadeColumns { columns, found, segments: of_part } in made {
+        for MadeColumns { columns, found: FoundColumns { pattern, runs }, segments: of_part } in made {
             let (columns, listed) = (&columns, columns.len() as u32);
-            let (part_ptr, part_segment, segment_ptr) = (&found.pattern.col_ptr, &of_part.ptr, &segments.ptr);
+            let (part_ptr, part_segment, segment_ptr) = (&pattern.col_ptr, &of_part.ptr, &segments.ptr);
             let args = MoveRuns {
                 columns,
                 part_ptr,
                 part_segment,
                 segment_ptr,
                 c_col_ptr: &col_ptr,
-                part_row: &found.pattern.row_idx,
-                part_end: &found.run_end,
+                part_row: &pattern.row_idx,
+                part_end: &runs.run_end,
                 c_row_idx: &mut row_idx,
                 run_end: &mut run_end,
                 listed,
-                part_nnz: found.run_end.len() as u32,
+                part_nnz: runs.run_end.len() as u32,
             };
-            self.runs.launch(work, grid(found.run_end.len()), args)?;
+            self.runs.launch(work, grid(runs.run_end.len()), args)?;
             let args = MoveProducts {
                 columns,
                 part_segment,
                 segment_ptr,
-                part_payload: &found.payload,
+                part_payload: &runs.payload,
                 payload: &mut payload,
                 listed,
-                part_products: found.payload.len() as u32,
+                part_products: runs.payload.len() as u32,
             };
-            self.products.launch(work, grid(found.payload.len()), args)?;
+            self.products.launch(work, grid(runs.payload.len()), args)?;
             let args = MovePieces {
                 columns,
                 part_ptr,
                 part_segment,
                 segment_ptr,
                 c_col_ptr: &col_ptr,
-                part_piece: &found.pieces,
+                part_piece: &runs.pieces,
                 piece: &mut pieces,
                 listed,
-                pieces: found.pieces.len() as u32,
+                pieces: runs.pieces.len() as u32,
                 first_piece,
                 first_part,
             };
-            self.pieces.launch(work, grid(found.pieces.len()), args)?;
-            first_piece += found.pieces.len() as u32;
-            first_part += found.parts as u32;
+            self.pieces.launch(work, grid(runs.pieces.len()), args)?;
+            first_piece += runs.pieces.len() as u32;
+            first_part += runs.parts as u32;
         }
-        Ok(FoundRuns { pattern: CPattern { col_ptr, row_idx }, run_end, pieces, parts, payload, longest })
+        let runs = FoundRuns { run_end, pieces, parts, payload, longest };
+        Ok(FoundColumns { pattern: CPattern { col_ptr, row_idx }, runs })
     }
 }

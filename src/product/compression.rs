@@ -48,7 +48,7 @@ impl<T: Element> Compression<T> for Values {
     ) -> Result<Buffer<T>> {
         work.stage("compression");
         let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
-        reduce.run(work, found.runs(), &found.payload, &mut values)?;
+        reduce.run(work, found.as_runs(), &found.payload, &mut values)?;
         Ok(values)
     }
 }
@@ -72,7 +72,7 @@ impl<T: Element> Compression<T> for Pairs {
     ) -> Result<Buffer<T>> {
         work.stage("compression");
         let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
-        let places = Places { runs: found.runs(), pairs: &found.payload, first: 0, stride: operands.c_stride };
+        let places = Places { runs: found.as_runs(), pairs: &found.payload, first: 0, stride: operands.c_stride };
         if places.stride > operands.a.shape.product(operands.b.shape).area() {
             work.fill_zero(&mut values)?; // the padding between blocks
         }
@@ -125,10 +125,10 @@ mod tests {
                 let found = found::<Values>(&case, &tuning)?;
                 let spec = Spec::new(scalar, scalar, case.a.nrows);
                 let kernels = <Values as Compression<f64>>::kernels(&device, &spec, &tuning)?;
-                let values = <Values as Compression<f64>>::sums(&kernels, work, &case.operands(), &found)?;
+                let values = <Values as Compression<f64>>::sums(&kernels, work, &case.operands(), &found.runs)?;
                 let (col_ptr, run_end, sums, rows) = model(&case);
                 assert_eq!(found.pattern.col_ptr.download(work)?, col_ptr);
-                assert_eq!(found.run_end.download(work)?, run_end);
+                assert_eq!(found.runs.run_end.download(work)?, run_end);
                 assert_eq!(values.download(work)?, sums);
                 assert_eq!(found.pattern.row_idx.download(work)?, rows);
             }

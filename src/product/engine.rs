@@ -7,9 +7,9 @@ use super::{
     combine::{Combine, MadeColumns},
     compression::Compression,
     limits::{EntryMemory, Limits},
-    method::{AnyMethod, Method, Tally, Task, compile},
+    method::{AnyMethod, Columns, Method, Tally},
     problem::{Counts, Factors, Operands, Pairs, Payload, Spec, Values},
-    runs::FoundRuns,
+    runs::FoundColumns,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
@@ -42,7 +42,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         let rules = choose(&tuning, wanted);
         let shared = rules.len() > 1;
         let of_method = if shared { spec.of_listed_columns() } else { *spec };
-        let method = |rule: &Rule| compile(rule.method, device, &of_method, &tuning);
+        let method = |rule: &Rule| rule.method.compile(device, &of_method, &tuning);
         let sharing = || -> Result<Sharing<T, P>> {
             let lists = ColumnLists::new::<T, P>(device, spec, &tuning)?;
             Ok(Sharing { lists, combine: Combine::new(device, tuning.group_size, tuning.scan)? })
@@ -73,19 +73,20 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             let Some(found) = found else {
                 return place(operands.empty_product(work, band.columns.len())?);
             };
-            let values = P::sums(&self.sums, work, operands, &found)?;
-            let pattern = found.into_pattern();
+            let FoundColumns { pattern, runs } = found;
+            let values = P::sums(&self.sums, work, operands, &runs)?;
+            drop(runs);
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
         })
     }
 
-    /// The runs of each band for `take`; none if the band has no products.
+    /// The columns of each band for `take`; none if the band has no products.
     pub fn in_bands(
         &self,
         work: &Work,
         factors: Factors<'_, P::Operand>,
         entries: EntryMemory,
-        mut take: impl FnMut(Option<FoundRuns<P::Word>>, &Band) -> Result<()>,
+        mut take: impl FnMut(Option<FoundColumns<P::Word>>, &Band) -> Result<()>,
     ) -> Result<Counts> {
         let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
@@ -98,9 +99,9 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
             let found = match products {
                 0 => Ok(None),
-                _ => self.find_runs(work, factors, &mut analysis, &band, &mut counts).map(Some),
+                _ => self.find_columns(work, factors, &mut analysis, &band, &mut counts).map(Some),
             };
-            let longest = found.as_ref().map_or(0, |found| found.as_ref().map_or(0, |found| found.longest));
+            let longest = found.as_ref().map_or(0, |found| found.as_ref().map_or(0, |found| found.runs.longest));
             found.and_then(|found| take(found, &band)).map_err(|error| band.explain(error))?;
             counts.longest_run = counts.longest_run.max(longest);
             counts.bands += 1;
@@ -110,25 +111,22 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         Ok(counts)
     }
 
-    /// The runs of a band of at least one product, found by the methods of its columns.
-    fn find_runs(
+    /// The columns of a band of at least one product, found by their methods.
+    fn find_columns(
         &self,
         work: &Work,
         factors: Factors<'_, P::Operand>,
         analysis: &mut Analysis,
         band: &Band,
         counts: &mut Counts,
-    ) -> Result<FoundRuns<P::Word>> {
+    ) -> Result<FoundColumns<P::Word>> {
         let analyser = &self.analyser;
         let Some(Sharing { lists, combine }) = &self.sharing else {
             let method = &self.methods[0];
             counts.add(method.method(), band.columns.len() as u64, band.sizes.products);
-            counts.merged += method.merged(&band.sizes);
-            let mut task = Task { factors, analyser, analysis, band };
-            let counted = method.count(work, &mut task)?;
-            let record = counted.record();
-            let record = work.read(record.words, record.start, Tally::WORDS)?; // round trip 2
-            let (found, _) = counted.place(work, &task, Tally::checked(&record, band.sizes.products)?)?;
+            let mut task = Columns { factors, analyser, analysis, band };
+            counts.merged += method.merged(&task);
+            let (found, _) = method.run(work, &mut task, band.sizes.products)?; // round trip 2
             return Ok(found);
         };
         let lists = lists.run(work, factors, analysis, band, &self.rules)?;
@@ -140,8 +138,9 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             if sizes.products == 0 {
                 continue; // columns of C without entries
             }
-            counts.merged += method.merged(&sizes);
-            let by_method = method.count(work, &mut list.task(factors, analyser))?;
+            let mut task = list.task(factors, analyser);
+            counts.merged += method.merged(&task);
+            let by_method = method.count(work, &mut task)?;
             let record = by_method.record();
             work.copy(record.words, record.start, &mut records, Tally::WORDS * counted.len(), Tally::WORDS)?;
             counted.push((by_method, list));

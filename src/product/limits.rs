@@ -2,7 +2,7 @@
 //! functions are pure. Every sum here repeats the allocations of a stage, size classes included, so
 //! that a limit close to the true need is kept and not refused.
 use super::{
-    method::Method,
+    method::ColumnMethod,
     problem::Sizes,
     tuning::{PayloadKind, Tuning},
 };
@@ -138,7 +138,7 @@ impl<'a> Limits<'a> {
         let expansion = largest.array(4 * products) + payload;
         // Merging alternates between two expansions. Without chunks of long segments a GPU does not
         // merge.
-        let merges = tuning.esc == Method::Esc || sizes.chunks > 0;
+        let merges = tuning.esc == ColumnMethod::Esc || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
         let expanded = segments + pool_bytes(4 * (tiles + 1)) + expansion;
@@ -225,6 +225,7 @@ mod tests {
         product::{
             engine::OneShot,
             esc::tests::{tunings, with_segments},
+            method::Method,
             problem::Spec,
         },
     };

@@ -3,8 +3,8 @@ use super::{
     analysis::{Analyser, Analysis, BandSegments},
     bands::Band,
     esc,
-    problem::{Factors, Payload, Sizes, Spec},
-    runs::FoundRuns,
+    problem::{Factors, Payload, Spec},
+    runs::FoundColumns,
     tuning::Tuning,
 };
 use crate::{
@@ -12,38 +12,55 @@ use crate::{
     device::{Buffer, Device, Work, at_most},
 };
 
-/// One way to compute columns of C: what a new method implements.
+/// One way to compute a part of C: what a new method implements.
+///
+/// A *task* is what a method computes at once. A task of [`Columns`] finds the pattern of C; the
+/// engine shares the columns of a product out among all methods of such tasks. Other tasks are
+/// possible: [`Masked`](super::masked::Masked) takes places of a mask, which gives the pattern of
+/// C. The verbs and their order are the same for all: `count`, one read of the `record`, `place`.
 pub(super) trait Algorithm<T: Element, P: Payload<T>>: Sized {
     const METHOD: Method;
+    /// What is computed at once.
+    type Task<'t>;
     /// What is passed on from counting to placing.
     type Counted;
+    /// What is made: the products in the order of their runs, and the pattern of C unless given.
+    type Placed;
     /// Asks for the kernels.
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self>;
-    /// Counts the runs of some columns, which have at least one product. Reads nothing back.
-    fn count(&self, work: &Work, task: &mut Task<'_, P::Operand>) -> Result<Self::Counted>;
+    /// Counts the runs of a task. Reads nothing back.
+    fn count(&self, work: &Work, task: &mut Self::Task<'_>) -> Result<Self::Counted>;
     /// The counts, as soon as the device has them.
     fn record<'c>(&self, counted: &'c Self::Counted) -> Record<'c>;
-    /// Makes the pattern of C, and the products in the order of their runs.
-    fn place(
-        &self,
-        work: &Work,
-        task: &Task<'_, P::Operand>,
-        counted: Self::Counted,
-        tally: Tally,
-    ) -> Result<(FoundRuns<P::Word>, BandSegments)>;
-    /// Products of columns of these sizes that a sort moves once more, for the report.
-    fn merged(&self, sizes: &Sizes) -> u64;
+    /// Makes what has been counted. Reads nothing back.
+    fn place(&self, work: &Work, task: &Self::Task<'_>, counted: Self::Counted, tally: Tally) -> Result<Self::Placed>;
+
+    /// The verbs in their order, for a task alone; `most` bounds its counts. One read.
+    fn run(&self, work: &Work, task: &mut Self::Task<'_>, most: u64) -> Result<Self::Placed> {
+        let counted = self.count(work, task)?;
+        let Record { words, start } = self.record(&counted);
+        let tally = Tally::checked(&work.read(words, start, Tally::WORDS)?, most)?;
+        self.place(work, task, counted, tally)
+    }
+
+    /// Products of a task that a sort moves once more, for the report.
+    fn merged(&self, _: &Self::Task<'_>) -> u64 {
+        0
+    }
 }
 
-/// Columns of B for a method to multiply A by.
-pub(super) struct Task<'a, O: Word> {
+/// A task: columns of B for a method to multiply A by. They have at least one product.
+pub(super) struct Columns<'a, O: Word> {
     pub factors: Factors<'a, O>,
     pub analyser: &'a Analyser,
     pub analysis: &'a mut Analysis,
     pub band: &'a Band,
 }
 
-impl<O: Word> Task<'_, O> {
+/// What is made of [`Columns`], and where the products of each of them begin.
+pub(super) type PlacedColumns<W> = (FoundColumns<W>, BandSegments);
+
+impl<O: Word> Columns<'_, O> {
     /// Where the products of each column begin.
     pub fn segments(&mut self, work: &Work) -> Result<BandSegments> {
         self.analyser.segments(work, self.factors.b, self.analysis, self.band)
@@ -56,11 +73,12 @@ pub(super) struct Record<'c> {
     pub start: usize,
 }
 
-/// The counts of a band, or of a method's columns in it.
+/// The counts of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Runs: entries of C.
-    pub nnz: usize,
+    /// What the task does not say: runs of columns, which are entries of C; products on places of a
+    /// mask.
+    pub count: usize,
     /// Products of the longest run.
     pub longest: u32,
     /// Pieces of the runs longer than [`Tuning::long_run`].
@@ -73,25 +91,28 @@ impl Tally {
     /// Words of a record, in the order of the fields.
     pub const WORDS: usize = 4;
 
-    /// From its words; `products` bounds them all.
-    pub fn checked(words: &[u32], products: u64) -> Result<Self> {
-        for (what, count) in ["runs", "products of a run", "pieces of runs", "parts of runs"].into_iter().zip(words) {
-            at_most(what, (*count).into(), products)?;
+    /// From its words, which `most` bounds.
+    pub fn checked(words: &[u32], most: u64) -> Result<Self> {
+        let names = ["runs or products", "products of a run", "pieces of runs", "parts of runs"];
+        for (what, count) in names.into_iter().zip(words) {
+            at_most(what, (*count).into(), most)?;
         }
-        let &[nnz, longest, pieces, parts] = words else {
+        let &[count, longest, pieces, parts] = words else {
             return Err(Error::Contradiction(format!("a record of {} words", words.len())));
         };
-        Ok(Self { nnz: nnz as usize, longest, pieces: pieces as usize, parts: parts as usize })
+        Ok(Self { count: count as usize, longest, pieces: pieces as usize, parts: parts as usize })
     }
 }
 
-/// A method whose algorithm is known at run time.
+/// A method of columns that is known at run time.
 pub(super) trait AnyMethod<T: Element, P: Payload<T>> {
     fn method(&self) -> Method;
+    /// As [`Algorithm::run`].
+    fn run(&self, work: &Work, task: &mut Columns<'_, P::Operand>, most: u64) -> Result<PlacedColumns<P::Word>>;
     /// As [`Algorithm::count`].
-    fn count<'m>(&'m self, work: &Work, task: &mut Task<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>>;
+    fn count<'m>(&'m self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>>;
     /// As [`Algorithm::merged`].
-    fn merged(&self, sizes: &Sizes) -> u64;
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64;
 }
 
 /// What a method has counted.
@@ -102,22 +123,29 @@ pub(super) trait AnyCounted<T: Element, P: Payload<T>> {
     fn place(
         self: Box<Self>,
         work: &Work,
-        task: &Task<'_, P::Operand>,
+        task: &Columns<'_, P::Operand>,
         tally: Tally,
-    ) -> Result<(FoundRuns<P::Word>, BandSegments)>;
+    ) -> Result<PlacedColumns<P::Word>>;
 }
 
-impl<T: Element, P: Payload<T>, A: Algorithm<T, P>> AnyMethod<T, P> for A {
+impl<T: Element, P: Payload<T>, A> AnyMethod<T, P> for A
+where
+    A: for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
+{
     fn method(&self) -> Method {
         A::METHOD
     }
 
-    fn count<'m>(&'m self, work: &Work, task: &mut Task<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>> {
+    fn run(&self, work: &Work, task: &mut Columns<'_, P::Operand>, most: u64) -> Result<PlacedColumns<P::Word>> {
+        Algorithm::run(self, work, task, most)
+    }
+
+    fn count<'m>(&'m self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Box<dyn AnyCounted<T, P> + 'm>> {
         Ok(Box::new(CountedBy { algorithm: self, counted: Algorithm::count(self, work, task)? }))
     }
 
-    fn merged(&self, sizes: &Sizes) -> u64 {
-        Algorithm::merged(self, sizes)
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+        Algorithm::merged(self, task)
     }
 }
 
@@ -126,7 +154,10 @@ struct CountedBy<'m, A, C> {
     counted: C,
 }
 
-impl<T: Element, P: Payload<T>, A: Algorithm<T, P>> AnyCounted<T, P> for CountedBy<'_, A, A::Counted> {
+impl<T: Element, P: Payload<T>, A> AnyCounted<T, P> for CountedBy<'_, A, A::Counted>
+where
+    A: for<'t> Algorithm<T, P, Task<'t> = Columns<'t, P::Operand>, Placed = PlacedColumns<P::Word>>,
+{
     fn record(&self) -> Record<'_> {
         self.algorithm.record(&self.counted)
     }
@@ -134,17 +165,20 @@ impl<T: Element, P: Payload<T>, A: Algorithm<T, P>> AnyCounted<T, P> for Counted
     fn place(
         self: Box<Self>,
         work: &Work,
-        task: &Task<'_, P::Operand>,
+        task: &Columns<'_, P::Operand>,
         tally: Tally,
-    ) -> Result<(FoundRuns<P::Word>, BandSegments)> {
+    ) -> Result<PlacedColumns<P::Word>> {
         self.algorithm.place(work, task, self.counted, tally)
     }
 }
 
-/// The methods that compute columns of C: variant, name, documentation, and the type that implements
-/// [`Algorithm`].
+/// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
+/// [`Algorithm`], by which they are compiled; those of a mask are compiled with their masks.
 macro_rules! methods {
-    ($( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty ),+ $(,)?) => {
+    (
+        columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }
+        mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
+    ) => {
         /// How a product is computed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
         #[serde(rename_all = "kebab-case")]
@@ -154,17 +188,16 @@ macro_rules! methods {
             #[default]
             Auto,
             $( #[doc = $doc] $(#[$meta])? $method, )+
-            /// Looks products up from the places of a mask: every product that has a mask, and no others.
-            Masked,
+            $( #[doc = $masked_doc] $masked, )+
         }
 
         impl Method {
             /// Every method, without the choice among them.
-            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ Self::Masked];
+            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$masked, )+];
 
             /// Whether it computes only products that have a mask.
             pub fn needs_mask(self) -> bool {
-                self == Self::Masked
+                matches!(self, $( Self::$masked )|+)
             }
 
             /// The name the command and the report use.
@@ -172,31 +205,51 @@ macro_rules! methods {
                 match self {
                     Self::Auto => "auto",
                     $( $(#[$meta])? Self::$method => $name, )+
-                    Self::Masked => "masked",
+                    $( Self::$masked => $masked_name, )+
+                }
+            }
+
+            /// The method, if it computes columns.
+            pub(super) fn of_columns(self) -> Option<ColumnMethod> {
+                match self {
+                    Self::Auto $( | Self::$masked )+ => None,
+                    $( $(#[$meta])? Self::$method => Some(ColumnMethod::$method), )+
                 }
             }
         }
 
-        /// The kernels of a method that computes columns; of others those of ESC.
-        pub(super) fn compile<T: Element, P: Payload<T>>(
-            method: Method,
-            device: &Device,
-            spec: &Spec,
-            tuning: &Tuning,
-        ) -> Result<Box<dyn AnyMethod<T, P>>> {
-            Ok(match method {
-                $( $(#[$meta])? Method::$method => Box::new(<$algorithm>::new(device, spec, tuning)?), )+
-                Method::Auto | Method::Masked => return compile(tuning.esc, device, spec, tuning),
-            })
+        /// A method that computes columns.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum ColumnMethod {
+            $( $(#[$meta])? $method, )+
+        }
+
+        impl ColumnMethod {
+            /// Asks for its kernels.
+            pub fn compile<T: Element, P: Payload<T>>(
+                self,
+                device: &Device,
+                spec: &Spec,
+                tuning: &Tuning,
+            ) -> Result<Box<dyn AnyMethod<T, P>>> {
+                Ok(match self {
+                    $( $(#[$meta])? Self::$method => Box::new(<$algorithm>::new(device, spec, tuning)?), )+
+                })
+            }
         }
     };
 }
 
 methods! {
-    Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.": esc::Esc<T, P, esc::InGlobalMemory<T, P>>,
-    EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.": esc::Esc<T, P, esc::InLocalMemory<T, P>>,
-    #[cfg(test)]
-    Serial = "serial", "Column by column.": super::serial::Serial<T, P>,
+    columns {
+        Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.": esc::Esc<T, P, esc::InGlobalMemory<T, P>>,
+        EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.": esc::Esc<T, P, esc::InLocalMemory<T, P>>,
+        #[cfg(test)]
+        Serial = "serial", "Column by column.": super::serial::Serial<T, P>,
+    }
+    mask {
+        Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",
+    }
 }
 
 impl std::fmt::Display for Method {

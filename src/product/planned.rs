@@ -8,7 +8,7 @@ use super::{
     method::Method,
     problem::{Bin, Destination, FactorPattern, Factors, Pairs, Part, Scaling, Spec},
     retarget::Retarget,
-    runs::{CPattern, FoundRuns},
+    runs::{CPattern, FoundColumns, FoundRuns},
     tuning::Tuning,
 };
 use crate::{
@@ -41,6 +41,15 @@ pub(super) struct PlannedBand<T: Element> {
     pub parts: Scratch<T::Arithmetic>,
     /// Entry of C that is the sum of the first run.
     pub first: u32,
+}
+
+impl<T: Element> PlannedBand<T> {
+    /// Of runs that are found; the first makes entry `first` of C.
+    pub fn new(work: &Work, sums: &BlockSums<T>, found: FoundRuns<OperandPair>, first: u32) -> Result<Self> {
+        let FoundRuns { run_end, pieces, parts, payload: pairs, .. } = found;
+        let parts = sums.reserved_parts(work, parts)?;
+        Ok(Self { pairs, run_end, pieces, parts, first })
+    }
 }
 
 impl<T: Element> PlannedProduct<T> {
@@ -95,10 +104,7 @@ impl<T: Element> PlannedProduct<T> {
     ) -> Result<Self> {
         let (sums, engine) = Self::kernels(work.device(), tuning, spec, method)?;
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
-        let factors = Factors::of_pairs(
-            at.as_ref().map_or((&a.pattern, None), |at| (&at.pattern, Some(&at.source))),
-            bt.as_ref().map_or((&b.pattern, None), |bt| (&bt.pattern, Some(&bt.source))),
-        );
+        let factors = Factors::of_pairs(a.multiplied(at.as_ref()), b.multiplied(bt.as_ref()));
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);
         // Besides its row, an entry of C takes the end of its run.
         let area = spec.a.product(spec.b).area();
@@ -110,12 +116,10 @@ impl<T: Element> PlannedProduct<T> {
                 patterns.push((col_ptr, work.buffer(0)?));
                 return Ok(());
             };
-            let FoundRuns { pattern: CPattern { col_ptr, row_idx }, run_end, pieces, parts, payload: pairs, .. } =
-                found;
-            let parts = sums.reserved_parts(work, parts)?;
+            let FoundColumns { pattern: CPattern { col_ptr, row_idx }, runs } = found;
             patterns.push((col_ptr, row_idx));
-            let nnz = run_end.len() as u32;
-            bands.push(PlannedBand { pairs, run_end, pieces, parts, first });
+            let nnz = runs.run_end.len() as u32;
+            bands.push(PlannedBand::new(work, &sums, runs, first)?);
             first += nnz;
             Ok(())
         })?;

@@ -50,6 +50,15 @@ impl FactorPattern {
             false => Ok(None),
         }
     }
+
+    /// The pattern that is multiplied, `transpose` if there is one, and then the stored entry behind
+    /// each of its entries.
+    pub(super) fn multiplied<'a>(
+        &'a self,
+        transpose: Option<&'a transpose::Transposed>,
+    ) -> (&'a PatternArrays, Option<&'a Buffer<u32>>) {
+        transpose.map_or((&self.pattern, None), |transpose| (&transpose.pattern, Some(&transpose.source)))
+    }
 }
 
 /// Whether the stored blocks of A and of B are the transposes of the factors' blocks.

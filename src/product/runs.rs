@@ -7,9 +7,14 @@ pub(super) struct CPattern {
     pub row_idx: Buffer<u32>,
 }
 
-/// The runs of some columns of C.
-pub(super) struct FoundRuns<W> {
+/// Some columns of C.
+pub(super) struct FoundColumns<W> {
     pub pattern: CPattern,
+    pub runs: FoundRuns<W>,
+}
+
+/// The runs of some entries of C.
+pub(super) struct FoundRuns<W> {
     /// The last product of each run.
     pub run_end: Buffer<u32>,
     /// The pieces of runs longer than [`Tuning::long_run`](super::tuning::Tuning::long_run).
@@ -23,12 +28,8 @@ pub(super) struct FoundRuns<W> {
 }
 
 impl<W> FoundRuns<W> {
-    pub fn runs(&self) -> Runs<'_> {
+    /// As sums take them.
+    pub fn as_runs(&self) -> Runs<'_> {
         Runs { end: &self.run_end, pieces: &self.pieces }
-    }
-
-    /// The pattern; releases the other arrays.
-    pub fn into_pattern(self) -> CPattern {
-        self.pattern
     }
 }

@@ -1,7 +1,7 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
 //! It is a pure function of device limits, block shapes and element type, never of a matrix's
 //! contents.
-use super::method::Method;
+use super::method::{ColumnMethod, Method};
 use crate::{
     BlockShape, DeviceInfo, DeviceKind, Element, OperandPair,
     device::Options,
@@ -23,8 +23,8 @@ pub(crate) struct Tuning {
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
     pub payload: PayloadKind,
-    /// The variant of ESC: [`Method::Esc`] or [`Method::EscLocal`].
-    pub esc: Method,
+    /// The variant of ESC: [`ColumnMethod::Esc`] or [`ColumnMethod::EscLocal`].
+    pub esc: ColumnMethod,
 }
 
 /// The data that the sort moves with the row of a product.
@@ -166,7 +166,7 @@ impl Tuning {
             record_groups: numbers.record_groups,
             scan: ScanTuning::new(info),
             sort,
-            esc: if sort.serial { Method::Esc } else { Method::EscLocal },
+            esc: if sort.serial { ColumnMethod::Esc } else { ColumnMethod::EscLocal },
             windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
             tiles: TileTuning {
                 group_size: numbers.tile_group_size,
@@ -193,14 +193,14 @@ impl Tuning {
     /// The same with the wanted variant of ESC, if the device has work-groups large enough for it.
     pub fn with_method(self, info: &DeviceInfo, wanted: Method) -> Self {
         match wanted {
-            Method::Esc => Self { esc: wanted, sort: SortTuning::new(info), ..self },
+            Method::Esc => Self { esc: ColumnMethod::Esc, sort: SortTuning::new(info), ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
                     SortTuning::parallel(self.windows.group_size, info.numbers().sort_items)
                 } else {
                     self.sort
                 };
-                Self { esc: wanted, sort, ..self }
+                Self { esc: ColumnMethod::EscLocal, sort, ..self }
             }
             _ => self,
         }

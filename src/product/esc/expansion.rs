@@ -7,7 +7,7 @@ use crate::{
     primitives::segmented_sort::SegmentedSort,
     product::{
         analysis::BandSegments,
-        method::{Method, Task},
+        method::{Columns, Method},
         problem::{Part, Payload, Sizes, Spec},
         tuning::{TileTuning, Tuning},
     },
@@ -50,7 +50,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InGlobalMemory<T, P> {
         Ok(Self { expand: Kernel::new(device, &options)?, sort, tiles: tuning.tiles })
     }
 
-    fn expand(&self, work: &Work, task: &Task<'_, P::Operand>, _: &BandSegments) -> Result<Products<P::Word>> {
+    fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, _: &BandSegments) -> Result<Products<P::Word>> {
         work.stage("expansion");
         let (factors, band) = (task.factors, task.band);
         let products = band.sizes.products as u32;

@@ -62,7 +62,7 @@ impl Gather {
         rows: &Buffer<u32>,
         segments: &BandSegments,
         tails: Tails,
-        &Tally { nnz, pieces, .. }: &Tally,
+        &Tally { count: nnz, pieces, .. }: &Tally,
     ) -> Result<(CPattern, Buffer<u32>, Buffer<Piece>)> {
         work.stage("gather");
         let Tails { tail_flags, mut tail_ptr } = tails;

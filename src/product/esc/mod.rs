@@ -28,9 +28,9 @@ mod tail_counts;
 
 use super::{
     analysis::BandSegments,
-    method::{Algorithm, Method, Record, Tally, Task},
+    method::{Algorithm, Columns, Method, PlacedColumns, Record, Tally},
     problem::{Payload, Sizes, Spec},
-    runs::FoundRuns,
+    runs::{FoundColumns, FoundRuns},
     tuning::Tuning,
 };
 use crate::{
@@ -58,7 +58,7 @@ pub(super) trait Front<T: Element, P: Payload<T>>: Sized {
     type Expanded;
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self>;
     /// Expands columns that have at least one product.
-    fn expand(&self, work: &Work, task: &Task<'_, P::Operand>, segments: &BandSegments) -> Result<Self::Expanded>;
+    fn expand(&self, work: &Work, task: &Columns<'_, P::Operand>, segments: &BandSegments) -> Result<Self::Expanded>;
     fn sort(&self, work: &Work, segments: &BandSegments, expanded: Self::Expanded) -> Result<Products<P::Word>>;
     /// Products that the sort must still move.
     fn merged(sizes: &Sizes) -> u64;
@@ -82,7 +82,9 @@ pub(super) struct Counted<W> {
 
 impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F> {
     const METHOD: Method = F::METHOD;
+    type Task<'t> = Columns<'t, P::Operand>;
     type Counted = Counted<P::Word>;
+    type Placed = PlacedColumns<P::Word>;
 
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
@@ -93,7 +95,7 @@ impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F>
         })
     }
 
-    fn count(&self, work: &Work, task: &mut Task<'_, P::Operand>) -> Result<Counted<P::Word>> {
+    fn count(&self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Counted<P::Word>> {
         let segments = task.segments(work)?; // setup
         let expanded = self.front.expand(work, task, &segments)?;
         let sorted = self.front.sort(work, &segments, expanded)?;
@@ -108,20 +110,21 @@ impl<T: Element, P: Payload<T>, F: Front<T, P>> Algorithm<T, P> for Esc<T, P, F>
     fn place(
         &self,
         work: &Work,
-        _: &Task<'_, P::Operand>,
+        _: &Columns<'_, P::Operand>,
         counted: Counted<P::Word>,
         tally: Tally,
-    ) -> Result<(FoundRuns<P::Word>, BandSegments)> {
+    ) -> Result<PlacedColumns<P::Word>> {
         let Counted { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;
         let (pattern, run_end, pieces) = self.gather.run(work, &rows, &segments, tails, &tally)?;
         drop((rows, tile_segment));
         let Tally { parts, longest, .. } = tally;
-        Ok((FoundRuns { pattern, run_end, pieces, parts, payload, longest }, segments))
+        let runs = FoundRuns { run_end, pieces, parts, payload, longest };
+        Ok((FoundColumns { pattern, runs }, segments))
     }
 
-    fn merged(&self, sizes: &Sizes) -> u64 {
-        F::merged(sizes)
+    fn merged(&self, task: &Columns<'_, P::Operand>) -> u64 {
+        F::merged(&task.band.sizes)
     }
 }
 

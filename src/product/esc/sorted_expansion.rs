@@ -8,7 +8,7 @@ use crate::{
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
         analysis::BandSegments,
-        method::{Method, Task},
+        method::{Columns, Method},
         problem::{Part, Payload, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
@@ -84,7 +84,7 @@ impl<T: Element, P: Payload<T>> Front<T, P> for InLocalMemory<T, P> {
     fn expand(
         &self,
         work: &Work,
-        task: &Task<'_, P::Operand>,
+        task: &Columns<'_, P::Operand>,
         segments: &BandSegments,
     ) -> Result<SortedChunks<P::Word>> {
         work.stage("expansion");

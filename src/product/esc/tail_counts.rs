@@ -113,7 +113,7 @@ mod tests {
                 let (tail_ptr, longest, pieces, parts) = model(&case, tuning.long_run());
                 assert_eq!(tails.tail_ptr.download(&case.work)?[..tail_ptr.len()], tail_ptr);
                 let nnz = *tail_ptr.last().unwrap() as usize;
-                assert_eq!(tally, Tally { nnz, longest, pieces, parts });
+                assert_eq!(tally, Tally { count: nnz, longest, pieces, parts });
             }
         }
         Ok(())

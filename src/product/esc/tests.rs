@@ -12,6 +12,7 @@ use crate::{
         compression::Compression,
         engine::OneShot,
         join::join,
+        method::ColumnMethod,
         problem::{Operands, Part},
         tuning::{self, TileTuning, WindowTuning},
     },
@@ -31,13 +32,13 @@ pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
         sort: SortTuning::parallel(8, 7),
         windows: WindowTuning { group_size: 8, items: 7 },
         tiles: TileTuning { group_size: 8, products: 16 },
-        esc: Method::EscLocal,
+        esc: ColumnMethod::EscLocal,
         ..base.clone()
     };
     let serial = Tuning {
         sort: SortTuning { group_size: 1, short_max: 20, chunk: 40, serial: true },
         tiles: TileTuning { group_size: 1, products: 16 },
-        esc: Method::Esc,
+        esc: ColumnMethod::Esc,
         ..parallel.clone()
     };
     [parallel, serial]
@@ -105,10 +106,13 @@ pub(crate) fn products<P: Compression<f64>>(
     let band = Band { first_product: before, ..case.band(analysis.sizes) };
     let mut analysis = Analysis::new(work.upload(&prods)?, analysis.sizes);
     let spec = Spec { row_bits, ..Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
-    let mut task = Task { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
+    let mut task =
+        Columns { factors: P::factors(&operands), analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;
     let found = match tuning.esc {
-        Method::EscLocal => by_front::<P, InLocalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort),
+        ColumnMethod::EscLocal => {
+            by_front::<P, InLocalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort)
+        }
         _ => by_front::<P, InGlobalMemory<f64, P>>(&device, work, &spec, tuning, &task, &segments, sort),
     }?;
     Ok((found, segments))
@@ -136,7 +140,7 @@ fn by_front<P: Payload<f64>, F: Expanding<P>>(
     work: &Work,
     spec: &Spec,
     tuning: &Tuning,
-    task: &Task<'_, P::Operand>,
+    task: &Columns<'_, P::Operand>,
     segments: &BandSegments,
     sort: bool,
 ) -> Result<Products<P::Word>> {
@@ -157,13 +161,14 @@ pub(in crate::product::esc) fn counted<P: Compression<f64>>(
     Ok((sorted, segments, tails, tally))
 }
 
-/// The runs of a case.
-pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundRuns<P::Word>> {
+/// The columns of a case.
+pub(crate) fn found<P: Compression<f64>>(case: &Case, tuning: &Tuning) -> Result<FoundColumns<P::Word>> {
     let (sorted, segments, tails, tally) = counted::<P>(case, tuning)?;
     let gather = Gather::new(&test_device(), tuning)?;
     let (pattern, run_end, pieces) = gather.run(&case.work, &sorted.rows, &segments, tails, &tally)?;
     let Tally { parts, longest, .. } = tally;
-    Ok(FoundRuns { pattern, run_end, pieces, parts, payload: sorted.payload, longest })
+    let runs = FoundRuns { run_end, pieces, parts, payload: sorted.payload, longest };
+    Ok(FoundColumns { pattern, runs })
 }
 
 /// Fills the memory that the pool gives out next with set bits, which exposes reads of memory that

@@ -1,10 +1,10 @@
-//! A method for tests of the seam between methods: an item for each column, which it computes by looking
-//! through its products again and again. Kernels: `cl/product/serial/serial.cl`.
+//! A method for tests of the seam between methods: an item for each column, which it computes by
+//! looking through its products again and again. Kernels: `cl/product/serial/serial.cl`.
 use super::{
     analysis::BandSegments,
-    method::{Algorithm, Method, Record, Tally, Task},
-    problem::{Part, Payload, Sizes, Spec},
-    runs::{CPattern, FoundRuns},
+    method::{Algorithm, Columns, Method, PlacedColumns, Record, Tally},
+    problem::{Part, Payload, Spec},
+    runs::{CPattern, FoundColumns, FoundRuns},
     tuning::Tuning,
 };
 use crate::{
@@ -67,7 +67,9 @@ pub(super) struct Counted {
 
 impl<T: Element, P: Payload<T>> Algorithm<T, P> for Serial<T, P> {
     const METHOD: Method = Method::Serial;
+    type Task<'t> = Columns<'t, P::Operand>;
     type Counted = Counted;
+    type Placed = PlacedColumns<P::Word>;
 
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = P::define(Options::group_size(1), spec)
@@ -82,7 +84,7 @@ impl<T: Element, P: Payload<T>> Algorithm<T, P> for Serial<T, P> {
         })
     }
 
-    fn count(&self, work: &Work, task: &mut Task<'_, P::Operand>) -> Result<Counted> {
+    fn count(&self, work: &Work, task: &mut Columns<'_, P::Operand>) -> Result<Counted> {
         let segments = task.segments(work)?;
         let cols = task.band.columns.len();
         let (mut col_ptr, mut record) = (work.buffer(cols + 1)?, work.buffer(Tally::WORDS + 2)?);
@@ -108,12 +110,12 @@ impl<T: Element, P: Payload<T>> Algorithm<T, P> for Serial<T, P> {
     fn place(
         &self,
         work: &Work,
-        task: &Task<'_, P::Operand>,
+        task: &Columns<'_, P::Operand>,
         counted: Counted,
         tally: Tally,
-    ) -> Result<(FoundRuns<P::Word>, BandSegments)> {
+    ) -> Result<PlacedColumns<P::Word>> {
         let Counted { segments, col_ptr, mut record } = counted;
-        let Tally { nnz, longest, pieces, parts } = tally;
+        let Tally { count: nnz, longest, pieces, parts } = tally;
         let products = task.band.sizes.products as usize;
         let (mut row_idx, mut run_end) = (work.buffer(nnz)?, work.buffer(nnz)?);
         let (mut payload, mut piece) = (work.buffer(products)?, work.buffer(pieces)?);
@@ -136,11 +138,8 @@ impl<T: Element, P: Payload<T>> Algorithm<T, P> for Serial<T, P> {
         };
         self.place.launch(work, Grid::items(cols, 1), args)?;
         let pattern = CPattern { col_ptr, row_idx };
-        Ok((FoundRuns { pattern, run_end, pieces: piece, parts, payload, longest }, segments))
-    }
-
-    fn merged(&self, _: &Sizes) -> u64 {
-        0
+        let runs = FoundRuns { run_end, pieces: piece, parts, payload, longest };
+        Ok((FoundColumns { pattern, runs }, segments))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Two methods in one product, their columns interleaved: one shot, planned, in bands; of scalars and
-//! of blocks; padded; a part of C. Results are those of the reference, to the bit.
+//! Two methods in one product, their columns interleaved: one shot, planned, in bands; of scalars
+//! and of blocks; padded; a part of C. Results are those of the reference, to the bit.
 use super::MOST_PRODUCTS;
 use crate::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -25,7 +25,8 @@ fn check_bins(counts: &Counts, columns: usize) {
     assert!(counts.bins.iter().any(|bin| bin.method == Method::Serial));
 }
 
-/// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it took.
+/// A·B in one shot within `limit` bytes, blocks of C aligned to so many bytes; how many bands it
+/// took.
 fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64>) -> Result<usize> {
     let device = test_device();
     let want = reference::multiply(a, b)?;
@@ -55,7 +56,8 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     Ok(counts.bands)
 }
 
-/// A with a dense row, which makes runs that are cut; B with columns from none to thousands of products.
+/// A with a dense row, which makes runs that are cut; B with columns from none to thousands of
+/// products.
 fn operands(left: BlockShape, right: BlockShape) -> Result<(Cbc<f64>, Cbc<f64>)> {
     let n = 1500;
     let dense_row = (0..n).map(|k| (3, k));
