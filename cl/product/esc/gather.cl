@@ -3,7 +3,6 @@
 //
 //   gather_runs  one work-group per TILE products of the sorted expansion
 //   gather_ends  one work-item per column of C, and one more; one per run if some are long
-//   long_pieces  one work-item per run
 //
 //   in      row[products]  tail_flags[tiles * WORDS]  segment_ptr[cols + 1]   as in tail_counts.cl
 //   in out  tail_ptr[tiles + 6]       run ends before each tile, and all of them; the record of
@@ -12,12 +11,9 @@
 //   out     run_end[nnz]              last product of each run
 //   out     c_row_idx[nnz]            its row
 //   out     c_col_ptr[cols + 1]
-//   out     piece[pieces]             of runs longer than LONG_RUN, in any order: run, first
-//                                     product, end, and its part if the run is longer than
-//                                     RUN_PIECE and so is cut; the parts of a run follow one
-//                                     another
-#if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
-#error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
+//   out     piece[pieces]             see cl/product/pieces.cl
+#if !defined(TILE) || !defined(WORD_BITS)
+#error "TILE, WORD_BITS: see src/product/tuning.rs"
 #endif
 #define WORDS (TILE / WORD_BITS)
 #define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // neighbouring words of an item
@@ -63,36 +59,6 @@ KERNEL gather_runs(global const uint* row, global const uint* tail_flags, global
         }
     }
 #endif
-}
-
-// Cuts the long runs of a work-group, one run per item. Places are counted in local memory first,
-// so that one item reserves them for all.
-void cut_runs(global const uint* run_end, global uint4* piece, global uint* made, uint run, uint runs, local uint* of_group)
-{
-    if (get_local_id(0) == 0)
-        of_group[0] = of_group[1] = 0;
-    GROUP_BARRIER;
-    const uint begin = run > 0 && run < runs ? run_end[run - 1] + 1 : 0, end = run < runs ? run_end[run] + 1 : 0;
-    const uint cuts = end - begin > LONG_RUN ? (end - begin + RUN_PIECE - 1) / RUN_PIECE : 0;
-    uint number = cuts > 0 ? atomic_add(&of_group[0], cuts) : 0;
-    uint part = cuts > 1 ? atomic_add(&of_group[1], cuts) : 0;
-    GROUP_BARRIER;
-    if (get_local_id(0) == 0 && of_group[0] > 0) {
-        of_group[0] = atomic_add(&made[0], of_group[0]);
-        of_group[1] = of_group[1] > 0 ? atomic_add(&made[1], of_group[1]) : 0;
-    }
-    GROUP_BARRIER;
-    number += of_group[0];
-    part += of_group[1];
-    for (uint i = 0; i < cuts; ++i)
-        piece[number + i] = (uint4)(run, begin + i * RUN_PIECE, min(begin + (i + 1) * RUN_PIECE, end), cuts > 1 ? part + i : 0xffffffffu);
-}
-
-// Cuts runs that were not found by gather_runs: those of a mask.
-KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* made, uint nnz)
-{
-    local uint of_group[2];
-    cut_runs(run_end, piece, made, get_global_id(0), nnz, of_group);
 }
 
 KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, global uint* tail_ptr, global uint* c_col_ptr,

@@ -1,28 +1,34 @@
-// masked: the products that fall on the places of a mask, place by place, in ascending k.               host: src/product/masked/mod.rs
+// masked: the products that fall on the places of a mask, place by place, in ascending k.
+//                                  host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
-// A place (i, j) has a product for every k that row i of A and column j of B share. A probe is one entry of the shorter of the two; it
-// hits where the longer has the same k. Probes are shared out one by one, whatever places they belong to, so that the load is balanced by
-// construction. A place without probes gets one, which misses: so each place has a last one.
+// A place (i, j) has a product for every k that row i of A and column j of B share. A probe is one
+// entry of the shorter of the two; it hits if the longer has the same k. Probes are shared out one
+// by one, whatever places they belong to, so that the load is balanced by construction. A place
+// without probes gets one, which misses: so each place has a last one.
 //
 //   mask_probes   one work-item per place, and one more
 //   mask_bands    one work-item per band, and one more
-//   count_hits, write_hits    one work-group per TILE probes, TILE / GROUP_SIZE consecutive ones per work-item
-//   mask_record   one work-item per place
+//   count_hits    one work-group per TILE probes, TILE / GROUP_SIZE consecutive ones per work-item
+//   mask_record   one work-item per place of the band
+//   write_hits    as count_hits
 //
-//   in   a_t_col_ptr[rows + 1]  a_t_row_idx[a_nnz]    columns of Aᵀ, the rows of A: the k of their entries, ascending
-//   in   b_col_ptr[cols + 1]  b_row_idx[b_nnz]        columns of B, the same
-//   in   a_source[a_nnz]  b_source[b_nnz]             stored entry behind each, read where A_MOVED or B_MOVED
+//   in   a_t_col_ptr[rows + 1]  a_t_row_idx[a_nnz]    columns of Aᵀ: the k of row i of A, ascending
+//   in   b_col_ptr[cols + 1]  b_row_idx[b_nnz]        columns of B: the k of column j, ascending
+//   in   a_operand[a_nnz]  b_operand[b_nnz]           see cl/product/payload.cl
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]    the mask
-//   out  mask_col[nnz]           column of each place
-//   out  probe_ptr[nnz + 1]      probes of each place; after an exclusive scan, of all places before it
-//   out  band[2 * bands + 2]     where each band begins: at the first place that begins so many shares of probes on; and at which probe
-//   out  hits[items + 1]         hits of each item, at the end 0; to be scanned
-//   out  pair[hits of the band]  operands of each hit
-//   out  run_end[entries]        last hit of each place of the band, of the place before it where it has none, 0xffffffff for none at all
-//   out  record[3]               longest run; pieces of the runs longer than LONG_RUN, and how many are parts of a run longer than RUN_PIECE;
-//                                zero before
-#if !defined(TILE) || !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_MOVED) || !defined(B_MOVED)
-#error "TILE, LONG_RUN, RUN_PIECE: see src/product/tuning.rs; A_MOVED, B_MOVED: see src/product/masked/mod.rs"
+//   out  mask_col[nnz]        column of each place
+//   out  probe_ptr[nnz + 1]   probes of each place, at the end 0; to be scanned
+//   out  band[2 * bands + 2]  where each band begins: at the first place that begins so many shares
+//                             of probes on; and at which probe
+//   out  hits[items + 1]      hits of each work-item, at the end 0; to be scanned
+//   out  place_hits[places]   hits up to the end of each place, of the item that has its last probe
+//   out  record[6]            hits; the longest run; pieces of the runs longer than LONG_RUN; how
+//                             many of them are parts of a run longer than RUN_PIECE; two words
+//                             for long_pieces.cl. Zeros before.
+//   out  payload[hits]        the products, place after place
+//   out  run_end[places]      last hit of each place and of those before it; 0xffffffff if none
+#if !defined(TILE) || !defined(LONG_RUN) || !defined(RUN_PIECE)
+#error "TILE, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 #define ITEMS (TILE / GROUP_SIZE)
 
@@ -38,7 +44,7 @@ KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr,
         probe_ptr[place] = 0; // becomes their number
 }
 
-// The first of places first to end whose probes begin at or behind `probe`; end if none does.
+// The first place in first <= place < end whose probes begin at or behind `probe`, else end.
 uint place_from(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (first < end) {
@@ -51,7 +57,8 @@ uint place_from(global const ulong* probe_ptr, uint first, uint end, ulong probe
     return first;
 }
 
-// The last place in first <= place < end whose probes begin at or before `probe`; those of `first` do.
+// The last place in first <= place < end whose probes begin at or before `probe`; those of `first`
+// do.
 uint place_of(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (end - first > 1) {
@@ -74,9 +81,10 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
     band[2 * i + 1] = probe_ptr[place];
 }
 
-// Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins. Everything before `*from` in the longer of the two
-// is below the k of the probe, and the next of the place may begin where this one ends: looked for in strides that double, then by
-// bisection, so that lines of like lengths are merged and a short one skips through a long one.
+// Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins.
+// Everything before `*from` in the longer of the two is below the k of the probe, and the next
+// probe of the place may begin where this one ends. k is looked for in strides that double, then by
+// bisection: lines of like lengths are merged, and a short one skips through a long one.
 bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
              global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {
@@ -104,8 +112,9 @@ bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, glo
     return first < count && other[first] == k;
 }
 
-// Does WITH for each probe of a work-item, told the place, the first probe of the next place, whether it is a hit, and the pair it joins; only
-// while SOME may hit are they looked up. A band is `places` places from `first_place` on, of `probes` probes in all.
+// Does WITH for each probe of a work-item. It knows the place, the first probe of the next place,
+// whether the probe is a hit, and the pair it joins; probes are looked up only while SOME. A band
+// is `places` places from `first_place` on, of `probes` probes in all.
 #define FOR_PROBES(SOME, WITH)                                                                                        \
     local uint bounds[2];                                                                                             \
     const uint item = get_local_id(0), start = get_group_id(0) * TILE, count = min((uint)TILE, probes - start);       \
@@ -133,41 +142,30 @@ bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, glo
 
 KERNEL count_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
                   global const uint* b_row_idx, global const uint* mask_row_idx, global const uint* mask_col,
-                  global const ulong* probe_ptr, global uint* hits, uint first_place, uint places, uint probes)
+                  global const ulong* probe_ptr, global uint* hits, global uint* place_hits, uint first_place,
+                  uint places, uint probes)
 {
     uint found = 0;
-    FOR_PROBES(true, found += hit)
+    FOR_PROBES(
+        true,
+        found += hit;
+        if (probe + 1 == next_probe) place_hits[place - first_place] = found)
     hits[get_global_id(0)] = found;
     if (get_global_id(0) == get_global_size(0) - 1)
         hits[get_global_id(0) + 1] = 0; // becomes their number
 }
 
-#if A_MOVED
-#define A_SOURCE(entry) a_source[entry]
-#else
-#define A_SOURCE(entry) (entry)
-#endif
-#if B_MOVED
-#define B_SOURCE(entry) b_source[entry]
-#else
-#define B_SOURCE(entry) (entry)
-#endif
-
-KERNEL write_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* a_source,
-                  global const uint* b_col_ptr, global const uint* b_row_idx, global const uint* b_source,
-                  global const uint* mask_row_idx, global const uint* mask_col, global const ulong* probe_ptr,
-                  global const uint* hits, global uint2* pair, global uint* run_end, uint first_place, uint places,
-                  uint probes)
+// Hits of the band up to the end of a place: of the items before the one that has its last probe,
+// and of that one.
+uint hits_until(global const ulong* probe_ptr, global const uint* hits, global const uint* place_hits, uint first_place,
+                uint place)
 {
-    const uint to_end = hits[get_global_id(0) + 1];
-    uint to = hits[get_global_id(0)];
-    FOR_PROBES(
-        to < to_end,
-        if (hit) pair[to++] = (uint2)(A_SOURCE(joined.x), B_SOURCE(joined.y));
-        if (probe + 1 == next_probe) run_end[place - first_place] = to - 1)
+    const uint last_probe = (uint)(probe_ptr[first_place + place + 1] - probe_ptr[first_place]) - 1;
+    return hits[last_probe / ITEMS] + place_hits[place];
 }
 
-KERNEL mask_record(global const uint* run_end, global uint* record, uint places)
+KERNEL mask_record(global const ulong* probe_ptr, global const uint* hits, global const uint* place_hits,
+                   global uint* record, uint first_place, uint places)
 {
     local uint of_group[3];
     const uint item = get_local_id(0), place = get_global_id(0);
@@ -175,8 +173,11 @@ KERNEL mask_record(global const uint* run_end, global uint* record, uint places)
         of_group[0] = of_group[1] = of_group[2] = 0;
     GROUP_BARRIER;
     if (place < places) {
-        const uint length = run_end[place] - (place > 0 ? run_end[place - 1] : 0xffffffffu);
+        const uint end = hits_until(probe_ptr, hits, place_hits, first_place, place);
+        const uint length = end - (place > 0 ? hits_until(probe_ptr, hits, place_hits, first_place, place - 1) : 0);
         const uint cuts = (length + RUN_PIECE - 1) / RUN_PIECE;
+        if (place == places - 1)
+            record[0] = end;
         atomic_max(&of_group[0], length);
         if (length > LONG_RUN)
             atomic_add(&of_group[1], cuts);
@@ -186,8 +187,22 @@ KERNEL mask_record(global const uint* run_end, global uint* record, uint places)
     GROUP_BARRIER;
     // Sums and maxima of integers: the order of the groups does not show.
     if (item == 0 && of_group[0] > 0) {
-        atomic_max(&record[0], of_group[0]);
-        atomic_add(&record[1], of_group[1]);
-        atomic_add(&record[2], of_group[2]);
+        atomic_max(&record[1], of_group[0]);
+        atomic_add(&record[2], of_group[1]);
+        atomic_add(&record[3], of_group[2]);
     }
+}
+
+KERNEL write_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const OPERAND* a_operand,
+                  global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
+                  global const uint* mask_row_idx, global const uint* mask_col, global const ulong* probe_ptr,
+                  global const uint* hits, global PAYLOAD* payload, global uint* run_end, uint first_place,
+                  uint places, uint probes)
+{
+    const uint to_end = hits[get_global_id(0) + 1];
+    uint to = hits[get_global_id(0)];
+    FOR_PROBES(
+        to < to_end,
+        if (hit) payload[to++] = MAKE(joined.x, joined.y);
+        if (probe + 1 == next_probe) run_end[place - first_place] = to - 1)
 }

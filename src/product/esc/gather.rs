@@ -3,7 +3,7 @@
 //!
 //! It runs before stage 5, because the sums need the ends of runs and are then written to their
 //! places in C. This is the fusion that the paper suggests at the end of "Implementation". Kernels:
-//! `cl/product/esc/gather.cl`.
+//! `cl/product/esc/gather.cl`; the cuts `cl/product/pieces.cl`.
 use super::tail_counts::Tails;
 use crate::{
     Result,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 kernel! {
-    struct GatherRuns = "gather_runs" in "product/esc/gather.cl" {
+    struct GatherRuns = "gather_runs" in "product/pieces.cl", "product/esc/gather.cl" {
         row: In<u32>,
         tail_flags: In<u32>,
         tail_ptr: In<u32>,
@@ -30,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct GatherEnds = "gather_ends" in "product/esc/gather.cl" {
+    struct GatherEnds = "gather_ends" in "product/pieces.cl", "product/esc/gather.cl" {
         segment_ptr: In<u32>,
         run_end: In<u32>,
         tail_ptr: InOut<u32>,

@@ -1,13 +1,18 @@
 //! The pairs on each place, with the tunings of other devices, in any number of bands.
-use super::*;
-use crate::product::Scaling;
+use super::{bands::MAX_PROBES, *};
 use crate::{
     BlockShape, Csc, Pattern,
     device::test_device,
     generate,
     matrix::Matrix,
-    product::esc::tests::{Case, edge_cases, few_cases, tunings},
-    resident::DeviceCbc,
+    product::{
+        Scaling,
+        esc::tests::{Case, edge_cases, few_cases, tunings},
+        planned::PlannedProduct,
+        problem::FactorPattern,
+        tuning::BlockTuning,
+    },
+    resident::{DeviceCbc, PatternArrays},
 };
 
 /// The operands that meet on each place of the mask, and where its run ends.
@@ -34,23 +39,53 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
         Ok(FactorPattern { pattern, shape: BlockShape::SCALAR, transposed })
     };
     let (a_factor, b_factor) = (factor(a, false)?, factor(b, false)?);
+    let reads = work.read_backs();
     let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_factor, &b_factor), &mask, tuning, most)?;
+    // The probes, where bands end if there are several, and the record of each band.
+    let bands = planned.bands.len() as u32;
+    assert_eq!(work.read_backs() - reads, bands + u32::from(bands > 0) + u32::from(bands > 1));
     let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
     for band in &planned.bands {
         assert_eq!(band.first as usize, found_ends.len());
-        let (before, mut begin) = (found.len() as u32, 0);
-        for end in band.run_end.download(work)? {
+        let (before, mut begin, mut pieces) = (found.len() as u32, 0, Vec::new());
+        for (run, end) in band.run_end.download(work)?.into_iter().enumerate() {
             let next = end.wrapping_add(1);
             longest = longest.max(next - begin);
+            if next - begin > tuning.long_run() as u32 {
+                pieces.extend((begin..next).step_by(RUN_PIECE).map(|first| (run as u32, first, next)));
+            }
             begin = next;
             found_ends.push(end.wrapping_add(before));
         }
+        check_pieces(band.pieces.download(work)?, &pieces);
         found.extend(band.pairs.download(work)?);
     }
     assert_eq!(found, pairs);
     assert_eq!(found_ends, ends);
     assert_eq!((planned.products, planned.longest_run), (pairs.len() as u64, longest));
     Ok(planned.bands.len())
+}
+
+/// `pieces` are these in some order: the run of each, its first product, and where the run ends. Those
+/// of a run that is cut are parts, numbered one after another.
+fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
+    pieces.sort_by_key(|piece| (piece.run, piece.begin));
+    assert_eq!(pieces.len(), want.len());
+    let mut parts = Vec::new();
+    for (i, (piece, &(run, begin, end))) in pieces.iter().zip(want).enumerate() {
+        assert_eq!((piece.run, piece.begin, piece.end), (run, begin, end.min(begin + RUN_PIECE as u32)));
+        let is_first = i == 0 || pieces[i - 1].run != run;
+        match (is_first, end - begin > RUN_PIECE as u32) {
+            (true, false) => assert_eq!(piece.part, u32::MAX),
+            (true, true) => parts.push(piece.part),
+            (false, _) => {
+                parts.push(piece.part);
+                assert_eq!(piece.part, pieces[i - 1].part + 1);
+            }
+        }
+    }
+    parts.sort_unstable();
+    assert!(parts.iter().enumerate().all(|(i, &part)| part == i as u32), "{parts:?}");
 }
 
 fn agrees(cases: Vec<Case>) -> Result<()> {
@@ -89,6 +124,28 @@ fn bands_change_nothing() -> Result<()> {
             bands.push(check(&work, &a, &b, mask.pattern(), &tuning, most)?);
         }
         assert!(bands[0] == 1 && bands.windows(2).all(|pair| pair[0] < pair[1]), "{bands:?}");
+    }
+    Ok(())
+}
+
+/// Runs of 1, 7, 8 and thousands of products, with and without pieces.
+#[test]
+fn long_runs_are_cut() -> Result<()> {
+    let work = Work::new(&test_device(), None);
+    let inner = 3 * RUN_PIECE + 5;
+    let lengths = [1, 7, 8, RUN_PIECE, RUN_PIECE + 1, inner];
+    let lines = || lengths.iter().enumerate().flat_map(|(i, &length)| (0..length).map(move |k| (i, k)));
+    let a = Csc::from_triplets(lengths.len(), inner, lines().map(|(i, k)| (i, k, 1.0)))?;
+    let b = a.transpose();
+    let places = (0..lengths.len()).flat_map(|i| [(i, i, 1.0), (i, 5, 1.0)]);
+    let mask = Csc::from_triplets(lengths.len(), lengths.len(), places)?;
+    for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
+        for long_run in [0, 7, RUN_PIECE] {
+            let blocks = BlockTuning { long_run, ..tuning.blocks };
+            let tuning = Tuning { blocks, ..tuning.clone() };
+            check(&work, &a, &b, mask.pattern(), &tuning, MAX_PROBES)?;
+            check(&work, &a, &b, mask.pattern(), &tuning, 2 * inner as u64)?;
+        }
     }
     Ok(())
 }

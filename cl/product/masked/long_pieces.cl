@@ -1,0 +1,11 @@
+// long_pieces: one work-item per place of a mask cuts its run if it is long.
+//                                                           host: src/product/masked/mod.rs
+//
+//   run_end, piece      see cl/product/pieces.cl
+//   in out  record[6]   see masked.cl; the last two words count pieces and parts, zeros before
+
+KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* record, uint runs)
+{
+    local uint of_group[2];
+    cut_runs(run_end, piece, record + 4, get_global_id(0), runs, of_group);
+}

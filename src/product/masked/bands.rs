@@ -1,0 +1,126 @@
+//! The probes of a mask, and its places in bands of so many. Kernels:
+//! `cl/product/masked/masked.cl`.
+use crate::{
+    Error, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
+    primitives::scan::{Scan, ScanTuning},
+    product::problem::Factors,
+    resident::{InPattern, PatternArrays},
+};
+
+kernel! {
+    struct MaskProbes = "mask_probes" in "product/payload.cl", "product/masked/masked.cl" {
+        a_t_col_ptr: In<u32>,
+        b_col_ptr: In<u32>,
+        mask: InPattern,
+        mask_col: Out<u32>,
+        probe_ptr: Out<u64>,
+        cols: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct MaskBands = "mask_bands" in "product/payload.cl", "product/masked/masked.cl" {
+        probe_ptr: In<u64>,
+        band: Out<u64>,
+        share: u64,
+        bands: u32,
+        nnz: u32,
+    }
+}
+
+/// Most probes of a band: offsets are 32 bits, of which one is left so that sums of two cannot
+/// wrap.
+pub(super) const MAX_PROBES: u64 = (1 << 31) - 1;
+
+/// The kernels that count probes and cut bands.
+pub(super) struct MaskAnalyser {
+    probes: Kernel<MaskProbes<'static>>,
+    bands: Kernel<MaskBands<'static>>,
+    scan: Scan<u64>,
+    group_size: usize,
+}
+
+/// A mask, and the probes of its places.
+pub(super) struct ProbedMask<'a> {
+    pub row_idx: &'a Buffer<u32>,
+    /// Column of each place.
+    pub col: Buffer<u32>,
+    /// Probes of all places before each; one more, all of them.
+    pub probe_ptr: Buffer<u64>,
+}
+
+/// Places of the mask that are taken at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Band {
+    pub first: u32,
+    pub places: u32,
+    pub probes: u32,
+}
+
+impl MaskAnalyser {
+    /// `options` are those of the method, so that all its kernels are one program.
+    pub fn new(device: &Device, options: &Options, scan: ScanTuning, group_size: usize) -> Result<Self> {
+        Ok(Self {
+            probes: Kernel::new(device, options)?,
+            bands: Kernel::new(device, options)?,
+            scan: Scan::new(device, scan)?,
+            group_size,
+        })
+    }
+
+    /// Counts the probes of each place. A of `factors` is Aᵀ. Reads nothing back.
+    pub fn run<'a>(&self, work: &Work, factors: Factors<'_, u32>, mask: &'a PatternArrays) -> Result<ProbedMask<'a>> {
+        work.stage("setup");
+        let nnz = mask.nnz();
+        let (mut col, mut probe_ptr) = (work.buffer(nnz)?, work.buffer(nnz + 1)?);
+        let args = MaskProbes {
+            a_t_col_ptr: &factors.a.col_ptr,
+            b_col_ptr: &factors.b.col_ptr,
+            mask,
+            mask_col: &mut col,
+            probe_ptr: &mut probe_ptr,
+            cols: mask.ncols as u32,
+            nnz: nnz as u32,
+        };
+        self.probes.launch(work, Grid::items(nnz + 1, self.group_size), args)?;
+        self.scan.run(work, &mut probe_ptr)?;
+        Ok(ProbedMask { row_idx: &mask.row_idx, col, probe_ptr })
+    }
+
+    /// The places in bands of `most` probes, more only if a place alone has half as many. One read,
+    /// one more if there are several bands.
+    pub fn cut(&self, work: &Work, mask: &ProbedMask<'_>, most: u64) -> Result<Vec<Band>> {
+        let (probe_ptr, nnz) = (&mask.probe_ptr, mask.row_idx.len() as u32);
+        if nnz == 0 {
+            return Ok(Vec::new());
+        }
+        let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
+        if probes <= most {
+            return Ok(vec![Band { first: 0, places: nnz, probes: probes as u32 }]);
+        }
+        // A band has less than a share and the probes of its last place.
+        let share = most.div_ceil(2).max(1);
+        let bands = probes.div_ceil(share);
+        let mut band = work.buffer(2 * bands as usize + 2)?;
+        let grid = Grid::items(bands as usize + 1, self.group_size);
+        let args = MaskBands { probe_ptr, band: &mut band, share, bands: bands as u32, nnz };
+        self.bands.launch(work, grid, args)?;
+        let mut cut = Vec::new();
+        for ends in band.download(work)?.windows(4).step_by(2) {
+            let places = at_most("place at which a band ends", ends[2], nnz.into())?.checked_sub(ends[0]);
+            let (Some(places), Some(probes)) = (places, ends[3].checked_sub(ends[1])) else {
+                return Err(Error::Contradiction(format!("bands of a mask that end before they begin: {ends:?}")));
+            };
+            if probes > MAX_PROBES {
+                let what = "number of entries looked up for one place of the mask and those before it in its band";
+                return Err(Error::TooLarge { what, value: probes, limit: MAX_PROBES });
+            }
+            if places > 0 {
+                cut.push(Band { first: ends[0] as u32, places: places as u32, probes: probes as u32 });
+            }
+        }
+        Ok(cut)
+    }
+}
