@@ -9,11 +9,11 @@
 mod median;
 
 use blockmul::{
-    BlockShape, Cbc, Device,
+    BlockShape, Cbc, Device, Planned,
     element::Real,
     generate::{self, Values},
     reference,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use median::median;
 use nalgebra::DMatrix;
@@ -75,34 +75,36 @@ fn measure<T: Real>(device: &Device, (u, w, v): (&Cbc<T>, &Cbc<T>, &Cbc<T>), che
     let (b_c, b_p) = (ones(u.scalar_rows()), ones(v.scalar_rows()));
     let (du, dw, dv) = (device.upload(u)?, device.upload(w)?, device.upload(v)?);
     let (dc, dp) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
-    let mut schur = Schur::<T>::new(&du.pattern(), &dw.pattern(), &dv.pattern())?;
+    let plan = Elimination::formed(&du.pattern(), &dw.pattern(), &dv.pattern())?;
+    let mut reduced = plan.output()?;
     let damping = Damping::Marquardt(1e-4);
+    let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping };
     let mut x_p = device.zero_vector(b_p.len())?;
-    schur.execute(&du, &dw, &dv, &dc, &dp, damping)?;
-    schur.back_substitute(&dc, &mut x_p)?;
+    plan.execute(equations, &mut reduced)?;
+    plan.back_substitute(&reduced, &dc, &mut x_p)?;
     if check {
         let want = reference::schur(u, w, v, &b_c, &b_p, damping)?;
         let bits = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
-        assert!(bits(schur.s()?.download()?.values()) == bits(want.s.values()), "S is not the reference's");
-        assert!(bits(&schur.rhs()?.download()?) == bits(&want.rhs), "r is not the reference's");
+        assert!(bits(reduced.s()?.download()?.values()) == bits(want.s.values()), "S is not the reference's");
+        assert!(bits(&reduced.rhs()?.download()?) == bits(&want.rhs), "r is not the reference's");
         assert!(bits(&x_p.download()?) == bits(&want.back_substitute(&b_c)?), "x_p is not the reference's");
     }
     let (mut total, mut back, mut stages) = (vec![], vec![], vec![vec![]; 5]);
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        schur.execute(&du, &dw, &dv, &dc, &dp, damping)?;
+        plan.execute(equations, &mut reduced)?;
         device.finish()?;
         total.push(start.elapsed().as_secs_f64() * 1e3);
-        schur.check()?;
+        reduced.check()?;
         let start = Instant::now();
-        schur.back_substitute(&dc, &mut x_p)?;
+        plan.back_substitute(&reduced, &dc, &mut x_p)?;
         device.finish()?;
         back.push(start.elapsed().as_secs_f64() * 1e3);
-        let times = schur.execute_with_stages([&du, &dw, &dv], [&dc, &dp], damping)?;
+        let times = plan.execute_with_report(equations, &mut reduced)?.stages;
         times.iter().zip(&mut stages).for_each(|(time, all)| all.push(time.ms.unwrap_or(f64::NAN)));
     }
     print!("{:<20} {:>5} {:>4}", format!("{} x {}", u.ncols(), v.ncols()), w.shape().to_string(), T::NAME);
-    print!(" {:>9} {:>8} {:>8.3}", schur.products(), schur.pattern().nnz(), median(total));
+    print!(" {:>9} {:>8} {:>8.3}", plan.cost().products, plan.pattern().nnz(), median(total));
     stages.into_iter().for_each(|times| print!(" {:>8.3}", median(times)));
     println!(" {:>8.3}", median(back));
     Ok(())

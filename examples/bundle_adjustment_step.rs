@@ -4,7 +4,7 @@ use blockmul::{
     Cbc, Device, Part, Planned, Product, generate,
     plan::{Accum, Apply, Scalars},
     product::GramParts,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 
 fn main() -> blockmul::Result<()> {
@@ -24,8 +24,9 @@ fn main() -> blockmul::Result<()> {
     let (to_b_c, to_b_p) = (Apply::transposed(&j_c.pattern())?, Apply::transposed(&j_p.pattern())?);
     let (mut b_c, mut b_p) = (to_b_c.output()?, to_b_p.output()?);
     let of = |row, col| h.get(row, col).unwrap().pattern();
-    let mut schur = Schur::<f64>::new(&of(0, 0), &of(0, 1), &of(1, 1))?;
-    let lower = Scalars::<Cbc<f64>>::lower(schur.pattern())?;
+    let elimination = Elimination::formed(&of(0, 0), &of(0, 1), &of(1, 1))?;
+    let mut reduced = elimination.output()?;
+    let lower = Scalars::<Cbc<f64>>::lower(elimination.pattern())?;
     let mut scalars = lower.output()?;
 
     // Values, in each iteration.
@@ -33,11 +34,14 @@ fn main() -> blockmul::Result<()> {
     to_b_c.execute((j_c, &residuals), Accum::into(&mut b_c).alpha(-1.0))?;
     to_b_p.execute((j_p, &residuals), Accum::into(&mut b_p).alpha(-1.0))?;
     let (u, w, v) = (h.get(0, 0).unwrap(), h.get(0, 1).unwrap(), h.get(1, 1).unwrap());
-    schur.execute(u, w, v, &b_c, &b_p, Damping::Marquardt(1e-4))?;
-    lower.execute(schur.s()?, &mut scalars)?;
-    println!("S: {} scalars on and below the diagonal, {} block products", scalars.len(), schur.products());
+    let equations = NormalEquations { u, w, v, b_c: &b_c, b_p: &b_p, damping: Damping::Marquardt(1e-4) };
+    elimination.execute(equations, &mut reduced)?;
+    lower.execute(reduced.s()?, &mut scalars)?;
+    let products = elimination.cost().products;
+    println!("S: {} scalars on and below the diagonal, {products} block products", scalars.len());
 
-    let x_c = device.zero_vector(b_c.len())?; // solve S·x_c = schur.rhs() here, for example by faer
+    let x_c = device.zero_vector(b_c.len())?; // solve S·x_c = reduced.rhs() here, for example by faer
     let mut x_p = device.zero_vector(b_p.len())?;
-    schur.back_substitute(&x_c, &mut x_p)
+    elimination.back_substitute(&reduced, &x_c, &mut x_p)?;
+    Ok(())
 }

@@ -74,8 +74,8 @@
 //!
 //! Everything that is prepared in this way implements [`Planned`]:
 //!
-//! * [`solver::Schur`] forms the reduced system of a bundle adjustment; [`solver::ImplicitSchur`]
-//!   applies it without forming it.
+//! * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
+//!   formed, or only applied.
 //! * [`plan::Apply`] computes A·x.
 //! * [`plan::Norms`] and [`plan::Diagonal`] compute what scaling and preconditioning need.
 //! * [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] make matrices of another structure.
@@ -161,7 +161,7 @@ pub use primitives::bench as primitives_bench;
 pub use product::{Method, Plan, Product, multiply};
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
 
-pub(crate) use device::{DeviceInfo, DeviceKind, Marker, StageTime};
+pub(crate) use device::{DeviceInfo, DeviceKind, Marker};
 pub(crate) use element::{Arithmetic, Field, OperandPair, Real, Semiring, Word};
 pub(crate) use groups::{BlockGroups, DeviceGroups, Group};
 pub(crate) use host::Progress;

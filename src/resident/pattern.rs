@@ -67,15 +67,20 @@ impl DevicePattern {
 
     /// Refuses a matrix, called `name`, that has another pattern. Every plan calls this.
     pub(crate) fn check<T: Element>(&self, name: &str, matrix: &DeviceCbc<T>) -> Result<()> {
-        let same_device = matrix.device.same_as(self.device());
-        if same_device && matrix.shape == self.array_shape && self.arrays.same_as(&matrix.pattern)? {
+        let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
+        self.check_same(name, &Self { arrays, array_shape, row_major })
+    }
+
+    /// Refuses another pattern, that of a matrix called `name`.
+    pub(crate) fn check_same(&self, name: &str, other: &Self) -> Result<()> {
+        let same_device = other.device().same_as(self.device());
+        if same_device && other.array_shape == self.array_shape && self.arrays.same_as(&other.arrays)? {
             return Ok(());
         }
-        let other = Self { arrays: matrix.pattern.clone(), array_shape: matrix.shape, row_major: self.row_major };
         let difference = match same_device {
-            true => self.difference(&other)?,
+            true => self.difference(other)?,
             false => PatternDifference::Device {
-                found: matrix.device.info().name.clone(),
+                found: other.device().info().name.clone(),
                 expected: self.device().info().name.clone(),
             },
         };

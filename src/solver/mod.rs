@@ -5,4 +5,4 @@ pub mod least_squares;
 pub mod problem;
 pub(crate) mod schur;
 
-pub use schur::{Damping, ImplicitSchur, Schur};
+pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced};

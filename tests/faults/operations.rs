@@ -4,7 +4,7 @@ use blockmul::{
     generate::{self, Random, Values},
     matrix::Pattern,
     multiply,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use std::{path::Path, process::ExitCode};
 
@@ -103,9 +103,11 @@ fn complement(device: &Device) -> Result<Vec<f64>> {
     let mut random = Random::new(1);
     let mut vector = |len| device.upload_vector(&(0..len).map(|_| random.unit()).collect::<Vec<f64>>());
     let (b_c, b_p, x_c) = (vector(9 * cameras)?, vector(3 * points)?, vector(9 * cameras)?);
-    let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-    schur.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(1e-3))?;
+    let plan = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+    let mut reduced = plan.output()?;
+    let damping = Damping::Marquardt(1e-3);
+    plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping }, &mut reduced)?;
     let mut x_p = device.zero_vector(3 * points)?;
-    schur.back_substitute(&x_c, &mut x_p)?;
-    Ok([schur.s()?.download()?.values(), &schur.rhs()?.download()?, &x_p.download()?].concat())
+    plan.back_substitute(&reduced, &x_c, &mut x_p)?;
+    Ok([reduced.s()?.download()?.values(), &reduced.rhs()?.download()?, &x_p.download()?].concat())
 }

@@ -5,7 +5,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Device, Matrix, Planned, Product,
     generate::{self, Random, Values},
     multiply, reference,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use std::{
     error::Error,
@@ -143,9 +143,11 @@ fn complement(device: &Device, random: &mut Random, points: usize, verified: boo
     let (u, v) = (device.upload(&diagonal(cameras, 6, 100.0)?)?, device.upload(&diagonal(points, 3, 4.0)?)?);
     let on_device = device.upload(&w)?;
     let (b_c, b_p) = (device.zero_vector(6 * cameras)?, device.zero_vector(3 * points)?);
-    let mut schur = Schur::new(&u.pattern(), &on_device.pattern(), &v.pattern())?;
-    schur.execute(&u, &on_device, &v, &b_c, &b_p, Damping::Marquardt(0.0))?;
-    let s = schur.s()?.download()?;
+    let plan = Elimination::formed(&u.pattern(), &on_device.pattern(), &v.pattern())?;
+    let mut reduced = plan.output()?;
+    let damping = Damping::Marquardt(0.0);
+    plan.execute(NormalEquations { u: &u, w: &on_device, v: &v, b_c: &b_c, b_p: &b_p, damping }, &mut reduced)?;
+    let s = reduced.s()?.download()?;
     if verified {
         let square = reference::multiply(&w, &w.transpose())?.to_dense();
         let expected = |i: usize, j: usize| if i == j { 100.0 } else { 0.0 } - square[(i, j)] / 4.0;

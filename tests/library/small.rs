@@ -6,7 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Part, Planned, Product, Result, matrix,
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars},
     reference,
-    solver::{Damping, ImplicitSchur, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use half::f16;
 use nalgebra::DMatrix;
@@ -257,15 +257,19 @@ fn points_are_eliminated() -> Result<()> {
         let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
         let (b_c, b_p) = (device().upload_vector(&x)?, device().upload_vector(&b_p)?);
         let (mut x_p, mut y) = (device().zero_vector(points * p)?, device().zero_vector(4 * c)?);
-        let mut formed = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        formed.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
-        equal(&formed.s()?.download()?, &want.s, "S");
-        formed.back_substitute(&b_c, &mut x_p)?;
-        assert_eq!((formed.rhs()?.download()?, x_p.download()?), (want.rhs.clone(), want.back_substitute(&x)?));
-        let mut implicit = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        implicit.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
-        equal(&implicit.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
-        implicit.multiply(&b_c, &mut y)?;
+        let damping = Damping::Marquardt(0.5);
+        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+        let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let mut reduced = formed.output()?;
+        formed.execute(equations, &mut reduced)?;
+        equal(&reduced.s()?.download()?, &want.s, "S");
+        formed.back_substitute(&reduced, &b_c, &mut x_p)?;
+        assert_eq!((reduced.rhs()?.download()?, x_p.download()?), (want.rhs.clone(), want.back_substitute(&x)?));
+        let implicit = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let mut reduced = implicit.output()?;
+        implicit.execute(equations, &mut reduced)?;
+        equal(&reduced.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
+        implicit.multiply(&reduced, &b_c, &mut y)?;
 
         let lower = want.s.to_dense();
         let s = DMatrix::from_fn(4 * c, 4 * c, |i, j| if i / c >= j / c { lower[(i, j)] } else { lower[(j, i)] });

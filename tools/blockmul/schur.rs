@@ -7,7 +7,8 @@ use crate::numbers::from_zero;
 use crate::output;
 use crate::places::Overwriting;
 use crate::problem::{Opened, ProblemArgs, StartName, matrices, with_subject};
-use blockmul::solver::{Damping, Schur, least_squares::Clock};
+use blockmul::Planned;
+use blockmul::solver::{Damping, Elimination, Formed, Reduced, least_squares::Clock};
 use std::path::PathBuf;
 
 /// Linearise a least-squares problem at its start, and form S = U - W·V⁻¹·Wᵀ, with points or
@@ -48,22 +49,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let Opened { device, subject, .. } = args.problem.open(StartName::File, &messages)?;
     let normal = with_subject!(subject, |problem, start| Linearized::new(&problem, &start, &device)?.normal);
-    let Some([u, w, v]) = normal.parts() else {
+    let Some(equations) = normal.equations(Damping::Marquardt(args.lambda)) else {
         return Err(Failure::Usage("no points or landmarks are unknown: there is nothing to eliminate".into()));
     };
     let clock = Clock::start(&device);
-    let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-    let execute = |schur: &mut Schur<f64>| -> blockmul::Result<f64> {
+    let plan = Elimination::formed(&equations.u.pattern(), &equations.w.pattern(), &equations.v.pattern())?;
+    let mut reduced = plan.output()?;
+    let execute = |reduced: &mut Reduced<Formed<f64>>| -> blockmul::Result<f64> {
         let clock = Clock::start(&device);
-        schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], Damping::Marquardt(args.lambda))?;
-        schur.check()?;
+        plan.execute(equations, &mut *reduced)?;
+        reduced.check()?;
         device.finish()?;
         Ok(clock.ms())
     };
-    execute(&mut schur)?;
+    execute(&mut reduced)?;
     let (plan_ms, kernels_ms) = (clock.ms(), clock.kernels_ms());
-    let execution_ms = execute(&mut schur)?;
-    let s = schur.s()?;
+    let execution_ms = execute(&mut reduced)?;
+    let s = reduced.s()?;
     let (n, side, stored) = (s.nrows(), s.shape().rows(), s.nnz());
     let whole = 2 * stored - n;
     let text = format!(
@@ -72,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         n * side,
         matrices::describe_blocks(s),
         100.0 * whole as f64 / (n as f64 * n as f64).max(1.0),
-        schur.products()
+        plan.cost().products
     );
     if !args.quiet && !to_stdout {
         messages.pause(|| output::print(&text))?;

@@ -3,14 +3,14 @@
 //! diagonal blocks, inverted on the host, are the preconditioner. All else stays on the device; two
 //! numbers a step are read.
 use super::{
-    linear::{Step, parts},
+    linear::{Step, equations},
     normal::Normal,
 };
 use crate::{
     Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
     apply::Apply,
     events::ms,
-    solver::{Damping, ImplicitSchur},
+    solver::{Elimination, Implicit, NormalEquations, Reduced},
 };
 use nalgebra::DMatrixView;
 use rayon::prelude::*;
@@ -33,7 +33,8 @@ impl Default for Limits {
 }
 
 pub struct Conjugate {
-    schur: ImplicitSchur<f64>,
+    elimination: Elimination<Implicit<f64>>,
+    reduced: Reduced<Implicit<f64>>,
     limits: Limits,
     preconditioner: DeviceMatrix<Cbc<f64>>,
     precondition: Apply<Cbc<f64>>,
@@ -49,15 +50,16 @@ pub struct Conjugate {
 
 impl Conjugate {
     pub fn new(normal: &Normal, limits: Limits) -> Result<Self> {
-        let [u, w, v] = parts(normal);
+        let NormalEquations { u, w, v, .. } = equations(normal, 0.0);
         let (device, n, side) = (normal.device(), u.nrows(), u.shape().rows());
-        let schur = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let elimination = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?;
         let zeros = vec![0.0; n * side * side];
         let diagonal = crate::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
         let preconditioner = device.upload(&Cbc::new(diagonal, u.shape(), zeros)?)?;
         let room = || device.zero_vector(n * side);
         Ok(Self {
-            schur,
+            reduced: elimination.output()?,
+            elimination,
             limits,
             precondition: Apply::new(&preconditioner.pattern())?,
             preconditioner,
@@ -74,9 +76,8 @@ impl Conjugate {
     /// positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
-        let ([u, w, v], b) = (parts(normal), normal.b());
-        self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
-        match self.schur.check() {
+        self.elimination.execute(equations(normal, lambda), &mut self.reduced)?;
+        match self.reduced.check() {
             Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,
         }
@@ -89,7 +90,7 @@ impl Conjugate {
             return Ok(step);
         }
         let clock = Instant::now();
-        self.schur.back_substitute(&self.x, &mut self.eliminated)?;
+        self.elimination.back_substitute(&self.reduced, &self.x, &mut self.eliminated)?;
         step.x = Some(vec![self.x.download()?, self.eliminated.download()?]);
         step.products_ms += ms(clock);
         Ok(step)
@@ -97,7 +98,7 @@ impl Conjugate {
 
     /// Computes the preconditioner; `false` if a block is not positive definite.
     fn invert_diagonal(&mut self) -> Result<bool> {
-        let diagonal = self.schur.diagonal()?.download()?;
+        let diagonal = self.reduced.diagonal()?.download()?;
         let side = diagonal.shape().rows();
         let blocks = diagonal.values().par_chunks(side * side);
         self.preconditioner.write_values_with(|values| {
@@ -116,15 +117,15 @@ impl Conjugate {
     /// Iterates and returns the number of steps; `None` if a direction has no or negative
     /// curvature.
     fn iterate(&mut self) -> Result<Option<u32>> {
-        let Self { schur, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
-        r.copy_from(schur.rhs()?)?;
+        let Self { elimination, reduced, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
+        r.copy_from(reduced.rhs()?)?;
         x.axpby(0.0, r, 0.0)?;
         let enough = limits.tolerance * r.norm()?;
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
         for step in 1..=limits.steps {
-            schur.multiply(p, sp)?;
+            elimination.multiply(reduced, p, sp)?;
             let curvature = p.dot(sp)?;
             if curvature.is_nan() || curvature <= 0.0 {
                 return Ok((rz == 0.0).then_some(step - 1));

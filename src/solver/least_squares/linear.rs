@@ -4,9 +4,9 @@ use super::{
     normal::Normal,
 };
 use crate::{
-    Bsr, Cbc, DeviceMatrix, DeviceVector, Error, Planned, Result,
+    Bsr, Cbc, DeviceVector, Error, Planned, Result,
     events::ms,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, Formed, NormalEquations, Reduced},
     structure::{ScalarMap, Scalars},
 };
 use faer::{
@@ -56,7 +56,7 @@ pub enum Solver {
     /// One group of unknowns: H itself is factored.
     Whole(Box<Whole>),
     /// Two groups: the second is eliminated.
-    Reduced(Box<Reduced>),
+    Eliminated(Box<Eliminated>),
     Conjugate(Box<Conjugate>),
 }
 
@@ -68,7 +68,7 @@ impl Solver {
                 "conjugate gradients are for problems with unknown points or landmarks, which are eliminated".into(),
             )),
             (_, Linear::ConjugateGradients(limits)) => Ok(Self::Conjugate(Box::new(Conjugate::new(normal, limits)?))),
-            (_, Linear::Cholesky) => Ok(Self::Reduced(Box::new(Reduced::new(normal)?))),
+            (_, Linear::Cholesky) => Ok(Self::Eliminated(Box::new(Eliminated::new(normal)?))),
         }
     }
 
@@ -76,7 +76,7 @@ impl Solver {
     pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
-            Self::Reduced(reduced) => reduced.solve(normal, lambda),
+            Self::Eliminated(eliminated) => eliminated.solve(normal, lambda),
             Self::Conjugate(conjugate) => conjugate.solve(normal, lambda),
         }
     }
@@ -138,8 +138,9 @@ impl Whole {
 }
 
 /// The second group of unknowns eliminated, the Schur complement S factored.
-pub struct Reduced {
-    schur: Schur<f64>,
+pub struct Eliminated {
+    elimination: Elimination<Formed<f64>>,
+    reduced: Reduced<Formed<f64>>,
     lower: Scalars<Cbc<f64>>,
     scalars: DeviceVector<f64>,
     values: Vec<f64>,
@@ -147,29 +148,28 @@ pub struct Reduced {
     x: [DeviceVector<f64>; 2],
 }
 
-impl Reduced {
+impl Eliminated {
     fn new(normal: &Normal) -> Result<Self> {
-        let [u, w, v] = parts(normal);
-        let schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        let lower = Scalars::lower(schur.pattern())?;
+        let NormalEquations { u, w, v, .. } = equations(normal, 0.0);
+        let elimination = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let lower = Scalars::lower(elimination.pattern())?;
         let cholesky = Cholesky::new(lower.map())?;
         let room = |group: usize| normal.device().zero_vector(normal.b()[group].len());
         let (scalars, values) = (lower.output()?, vec![0.0; lower.map().nnz()]);
-        Ok(Self { schur, lower, scalars, values, cholesky, x: [room(0)?, room(1)?] })
+        let (reduced, x) = (elimination.output()?, [room(0)?, room(1)?]);
+        Ok(Self { elimination, reduced, lower, scalars, values, cholesky, x })
     }
 
     fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
         let clock = Instant::now();
-        let [u, w, v] = parts(normal);
-        let b = normal.b();
-        self.schur.execute(u, w, v, &b[0], &b[1], Damping::Marquardt(lambda))?;
-        match self.schur.check() {
+        self.elimination.execute(equations(normal, lambda), &mut self.reduced)?;
+        match self.reduced.check() {
             Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
             checked => checked?,
         }
-        self.lower.execute(self.schur.s()?, &mut self.scalars)?;
+        self.lower.execute(self.reduced.s()?, &mut self.scalars)?;
         self.scalars.download_into(&mut self.values)?;
-        let mut x = self.schur.rhs()?.download()?;
+        let mut x = self.reduced.rhs()?.download()?;
         let mut products_ms = ms(clock);
         let clock = Instant::now();
         let solved = self.cholesky.solve(&self.values, &mut x);
@@ -180,14 +180,14 @@ impl Reduced {
         let clock = Instant::now();
         let [first, second] = &mut self.x;
         first.write(&x)?;
-        self.schur.back_substitute(first, second)?;
+        self.elimination.back_substitute(&self.reduced, first, second)?;
         let eliminated = second.download()?;
         products_ms += ms(clock);
         Ok(Step { x: Some(vec![x, eliminated]), products_ms, linear_ms, ..Step::default() })
     }
 }
 
-/// [`Normal::parts`] of a problem with two groups of unknowns.
-pub(super) fn parts(normal: &Normal) -> [&DeviceMatrix<Cbc<f64>>; 3] {
-    normal.parts().expect("two groups of unknowns")
+/// [`Normal::equations`] of a problem with two groups of unknowns, damped by λ·diag H.
+pub(super) fn equations(normal: &Normal, lambda: f64) -> NormalEquations<'_, f64> {
+    normal.equations(Damping::Marquardt(lambda)).expect("two groups of unknowns")
 }

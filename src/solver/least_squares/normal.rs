@@ -6,7 +6,7 @@ use crate::{
     apply::Apply,
     planned::{Accum, Cost},
     product::Inputs,
-    solver::problem::Linearization,
+    solver::{Damping, NormalEquations, problem::Linearization},
     vector::Diagonal,
 };
 
@@ -14,7 +14,7 @@ use crate::{
 ///
 /// With two groups of unknowns H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above
 /// the diagonal. J is row-major, so the same arrays read by columns are U's lower triangle, W, and
-/// V: the operands of [`crate::solver::Schur`].
+/// V: the operands of an [`Elimination`](crate::solver::Elimination).
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
@@ -113,11 +113,18 @@ impl Normal {
         &self.h
     }
 
-    /// The lower triangle of U, W and V by columns, as [`Schur`](crate::solver::Schur) takes them;
-    /// `None` with one group of unknowns.
+    /// The lower triangle of U, W and V by columns; `None` with one group of unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
+    }
+
+    /// [`Normal::parts`] and b, damped, as an [`Elimination`](crate::solver::Elimination) takes
+    /// them; `None` with one group of unknowns.
+    pub fn equations(&self, damping: Damping) -> Option<NormalEquations<'_, f64>> {
+        let [u, w, v] = self.parts()?;
+        let [b_c, b_p] = &self.b[..] else { return None };
+        Some(NormalEquations { u, w, v, b_c, b_p, damping })
     }
 
     /// b of each group of unknowns.

@@ -5,25 +5,31 @@ use super::{
     system::{Damped, identity},
 };
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Pattern, Real, Result,
-    apply::Apply,
-    device::Work,
-    planned::{Accum, Planned},
+    Cbc, DeviceMatrix, DevicePattern, Element, Pattern, Real, Result,
+    device::{Buffer, Work},
+    element::{Scaling, Semiring},
     resident::{DeviceCbc, PatternArrays},
+    vector::line_sums::{LineSums, Terms},
 };
 
 pub(super) struct Cameras<T: Real> {
     diagonal: Blocks<T>,
     /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
     /// blocks alone, as is usual.
-    below: Option<(Blocks<T>, Apply<Cbc<T>>)>,
+    below: Option<(Blocks<T>, LineSums<T>)>,
 }
 
-/// A copy of some blocks of U.
+/// U' of an execution.
+pub(super) struct DampedU<T: Real> {
+    pub diagonal: DeviceMatrix<Cbc<T>>,
+    below: Option<DeviceMatrix<Cbc<T>>>,
+}
+
+/// Some blocks of U, to copy and to multiply by.
 struct Blocks<T: Real> {
     base: Base<T>,
-    matrix: DeviceMatrix<Cbc<T>>,
-    product: Apply<Cbc<T>>,
+    pattern: DevicePattern,
+    product: LineSums<T>,
 }
 
 impl<T: Real> Blocks<T> {
@@ -32,20 +38,20 @@ impl<T: Real> Blocks<T> {
     fn new(work: &Work, u: &DevicePattern, pattern: &Pattern, source: &[u32], on_diagonal: bool) -> Result<Self> {
         let arrays = PatternArrays::upload(work, pattern)?;
         let pattern = DevicePattern { arrays, array_shape: u.array_shape, row_major: false };
-        Ok(Self {
-            base: Base::new(work, u.array_shape.rows(), Slots::copying(work, source, on_diagonal)?)?,
-            matrix: DeviceMatrix::zeros(&pattern)?,
-            product: Apply::new(&pattern)?,
-        })
-    }
-
-    fn run(&mut self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>) -> Result<()> {
-        self.base.run(work, u, damped, &mut self.matrix.cbc)
+        let slots = Slots::copying(work, source, on_diagonal)?;
+        let base = Base::new(work, u.array_shape.rows(), slots)?;
+        Ok(Self { base, product: line_sums(&pattern, true)?, pattern })
     }
 
     fn bytes(&self) -> u64 {
-        self.base.bytes() + self.matrix.device_bytes() + self.product.cost().device_bytes
+        self.base.bytes() + self.pattern.device_bytes() + self.product.bytes()
     }
+}
+
+/// The sums of a product with a vector: by the rows of a matrix, or by its columns for the product
+/// of the transpose.
+pub(super) fn line_sums<T: Element>(a: &DevicePattern, rows: bool) -> Result<LineSums<T>> {
+    LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))
 }
 
 impl<T: Real> Cameras<T> {
@@ -70,36 +76,51 @@ impl<T: Real> Cameras<T> {
         let pattern = Pattern::trusted(n, n, col_ptr, row_idx);
         let below = (!below.is_empty()).then(|| -> Result<_> {
             let blocks = Blocks::new(work, u, &pattern, &below, false)?;
-            let transposed = Apply::transposed(&blocks.matrix.pattern())?;
+            let transposed = line_sums(&blocks.pattern, false)?;
             Ok((blocks, transposed))
         });
         Ok(Self { diagonal: Blocks::new(work, u, &identity(n), &diagonal, true)?, below: below.transpose()? })
     }
 
+    /// Zeros for U' of an execution.
+    pub fn output(&self) -> Result<DampedU<T>> {
+        let below = self.below.as_ref().map(|(blocks, _)| DeviceMatrix::zeros(&blocks.pattern));
+        Ok(DampedU { diagonal: DeviceMatrix::zeros(&self.diagonal.pattern)?, below: below.transpose()? })
+    }
+
     /// Copies U and damps the copy.
-    pub fn run(&mut self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>) -> Result<()> {
-        self.diagonal.run(work, u, damped)?;
-        self.below.as_mut().map_or(Ok(()), |(below, _)| below.run(work, u, damped))
+    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, to: &mut DampedU<T>) -> Result<()> {
+        self.diagonal.base.run(work, u, damped, &mut to.diagonal.cbc)?;
+        match (&self.below, &mut to.below) {
+            (Some((blocks, _)), Some(below)) => blocks.base.run(work, u, damped, &mut below.cbc),
+            _ => Ok(()),
+        }
     }
 
     /// y = U'·x.
-    pub fn multiply(&self, x: &DeviceVector<T>, y: &mut DeviceVector<T>) -> Result<()> {
-        let Blocks { matrix, product, .. } = &self.diagonal;
-        product.execute((matrix, x), &mut *y)?;
-        if let Some((Blocks { matrix, product, .. }, transposed)) = &self.below {
-            product.execute((matrix, x), Accum::into(&mut *y).alpha(1.0).beta(1.0))?;
-            transposed.execute((matrix, x), Accum::into(&mut *y).alpha(1.0).beta(1.0))?;
+    pub fn multiply(&self, work: &Work, u: &DampedU<T>, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
+        self.diagonal.product.run(work, &u.diagonal.cbc, x, Scaling { alpha: T::one(), beta: T::zero() }, y)?;
+        if let (Some((blocks, transposed)), Some(below)) = (&self.below, &u.below) {
+            let added = Scaling { alpha: T::one(), beta: T::one() };
+            blocks.product.run(work, &below.cbc, x, added, y)?;
+            transposed.run(work, &below.cbc, x, added, y)?;
         }
         Ok(())
     }
 
-    /// The diagonal blocks.
-    pub fn diagonal(&self) -> &DeviceMatrix<Cbc<T>> {
-        &self.diagonal.matrix
+    /// The pattern of the diagonal.
+    pub fn diagonal(&self) -> &DevicePattern {
+        &self.diagonal.pattern
     }
 
     pub fn bytes(&self) -> u64 {
-        let below = self.below.as_ref().map_or(0, |(below, transposed)| below.bytes() + transposed.cost().device_bytes);
+        let below = self.below.as_ref().map_or(0, |(below, transposed)| below.bytes() + transposed.bytes());
         self.diagonal.bytes() + below
+    }
+}
+
+impl<T: Real> DampedU<T> {
+    pub fn bytes(&self) -> u64 {
+        self.diagonal.cbc.values.bytes() + self.below.as_ref().map_or(0, |below| below.cbc.values.bytes())
     }
 }

@@ -41,14 +41,20 @@ const EACH_MAX: usize = 6;
 pub(super) struct Factor<T: Element> {
     kernel: BySide<T>,
     groups: Groups,
+    side: usize,
     blocks: usize,
+}
+
+/// The factors of an execution.
+pub(super) struct Factors<T: Element> {
     /// L of each block: its columns from the diagonal down, one after another. The diagonal holds
     /// reciprocals.
-    pub factor: Buffer<T>,
+    pub l: Buffer<T>,
     pub y: Buffer<T>,
     /// 0, or `blocks` less the number of a block that is not positive definite. The first such
     /// block has the largest value.
     status: Buffer<u32>,
+    blocks: usize,
 }
 
 /// The kernel for blocks up to [`EACH_MAX`], or the one for larger blocks.
@@ -68,16 +74,16 @@ struct Groups {
 
 impl<T: Element> Factor<T> {
     /// Prepares for `blocks` blocks of `side` x `side`.
-    pub fn new(work: &Work, side: usize, blocks: usize) -> Result<Self> {
-        let (kernel, groups) = Self::kernel(work.device(), side)?;
-        Ok(Self {
-            kernel,
-            groups,
-            blocks,
-            factor: work.buffer(blocks * packed(side))?,
-            y: work.buffer(blocks * side)?,
-            status: work.buffer(1)?,
-        })
+    pub fn new(device: &Device, side: usize, blocks: usize) -> Result<Self> {
+        let (kernel, groups) = Self::kernel(device, side)?;
+        Ok(Self { kernel, groups, side, blocks })
+    }
+
+    /// Memory for the factors of an execution, its contents undefined.
+    pub fn output(&self, work: &Work) -> Result<Factors<T>> {
+        let Self { side, blocks, .. } = *self;
+        let l = work.buffer(blocks * packed(side))?;
+        Ok(Factors { l, y: work.buffer(blocks * side)?, status: work.buffer(1)?, blocks })
     }
 
     /// Requests its kernel.
@@ -111,12 +117,19 @@ impl<T: Element> Factor<T> {
         Ok((kernel, groups))
     }
 
-    pub fn run(&mut self, work: &Work, v: &DeviceCbc<T>, b: &Buffer<T>, damped: Damped<T>) -> Result<()> {
+    pub fn run(
+        &self,
+        work: &Work,
+        v: &DeviceCbc<T>,
+        b: &Buffer<T>,
+        damped: Damped<T>,
+        factors: &mut Factors<T>,
+    ) -> Result<()> {
         work.stage("factor");
-        work.fill_zero(&mut self.status)?;
+        work.fill_zero(&mut factors.status)?;
         let grid = Grid::groups(self.blocks.div_ceil(self.groups.blocks), self.groups.size);
         let (v, stride, Damped { scale, shift }) = (&v.values, v.stride as u32, damped);
-        let Self { factor, y, status, .. } = self;
+        let Factors { l: factor, y, status, .. } = factors;
         let blocks = self.blocks as u32;
         match &self.kernel {
             BySide::Each(kernel) => {
@@ -128,13 +141,22 @@ impl<T: Element> Factor<T> {
         }
     }
 
-    /// The first block that was not positive definite. Reads one word.
+    /// Floating-point operations of an execution, without damping, roots and divisions.
+    pub fn flops(&self) -> u64 {
+        let (side, blocks) = (self.side as u64, self.blocks as u64);
+        // Of a block: products that are subtracted, multiplications by reciprocals, and y.
+        blocks * ((side.pow(3) - side) / 3 + side * (side - 1) / 2 + side * side)
+    }
+}
+
+impl<T: Element> Factors<T> {
+    /// The first block of V' that was not positive definite. Waits, and reads one word.
     pub fn failed(&self, device: &Device) -> Result<Option<usize>> {
         let status = self.status.download(&Work::new(device, None))?[0] as usize;
         Ok((status > 0).then(|| self.blocks - status))
     }
 
     pub fn bytes(&self) -> u64 {
-        self.factor.bytes() + self.y.bytes() + self.status.bytes()
+        self.l.bytes() + self.y.bytes() + self.status.bytes()
     }
 }

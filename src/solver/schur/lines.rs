@@ -3,10 +3,10 @@
 //!
 //! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short ones are added
 //! by a work-item per element.
-use super::{factor::Factor, structure::scan};
+use super::{factor::Factors, structure::scan};
 use crate::{
     BlockShape, DeviceKind, Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     resident::PatternArrays,
@@ -86,7 +86,8 @@ struct Lines<T: Element> {
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,
-    parts: Buffer<T>,
+    /// Memory for the sums of the pieces.
+    parts: Scratch<T>,
     sum_pieces: Kernel<SumPieces<'static, T>>,
 }
 
@@ -140,14 +141,21 @@ impl<T: Element> Lines<T> {
         let mut pieces = work.buffer(n)?;
         let args = MakePieces { line_ptr, piece_ptr: &piece_ptr, piece: &mut pieces, lines, pieces: n as u32 };
         make.launch(work, Grid::items(n, GROUP_SIZE), args)?;
-        let parts = work.buffer(n * if by_rows { shape.rows() } else { shape.cols() })?;
+        let parts = Scratch::new(device, n * if by_rows { shape.rows() } else { shape.cols() })?;
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
     /// The sums of the pieces of long lines. `source` is the entry of Z of each term.
-    fn sum_pieces(&mut self, work: &Work, source: Option<&Buffer<u32>>, z: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
+    fn sum_pieces(
+        &self,
+        work: &Work,
+        source: Option<&Buffer<u32>>,
+        z: &Buffer<T>,
+        x: &Buffer<T>,
+        parts: &mut Buffer<T>,
+    ) -> Result<()> {
         let other = &self.pattern.row_idx;
-        let (piece, source, parts) = (&self.pieces, source.unwrap_or(other), &mut self.parts);
+        let (piece, source) = (&self.pieces, source.unwrap_or(other));
         let args = SumPieces { piece, other, source, z, x, parts };
         self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), GROUP_SIZE), args)
     }
@@ -178,10 +186,11 @@ impl<T: Element> ReducedRightSide<T> {
         Kernel::new(device, &sums::<T>(device, GROUP_SIZE, shape, true))
     }
 
-    pub fn run(&mut self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
         work.stage("rhs");
-        self.lines.sum_pieces(work, Some(&self.source), z, y)?;
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
+        let parts = &mut *parts.take(work)?;
+        self.lines.sum_pieces(work, Some(&self.source), z, y, parts)?;
         let cameras = pattern.ncols;
         let args = ReduceRows {
             line_ptr: &pattern.col_ptr,
@@ -227,16 +236,17 @@ impl<T: Element> BackSubstitution<T> {
     }
 
     pub fn run(
-        &mut self,
+        &self,
         work: &Work,
         z: &Buffer<T>,
         x_c: &Buffer<T>,
-        factor: &Factor<T>,
+        factors: &Factors<T>,
         x_p: &mut Buffer<T>,
     ) -> Result<()> {
         work.stage("back_substitution");
-        self.lines.sum_pieces(work, None, z, x_c)?;
         let Lines { pattern, piece_ptr, parts, .. } = &self.lines;
+        let parts = &mut *parts.take(work)?;
+        self.lines.sum_pieces(work, None, z, x_c, parts)?;
         let args = BackSubstitute {
             line_ptr: &pattern.col_ptr,
             other: &pattern.row_idx,
@@ -244,8 +254,8 @@ impl<T: Element> BackSubstitution<T> {
             parts,
             z,
             x: x_c,
-            y: &factor.y,
-            factor: &factor.factor,
+            y: &factors.y,
+            factor: &factors.l,
             x_p,
             lines: pattern.ncols as u32,
         };

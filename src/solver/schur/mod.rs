@@ -1,32 +1,47 @@
 //! The Schur complement of bundle adjustment: points are eliminated, cameras remain (Triggs,
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
 //! It is for solvers that repeat it with the same patterns and new values.
+//!
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. A [`Form`] makes
+//! S = U' - Z·Zᵀ, and r = b_c - Z·y ends it. The plan holds what depends on patterns, and the
+//! output every value. So back-substitution and products by S are methods of the plan that read an
+//! output.
 mod base;
 mod cameras;
-mod elimination;
+mod equations;
 mod factor;
+mod form;
+mod formed;
 mod implicit;
 mod lines;
+mod reduced;
 mod solve;
 mod structure;
 pub(crate) mod system;
 
 use crate::{
-    Cbc, DeviceMatrix, DevicePattern, DeviceVector, Element, Real, Result, StageTime,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
     device::Work,
-    element::Scaling,
     error::Dimensions,
-    events::ms,
-    matrix::Part,
-    product::{FactorPattern, Method, PlannedProduct},
-    structure::Scalars,
+    planned::{
+        Accum, Cost, On, Planned,
+        prepared::{check_unscaled, same_device},
+    },
+    primitives::transpose::Transpose,
+    product::FactorPattern,
+    resident::PatternArrays,
 };
-use base::Base;
-use elimination::Elimination;
-pub use implicit::ImplicitSchur;
-use std::time::Instant;
-use structure::Structure;
+pub use equations::NormalEquations;
+use factor::Factor;
+pub use form::Form;
+pub use formed::Formed;
+pub use implicit::Implicit;
+use lines::{BackSubstitution, ReducedRightSide};
+pub use reduced::Reduced;
+use solve::Solve;
+use std::sync::OnceLock;
 pub use system::Damping;
+use system::{check_sizes, identity, length};
 
 /// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that
 /// stay the same.
@@ -44,17 +59,22 @@ pub use system::Damping;
 ///
 /// On the device each V' = L·Lᵀ is factored, and Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved
 /// for. Then S = U' - Z·Zᵀ and r = b_c - Z·y. No inverse is formed, and the matrix subtracted
-/// from U' is symmetric to the bit. S holds the blocks on and below its diagonal: those of U and of
-/// W·Wᵀ, and every diagonal one. Diagonal blocks are whole. If S has too many blocks,
-/// [`ImplicitSchur`] multiplies by it without forming it.
+/// from U' is symmetric to the bit. There are two forms:
 ///
-/// An execution allocates nothing, reads nothing back and returns when it is enqueued. Its bits are
-/// those of [`reference::schur`](crate::reference::schur), which gives the order of every sum.
+/// * [`Elimination::formed`]: S as a matrix of the blocks on and below its diagonal: those of U and
+///   of W·Wᵀ, and every diagonal one. Diagonal blocks are whole.
+/// * [`Elimination::implicit`]: if S has too many blocks, products by S without forming it. See
+///   [`Implicit`].
+///
+/// The bits are those of [`reference::schur`](crate::reference::schur), which gives the order of
+/// every sum. An execution reads [`NormalEquations`] and writes a [`Reduced`], which cannot be
+/// scaled or added to what was there. One plan serves any number of them, also from several threads
+/// at once.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::solver::{Damping, Schur};
-/// use blockmul::{BlockShape, Cbc, Device};
+/// use blockmul::solver::{Damping, Elimination, NormalEquations};
+/// use blockmul::{BlockShape, Cbc, Device, Planned};
 /// use nalgebra::DMatrix;
 /// let device = Device::auto()?;
 /// // One camera of two parameters that sees one point of one:
@@ -70,196 +90,194 @@ pub use system::Damping;
 /// let v = device.upload(&block(1, 1, &[2.0])?)?;
 /// let (b_c, b_p) = (device.upload_vector(&[6.0, 9.0])?, device.upload_vector(&[5.0])?);
 ///
-/// let mut schur = Schur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
-/// schur.execute(&u, &w, &v, &b_c, &b_p, Damping::None)?; // values, many times
-/// let s = schur.s()?.download()?.to_dense();
-/// let r = nalgebra::DVector::from(schur.rhs()?.download()?);
+/// let plan = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?; // structure, once
+/// let mut reduced = plan.output()?;
+/// let damping = Damping::None;
+/// let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+/// plan.execute(equations, &mut reduced)?; // values, many times
+/// let s = reduced.s()?.download()?.to_dense();
+/// let r = nalgebra::DVector::from(reduced.rhs()?.download()?);
 /// assert!((&s - nalgebra::dmatrix![2.5, 0.0; 0.0, 2.0]).norm() < 1e-14);
 ///
 /// let x_c = s.cholesky().unwrap().solve(&r); // a solver's part
 /// let mut x_p = device.zero_vector(1)?;
-/// schur.back_substitute(&device.upload_vector(x_c.as_slice())?, &mut x_p)?;
+/// plan.back_substitute(&reduced, &device.upload_vector(x_c.as_slice())?, &mut x_p)?;
 /// assert!((x_p.download()?[0] + 0.2).abs() < 1e-14 && (x_c[0] - 1.4).abs() < 1e-14);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Schur<T: Element> {
-    elimination: Elimination<T>,
-    pattern: DevicePattern,
-    product: PlannedProduct<T>,
-    base: Base<T>,
-    s: DeviceMatrix<Cbc<T>>,
+pub struct Elimination<F: Form> {
+    device: Device,
+    u: DevicePattern,
+    w: DevicePattern,
+    v: DevicePattern,
+    factor: Factor<F::Element>,
+    solve: Solve<F::Element>,
+    form: F,
+    right_side: ReducedRightSide<F::Element>,
+    back_substitution: BackSubstitution<F::Element>,
 }
 
-impl<T: Real> Schur<T> {
-    /// Prepares for matrices of these patterns.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if sizes do not match, V's pattern is not the
-    /// diagonal or a pattern is row-major; [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
-    /// [`Error::Unsupported`](crate::Error::Unsupported); [`Error::Memory`](crate::Error::Memory)
-    /// if Z, S or the pairs of blocks to multiply do not fit the device;
-    /// [`Error::TooLarge`](crate::Error::TooLarge).
-    pub fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let (start, work) = (Instant::now(), &Work::new(u.device(), None));
-        elimination::check_patterns::<T>(work, [u, w, v])?;
-        let (z, zt) = (side(w, false), side(w, true));
-        PlannedProduct::<T>::ask_retarget(work.device(), &z, &zt, Part::Lower)?;
-        structure::Kernels::new(work.device())?;
-        Elimination::<T>::ask(work.device(), w.shape())?;
-        Base::<T>::ask(work.device(), w.shape().rows())?;
-        PlannedProduct::<T>::ask(work.device(), &z, &zt, Part::Lower, Method::Auto)?;
-        // The kernel that hands S over to a sparse Cholesky factorization.
-        Scalars::<Cbc<T>>::ask(work.device(), u.shape())?;
-        elimination::check_diagonal(work, v)?;
-        let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower, Method::Auto)?;
-        let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
-        product.retarget(work, &places, pattern.clone())?;
-        let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());
-        tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "Schur complement planned");
-        let pattern = DevicePattern { arrays: pattern, array_shape: u.array_shape, row_major: false };
+impl<F: Form> Elimination<F> {
+    fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
+        let (work, shape) = (&Work::new(u.device(), None), w.shape());
+        check_patterns::<F::Element>(work, [u, w, v])?;
+        let device = work.device();
+        F::ask(device, u, w)?;
+        Transpose::new(device)?;
+        structure::scatter(device)?;
+        Factor::<F::Element>::ask(device, shape.cols())?;
+        Solve::<F::Element>::ask(device, shape)?;
+        lines::ask::<F::Element>(device, shape)?;
+        check_diagonal(work, v)?;
+        let form = F::new(On(work), u, w)?;
+        let transposed = Transpose::new(device)?.run(work, &w.arrays)?;
         Ok(Self {
-            elimination: Elimination::new(work, [u, w, v])?,
-            product,
-            base: Base::new(work, w.shape().rows(), slots)?,
-            s: DeviceMatrix::zeros(&pattern)?,
-            pattern,
+            device: device.clone(),
+            u: u.clone(),
+            w: w.clone(),
+            v: v.clone(),
+            factor: Factor::new(device, shape.cols(), v.ncols())?,
+            solve: Solve::new(work, shape, structure::columns(work, &transposed)?)?,
+            form,
+            right_side: ReducedRightSide::new(work, shape, transposed.pattern, transposed.source)?,
+            back_substitution: BackSubstitution::new(work, shape, w.arrays.clone())?,
         })
     }
 
-    /// Computes S, r and what [`Schur::back_substitute`] needs, of new values.
+    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that has written
+    /// `reduced`. `x_c` is a solution of S·x_c = r, or close to one.
     ///
-    /// Returns when it is enqueued; allocates nothing and reads nothing back. If a matrix was not
-    /// made on the very pattern given to [`Schur::new`], its fingerprint is compared. It is
-    /// computed once (one small read-back). [`Schur::check`] reports whether every block of V' was
-    /// positive definite. After an error S, r and the rest are undefined.
-    ///
-    /// # Errors
-    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
-    /// shape, [`Error::Argument`](crate::Error::Argument) for a λ that is negative or not finite;
-    /// [`Error::Length`](crate::Error::Length) for a vector of another length;
-    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch);
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
-    pub fn execute(
-        &mut self,
-        u: &DeviceMatrix<Cbc<T>>,
-        w: &DeviceMatrix<Cbc<T>>,
-        v: &DeviceMatrix<Cbc<T>>,
-        b_c: &DeviceVector<T>,
-        b_p: &DeviceVector<T>,
-        damping: Damping,
-    ) -> Result<()> {
-        self.enqueue(&Work::new(&self.elimination.device, None), [u, w, v], [b_c, b_p], damping)
-    }
-
-    /// As [`Schur::execute`]. Waits, and returns the time of each stage.
+    /// Returns when it is enqueued; allocates nothing after the first substitution. The first use
+    /// of `reduced` after an execution checks it as [`Reduced::check`] does.
     ///
     /// # Errors
-    /// As [`Schur::execute`].
-    pub fn execute_with_stages(
-        &mut self,
-        [u, w, v]: [&DeviceMatrix<Cbc<T>>; 3],
-        [b_c, b_p]: [&DeviceVector<T>; 2],
-        damping: Damping,
-    ) -> Result<Vec<StageTime>> {
-        let work = Work::new(&self.elimination.device, None);
-        self.enqueue(&work, [u, w, v], [b_c, b_p], damping)?;
-        work.wait()?;
-        work.stage_times(&STAGES)
+    /// [`Error::Length`], [`Error::DeviceMismatch`], [`Error::PlanPattern`] for the output of a
+    /// plan for other patterns; as [`Reduced::check`].
+    pub fn back_substitute(
+        &self,
+        reduced: &Reduced<F>,
+        x_c: &DeviceVector<F::Element>,
+        x_p: &mut DeviceVector<F::Element>,
+    ) -> Result<Marker> {
+        self.check_vector("x_c", x_c, &self.u)?;
+        self.check_vector("x_p", x_p, &self.v)?;
+        self.check_reduced(reduced)?;
+        reduced.check()?;
+        let work = Work::new(&self.device, None);
+        let z = &reduced.z.cbc.values;
+        self.back_substitution.run(&work, z, &x_c.values, &reduced.factors, &mut x_p.values)?;
+        Ok(work.marker())
     }
 
-    fn enqueue(
-        &mut self,
-        work: &Work,
-        matrices: [&DeviceMatrix<Cbc<T>>; 3],
-        vectors: [&DeviceVector<T>; 2],
-        damping: Damping,
-    ) -> Result<()> {
-        let Self { elimination, product, base, s, .. } = self;
-        elimination.execute(work, matrices, vectors, damping, |z, damped| {
-            let minus = Scaling { alpha: -T::one(), beta: T::zero() };
-            product.execute(work, (&z.cbc, &z.cbc), minus, (&mut s.cbc).into())?;
-            base.run(work, &matrices[0].cbc, damped, &mut s.cbc)
+    /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
+    fn check_vector(&self, array: &'static str, vector: &DeviceVector<F::Element>, of: &DevicePattern) -> Result<()> {
+        same_device(&self.device, &vector.device)?;
+        match vector.len() == of.scalar_sides().0 {
+            true => Ok(()),
+            false => Err(length(array, vector.len(), dimensions(of))),
+        }
+    }
+
+    /// Refuses the output of a plan for other patterns.
+    fn check_reduced(&self, reduced: &Reduced<F>) -> Result<()> {
+        self.u.check_same("U of the reduced system", &reduced.u)?;
+        self.w.check("W of the reduced system", &reduced.z.cbc)
+    }
+}
+
+impl<F: Form> Planned for Elimination<F> {
+    type Inputs<'a> = NormalEquations<'a, F::Element>;
+    type Output = Reduced<F>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn output(&self) -> Result<Reduced<F>> {
+        Ok(Reduced {
+            u: self.u.clone(),
+            z: DeviceMatrix::zeros(&self.w)?,
+            factors: self.factor.output(&Work::new(&self.device, None))?,
+            rhs: self.device.zero_vector(self.u.scalar_sides().0)?,
+            system: self.form.output()?,
+            executed: false,
+            failed: OnceLock::new(),
         })
     }
 
-    /// Whether the last execution found every block of V' positive definite.
-    ///
-    /// Waits for it and reads one word, once an execution. [`Schur::s`], [`Schur::rhs`] and
-    /// [`Schur::back_substitute`] check too; the first of them waits.
-    ///
-    /// # Errors
-    /// [`Error::NotPositiveDefinite`](crate::Error::NotPositiveDefinite) with the smallest number
-    /// of such a block of V, [`Error::Argument`](crate::Error::Argument) if nothing was executed,
-    /// [`Error::OpenCl`](crate::Error::OpenCl).
-    pub fn check(&self) -> Result<()> {
-        self.elimination.check()
+    /// Products are those of blocks of Z with blocks of Zᵀ: in a formed S one for each point and
+    /// each pair of cameras that see it, and for each camera with itself; else the latter alone.
+    /// Operations of damping, roots and divisions are not counted, nor are back-substitution and
+    /// products by S.
+    fn cost(&self) -> Cost {
+        let shape = self.w.shape();
+        let (products, entries) = (self.form.products(), self.w.nnz() as u64);
+        let (c, p) = (shape.rows() as u64, shape.cols() as u64);
+        // Z is solved for by p² operations a row of each block, and multiplied by y.
+        let of_z = entries * (c * p * p + 2 * c * p);
+        Cost {
+            products,
+            flops: self.factor.flops() + of_z + 2 * products * c * p * c,
+            device_bytes: self.solve.bytes()
+                + self.right_side.bytes()
+                + self.back_substitution.bytes()
+                + self.form.bytes(),
+        }
     }
 
-    /// S of the last execution: blocks on and below the diagonal.
-    ///
-    /// # Errors
-    /// As [`Schur::check`].
-    pub fn s(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
-        self.check().map(|()| &self.s)
-    }
-
-    /// The right-hand side r of the last execution.
-    ///
-    /// # Errors
-    /// As [`Schur::check`].
-    pub fn rhs(&self) -> Result<&DeviceVector<T>> {
-        self.elimination.rhs()
-    }
-
-    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution. `x_c` is a
-    /// solution of S·x_c = r, or close to one.
-    ///
-    /// Returns when it is enqueued; allocates nothing.
-    ///
-    /// # Errors
-    /// [`Error::Length`](crate::Error::Length),
-    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); as [`Schur::check`].
-    pub fn back_substitute(&self, x_c: &DeviceVector<T>, x_p: &mut DeviceVector<T>) -> Result<()> {
-        self.elimination.back_substitute(x_c, x_p)
+    fn enqueue(&self, on: On<'_>, of: Self::Inputs<'_>, into: Accum<'_, Reduced<F>>) -> Result<()> {
+        check_unscaled("a reduced system", &into)?;
+        for (name, pattern, matrix) in [("U", &self.u, of.u), ("W", &self.w, of.w), ("V", &self.v, of.v)] {
+            pattern.check(name, &matrix.cbc)?;
+        }
+        self.check_vector("b_c", of.b_c, &self.u)?;
+        self.check_vector("b_p", of.b_p, &self.v)?;
+        self.check_reduced(into.c)?;
+        let damped = of.damping.of::<F::Element>()?;
+        let (On(work), Reduced { z, factors, rhs, system, executed, failed, .. }) = (on, into.c);
+        (*executed, *failed) = (false, OnceLock::new());
+        self.factor.run(work, &of.v.cbc, &of.b_p.values, damped, factors)?;
+        self.solve.run(work, &of.w.cbc, factors, &mut z.cbc)?;
+        self.form.enqueue(on, z, of.u, damped, system)?;
+        self.right_side.run(work, &z.cbc.values, &factors.y, &of.b_c.values, &mut rhs.values)?;
+        *executed = true;
+        Ok(())
     }
 }
 
-impl<T: Element> Schur<T> {
-    /// The pattern of S.
-    pub fn pattern(&self) -> &DevicePattern {
-        &self.pattern
-    }
-
-    /// Products of blocks in an execution: one for each point and each pair of cameras that see it,
-    /// and for each camera with itself.
-    pub fn products(&self) -> u64 {
-        self.product.products
-    }
-
-    /// Bytes of device memory held: Z, the factors, S, the operand pairs of its products, indices.
-    /// The patterns of U, W and V belong to the matrices.
-    pub fn device_bytes(&self) -> u64 {
-        self.s.cbc.values.bytes() + self.product.bytes() + self.base.bytes() + self.elimination.bytes()
-    }
-}
-
-impl<T: Element> std::fmt::Debug for Schur<T> {
+impl<F: Form> std::fmt::Debug for Elimination<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Elimination { u, w, .. }, s) = (&self.elimination, &self.pattern);
-        write!(f, "Schur(U: {u:?}, W: {w:?}, S: {s:?})")
+        write!(f, "Elimination(U: {:?}, W: {:?}, {} products)", self.u, self.w, self.form.products())
     }
 }
 
-/// The stages of an execution, in order.
-const STAGES: [&str; 5] = ["factor", "solve", "compression", "base", "rhs"];
+/// Refuses patterns of U, W, V whose sizes are not those of one matrix on `work`'s device.
+fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result<()> {
+    let device = work.device();
+    patterns.into_iter().try_for_each(|pattern| same_device(device, pattern.device()))?;
+    device.require::<T>()?;
+    if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
+        return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
+    }
+    check_sizes(patterns.map(dimensions))
+}
+
+/// Refuses a V that is not block-diagonal. [`check_patterns`] must have passed.
+fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
+    if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
+        return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
+    }
+    Ok(())
+}
 
 fn dimensions(pattern: &DevicePattern) -> Dimensions {
     let (shape, nrows, ncols) = (pattern.shape(), pattern.nrows(), pattern.ncols());
     Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
 }
 
-/// A factor of Z·Zᵀ; Z has the pattern of W.
-fn side(w: &DevicePattern, transposed: bool) -> FactorPattern {
-    FactorPattern { pattern: w.arrays.clone(), shape: w.array_shape, transposed }
+/// The factors of Z·Zᵀ; Z has the pattern of W.
+fn factors_of_square(w: &DevicePattern) -> (FactorPattern, FactorPattern) {
+    let z = |transposed| FactorPattern { pattern: w.arrays.clone(), shape: w.array_shape, transposed };
+    (z(false), z(true))
 }

@@ -1,6 +1,6 @@
 //! Computes Z = W·L⁻ᵀ by forward substitution with the factor of each column. Kernel:
 //! `cl/solver/schur/solve.cl`.
-use super::factor::Factor;
+use super::factor::Factors;
 use crate::{
     BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -44,11 +44,11 @@ impl<T: Element> Solve<T> {
         Kernel::new(device, &options)
     }
 
-    pub fn run(&self, work: &Work, w: &DeviceCbc<T>, factor: &Factor<T>, z: &mut DeviceCbc<T>) -> Result<()> {
+    pub fn run(&self, work: &Work, w: &DeviceCbc<T>, factors: &Factors<T>, z: &mut DeviceCbc<T>) -> Result<()> {
         work.stage("solve");
         let args = SolveRows {
             w: &w.values,
-            factor: &factor.factor,
+            factor: &factors.l,
             column: &self.column,
             z: &mut z.values,
             nnz: w.nnz() as u32,

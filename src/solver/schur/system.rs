@@ -17,7 +17,7 @@ pub enum Damping {
 
 /// Damping in the type of the elements: x + (scale·x + shift) for each x on the diagonal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Damped<T> {
+pub struct Damped<T> {
     pub scale: T,
     pub shift: T,
 }

@@ -14,7 +14,7 @@ use blockmul::{
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars, Transpose},
     product::{Inputs, Weights},
     reference,
-    solver::{Damping, ImplicitSchur, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use half::f16;
 
@@ -242,13 +242,17 @@ fn schur_complements() -> Result<()> {
         let want = reference::schur(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
         let (u, w, v) = (device().upload(&u)?, device().upload(&w)?, device().upload(&v)?);
         let (b_c, b_p) = (device().upload_vector(&b_c)?, device().upload_vector(&b_p)?);
-        let mut formed = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        formed.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
-        equal(&formed.s()?.download()?, &want.s, &format!("S of {}", <T as Element>::NAME));
-        assert_eq!(formed.rhs()?.download()?, want.rhs);
-        let mut implicit = ImplicitSchur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        implicit.execute(&u, &w, &v, &b_c, &b_p, Damping::Marquardt(0.5))?;
-        equal(&implicit.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
+        let damping = Damping::Marquardt(0.5);
+        let equations = NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping };
+        let formed = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let mut reduced = formed.output()?;
+        formed.execute(equations, &mut reduced)?;
+        equal(&reduced.s()?.download()?, &want.s, &format!("S of {}", <T as Element>::NAME));
+        assert_eq!(reduced.rhs()?.download()?, want.rhs);
+        let implicit = Elimination::implicit(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let mut reduced = implicit.output()?;
+        implicit.execute(equations, &mut reduced)?;
+        equal(&reduced.diagonal()?.download()?, &reference::diagonal(&want.s)?, "the diagonal of S");
         Ok(())
     }
     check::<f64>()?;

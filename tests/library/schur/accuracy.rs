@@ -13,22 +13,22 @@ fn agrees_with_dense_inverses_on_3_cameras_and_7_points() {
         let what = format!("{c}x{p}, {damping:?}");
         let problem = problem(&seen(3, 7, 2, 1), 2, c, p, 2);
         let data = Uploaded::<f64>::new(&device(), &problem);
-        let mut schur = data.schur();
-        data.execute(&mut schur, damping).unwrap();
+        let (plan, mut reduced) = data.formed();
+        data.execute(&plan, &mut reduced, damping).unwrap();
 
         let Problem { u, w, v, b_c, b_p } = &problem;
         let (u, v) = (damped(&u.to_dense(), damping), damped(&v.to_dense(), damping));
         let y = w.to_dense() * v.clone().try_inverse().unwrap();
         let s_want = u - &y * w.to_dense().transpose();
         let r_want = DVector::from(b_c.clone()) - &y * DVector::from(b_p.clone());
-        let s = mirrored(&schur.s().unwrap().download().unwrap().to_dense());
+        let s = mirrored(&reduced.s().unwrap().download().unwrap().to_dense());
         near(&s, &s_want, 1e-12, &what);
-        let r = DVector::from(schur.rhs().unwrap().download().unwrap());
+        let r = DVector::from(reduced.rhs().unwrap().download().unwrap());
         near(&DMatrix::from_column_slice(r.len(), 1, r.as_slice()), &column(&r_want), 1e-12, &what);
 
         let x_c = s.cholesky().unwrap().solve(&r);
         let mut x_p = device().zero_vector(b_p.len()).unwrap();
-        schur.back_substitute(&device().upload_vector(x_c.as_slice()).unwrap(), &mut x_p).unwrap();
+        plan.back_substitute(&reduced, &device().upload_vector(x_c.as_slice()).unwrap(), &mut x_p).unwrap();
         let x_c_want = s_want.cholesky().unwrap().solve(&r_want);
         let right = DVector::from(b_p.clone()) - w.to_dense().transpose() * &x_c_want;
         let x_p_want = v.lu().solve(&right).unwrap();
@@ -46,8 +46,8 @@ fn agrees_with_general_products_on_50_cameras_and_8000_points() {
     let damping = Damping::Marquardt(1e-4);
     let problem = problem(&seen(50, 8000, 5, 3), 2, 9, 3, 4);
     let data = Uploaded::<f64>::new(&device(), &problem);
-    let mut schur = data.schur();
-    data.execute(&mut schur, damping).unwrap();
+    let (plan, mut reduced) = data.formed();
+    data.execute(&plan, &mut reduced, damping).unwrap();
 
     // The general route: inverses of blocks, and products and sums of whole matrices.
     let Problem { u, w, v, b_c, b_p } = &problem;
@@ -59,7 +59,7 @@ fn agrees_with_general_products_on_50_cameras_and_8000_points() {
     let blocks = u.blocks().map(|(i, j, block)| (i, j, damped(&block.into(), damping)));
     let u = Cbc::from_triplets(u.nrows(), u.ncols(), u.shape(), blocks).unwrap();
     let s_want = matrix::add(1.0, &u, -1.0, &product).unwrap().to_dense();
-    let s = mirrored(&schur.s().unwrap().download().unwrap().to_dense());
+    let s = mirrored(&reduced.s().unwrap().download().unwrap().to_dense());
     near(&s, &s_want, 1e-10, "S");
 
     let one = |values: &[f64], side| {
@@ -69,7 +69,7 @@ fn agrees_with_general_products_on_50_cameras_and_8000_points() {
     let r_want =
         matrix::add(1.0, &one(b_c, 9), -1.0, &reference::multiply(&y.download().unwrap(), &one(b_p, 3)).unwrap())
             .unwrap();
-    let r = schur.rhs().unwrap().download().unwrap();
+    let r = reduced.rhs().unwrap().download().unwrap();
     near(&one(&r, 9).to_dense(), &r_want.to_dense(), 1e-10, "r");
 
     let x_c = s.cholesky().unwrap().solve(&DVector::from(r));
@@ -78,6 +78,6 @@ fn agrees_with_general_products_on_50_cameras_and_8000_points() {
     let x_p_want =
         reference::multiply(&inverse, &matrix::add(1.0, &one(b_p, 3), -1.0, &back).unwrap()).unwrap().to_dense();
     let mut x_p = device().zero_vector(b_p.len()).unwrap();
-    schur.back_substitute(&device().upload_vector(x_c.as_slice()).unwrap(), &mut x_p).unwrap();
+    plan.back_substitute(&reduced, &device().upload_vector(x_c.as_slice()).unwrap(), &mut x_p).unwrap();
     near(&one(&x_p.download().unwrap(), 3).to_dense(), &x_p_want, 1e-10, "x_p");
 }

@@ -8,10 +8,10 @@ fn sines(len: usize) -> Vec<f64> {
     (0..len).map(|i| (i as f64 * 0.7 + 0.3).sin()).collect()
 }
 
-fn multiplied<T: Real>(schur: &ImplicitSchur<T>, x: &[T]) -> Vec<T> {
+fn multiplied<T: Real>(plan: &Elimination<Implicit<T>>, reduced: &Reduced<Implicit<T>>, x: &[T]) -> Vec<T> {
     let x = device().upload_vector(x).unwrap();
     let mut y = device().upload_vector(&vec![<T as blockmul::Element>::from_f64(f64::NAN); x.len()]).unwrap();
-    schur.multiply(&x, &mut y).unwrap();
+    plan.multiply(reduced, &x, &mut y).unwrap();
     y.download().unwrap()
 }
 
@@ -49,12 +49,12 @@ fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<
 /// one's to the bit.
 fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<f64>::new(&device(), problem);
-    let (mut formed, mut schur) = (data.schur(), data.implicit());
-    data.execute(&mut formed, damping).unwrap();
-    data.execute_implicit(&mut schur, damping).unwrap();
+    let ((formed, mut formed_out), (plan, mut reduced)) = (data.formed(), data.implicit());
+    data.execute(&formed, &mut formed_out, damping).unwrap();
+    data.execute(&plan, &mut reduced, damping).unwrap();
     let (cameras, points) = (problem.b_c.len(), problem.b_p.len());
     let host_x = sines(cameras);
-    let (x, y) = (column(&host_x), multiplied(&schur, &host_x));
+    let (x, y) = (column(&host_x), multiplied(&plan, &reduced, &host_x));
 
     // |U'|, and Z by the dense factor of V'.
     let (u, v) = (whole_u(problem, damping), damped(&problem.v.to_dense(), damping));
@@ -68,7 +68,7 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     // `points`, the three parts of U' `cameras`. Damping, alpha and the last additions round a few
     // times.
     let roundings = 2 * (points + 2 * cameras) + 16;
-    let s = formed.s().unwrap().download().unwrap();
+    let s = formed_out.s().unwrap().download().unwrap();
     let dense = mirrored(&s.to_dense());
     let sizes = (&u_size + &z_size * z_size.transpose()) * x.abs();
     within(&y, &(&dense * &x), roundings, &sizes, &format!("{what}: formed"));
@@ -84,18 +84,18 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let y_want = &u * &x - problem.w.to_dense() * v.cholesky().unwrap().solve(&(problem.w.to_dense().transpose() * &x));
     within(&y, &y_want, 2 * (roundings + p + 1), &sizes, &format!("{what}: dense"));
 
-    let diagonal = schur.diagonal().unwrap().download().unwrap();
+    let diagonal = reduced.diagonal().unwrap().download().unwrap();
     let want = on_diagonal(&s);
     assert_eq!(bits(diagonal.values()), bits(&want), "{what}: the diagonal");
     for (i, j, block) in diagonal.blocks() {
         assert!(i == j && block.transpose() == block, "{what}: block {i}, {j}");
     }
-    let (rhs, rhs_want) = (schur.rhs().unwrap().download().unwrap(), formed.rhs().unwrap().download().unwrap());
+    let (rhs, rhs_want) = (reduced.rhs().unwrap().download().unwrap(), formed_out.rhs().unwrap().download().unwrap());
     assert_eq!(bits(&rhs), bits(&rhs_want), "{what}: r");
     let x_c = device().upload_vector(&host_x).unwrap();
     let (mut x_p, mut x_p_want) = (device().zero_vector(points).unwrap(), device().zero_vector(points).unwrap());
-    schur.back_substitute(&x_c, &mut x_p).unwrap();
-    formed.back_substitute(&x_c, &mut x_p_want).unwrap();
+    plan.back_substitute(&reduced, &x_c, &mut x_p).unwrap();
+    formed.back_substitute(&formed_out, &x_c, &mut x_p_want).unwrap();
     assert_eq!(bits(&x_p.download().unwrap()), bits(&x_p_want.download().unwrap()), "{what}: x_p");
 }
 
@@ -149,14 +149,14 @@ fn long_rows_are_cut_on_the_diagonal_as_in_the_formed() {
             .unwrap();
     let problem = problem(visible.pattern(), 2, 6, 3, 5);
     let data = Uploaded::<f32>::new(&device(), &problem);
-    let (mut formed, mut schur) = (data.schur(), data.implicit());
-    data.execute(&mut formed, DAMPINGS[1]).unwrap();
-    data.execute_implicit(&mut schur, DAMPINGS[1]).unwrap();
-    let s = formed.s().unwrap().download().unwrap();
+    let ((formed, mut formed_out), (plan, mut reduced)) = (data.formed(), data.implicit());
+    data.execute(&formed, &mut formed_out, DAMPINGS[1]).unwrap();
+    data.execute(&plan, &mut reduced, DAMPINGS[1]).unwrap();
+    let s = formed_out.s().unwrap().download().unwrap();
     let want = on_diagonal(&s);
-    assert_eq!(bits(schur.diagonal().unwrap().download().unwrap().values()), bits(&want));
-    assert_eq!(bits(&schur.rhs().unwrap().download().unwrap()), bits(&formed.rhs().unwrap().download().unwrap()));
-    let y = multiplied(&schur, &cast(&sines(30)));
+    assert_eq!(bits(reduced.diagonal().unwrap().download().unwrap().values()), bits(&want));
+    assert_eq!(bits(&reduced.rhs().unwrap().download().unwrap()), bits(&formed_out.rhs().unwrap().download().unwrap()));
+    let y = multiplied(&plan, &reduced, &cast(&sines(30)));
     let want = mirrored(&s.cast::<f64>().to_dense()) * column(&sines(30));
     near(&column(&y.iter().map(|&y| f64::from(y)).collect::<Vec<_>>()), &want, 1e-4, "f32");
 }
@@ -172,27 +172,27 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     let with_neighbours = |problem: Problem| Problem { u: with_neighbours(&problem.u, true, &[]), ..problem };
     let data = Uploaded::<f64>::new(&device, &with_neighbours(first));
     let other = Uploaded::<f64>::new(&device, &with_neighbours(second));
-    let mut schur = data.implicit();
+    let (plan, mut reduced) = data.implicit();
     let x = device.upload_vector(&sines(60)).unwrap();
     let (mut y, mut x_p) = (device.zero_vector(60).unwrap(), device.zero_vector(300).unwrap());
-    let once = |schur: &mut ImplicitSchur<f64>, data: &Uploaded<f64>, y: &mut DeviceVector<f64>| {
-        data.execute_implicit(schur, Damping::Marquardt(1e-4)).unwrap();
-        schur.multiply(&x, y).unwrap();
+    let once = |reduced: &mut Reduced<Implicit<f64>>, data: &Uploaded<f64>, y: &mut DeviceVector<f64>| {
+        data.execute(&plan, reduced, Damping::Marquardt(1e-4)).unwrap();
+        plan.multiply(reduced, &x, y).unwrap();
     };
-    let mut made = |schur: &ImplicitSchur<f64>, y: &DeviceVector<f64>| {
-        schur.back_substitute(&x, &mut x_p).unwrap();
-        let (d, r) = (schur.diagonal().unwrap().download().unwrap(), schur.rhs().unwrap().download().unwrap());
+    let mut made = |reduced: &Reduced<Implicit<f64>>, y: &DeviceVector<f64>| {
+        plan.back_substitute(reduced, &x, &mut x_p).unwrap();
+        let (d, r) = (reduced.diagonal().unwrap().download().unwrap(), reduced.rhs().unwrap().download().unwrap());
         [d.into_parts().1, r, y.download().unwrap(), x_p.download().unwrap()].concat()
     };
-    once(&mut schur, &data, &mut y);
-    let want = made(&schur, &y);
-    once(&mut schur, &other, &mut y);
-    assert!(made(&schur, &y).iter().zip(&want).all(|(x, y)| x != y), "other values, other results");
-    let bytes = schur.device_bytes();
+    once(&mut reduced, &data, &mut y);
+    let want = made(&reduced, &y);
+    once(&mut reduced, &other, &mut y);
+    assert!(made(&reduced, &y).iter().zip(&want).all(|(x, y)| x != y), "other values, other results");
+    let bytes = (plan.cost().device_bytes, reduced.device_bytes());
 
     let before = device.counters();
     for _ in 0..300 {
-        data.execute_implicit(&mut schur, Damping::Marquardt(1e-4)).unwrap();
+        data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
     }
     device.finish().unwrap();
     let after = device.counters();
@@ -202,34 +202,36 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     );
     assert!(after.commands >= before.commands + 300 * 7);
     for _ in 0..300 {
-        schur.multiply(&x, &mut y).unwrap();
+        plan.multiply(&reduced, &x, &mut y).unwrap();
     }
     let multiplied = device.counters();
     assert_eq!(
         (multiplied.buffers_created, multiplied.buffers_taken, multiplied.read_backs),
         (after.buffers_created, after.buffers_taken, after.read_backs + 1)
     );
-    assert_eq!(bits(&made(&schur, &y)), bits(&want));
-    assert_eq!(schur.device_bytes(), bytes);
+    assert_eq!(bits(&made(&reduced, &y)), bits(&want));
+    assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
     // More than Z, the diagonal blocks of U' and those of S.
-    assert!(bytes > (300 * 18 + 2 * 10 * 36) * 8, "{bytes}");
+    assert!(bytes.1 > (300 * 18 + 2 * 10 * 36) * 8, "{bytes:?}");
 }
 
 #[test]
 fn what_does_not_fit_is_refused_and_what_failed_is_told() {
     let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
     let mut data = Uploaded::<f64>::new(&device(), &good);
-    let mut schur = data.implicit();
+    let (plan, mut reduced) = data.implicit();
     let text = |result: blockmul::Result<()>| result.unwrap_err().to_string();
+    let product = |result: blockmul::Result<Marker>| text(result.map(drop));
     let new = |u: &DeviceMatrix<Cbc<f64>>, w: &DeviceMatrix<Cbc<f64>>, v: &DeviceMatrix<Cbc<f64>>| {
-        ImplicitSchur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
+        Elimination::<Implicit<f64>>::implicit(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
     };
     assert!(text(new(&data.v, &data.w, &data.u)).starts_with("not the blocks of one matrix: U is 30x30 blocks of 3x3"));
     let missing = good.v.blocks().filter(|(i, ..)| *i != 17);
     let missing = device().upload(&Cbc::from_triplets(30, 30, shape(3, 3), missing).unwrap()).unwrap();
     assert_eq!(text(new(&data.u, &data.w, &missing)), "V must have exactly its 30 diagonal blocks");
     let rows = device().upload(&Bsr::from_transpose(good.w.transpose())).unwrap();
-    let result = ImplicitSchur::<f64>::new(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop);
+    let result =
+        Elimination::<Implicit<f64>>::implicit(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop);
     assert!(text(result).contains("row-major"));
     let elsewhere = Device::open(device().info()).unwrap();
     let other = Uploaded::<f64>::new(&elsewhere, &good);
@@ -237,39 +239,40 @@ fn what_does_not_fit_is_refused_and_what_failed_is_told() {
 
     // Before an execution, with arguments that do not fit, and after an execution that failed.
     let (x, mut y) = (device().zero_vector::<f64>(48).unwrap(), device().zero_vector(48).unwrap());
-    assert_eq!(text(schur.multiply(&x, &mut y)), "the Schur complement has not been executed");
-    assert!(schur.check().is_err() && schur.diagonal().is_err() && schur.rhs().is_err());
-    let Uploaded { u, w, v, b_c, b_p } = &data;
-    let none = Damping::None;
-    assert!(text(schur.execute(v, w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
-    assert!(text(schur.execute(&other.u, w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
-    assert_eq!(text(schur.execute(u, w, v, b_p, b_p, none)), "b_c has 90 elements, 48 expected (8 blocks of 6)");
-    assert!(schur.execute(u, w, v, b_c, b_p, Damping::Levenberg(-1.0)).is_err());
-    assert!(schur.check().is_err(), "nothing was executed yet");
-    data.execute_implicit(&mut schur, none).unwrap();
-    assert_eq!(text(schur.multiply(b_p, &mut y)), "x has 90 elements, 48 expected (8 blocks of 6)");
+    assert_eq!(product(plan.multiply(&reduced, &x, &mut y)), "the Schur complement has not been executed");
+    assert!(reduced.check().is_err() && reduced.diagonal().is_err() && reduced.rhs().is_err());
+    let (Uploaded { v, b_p, .. }, none) = (&data, Damping::None);
+    let fits = data.equations(none);
+    let mut refused = |equations| text(plan.execute(equations, &mut reduced).map(drop));
+    assert!(refused(NormalEquations { u: v, ..fits }).starts_with("U has not the pattern of the plan"));
+    assert!(refused(NormalEquations { u: &other.u, ..fits }).starts_with("U has not the pattern of the plan"));
+    assert_eq!(refused(NormalEquations { b_c: b_p, ..fits }), "b_c has 90 elements, 48 expected (8 blocks of 6)");
+    assert!(refused(data.equations(Damping::Levenberg(-1.0))).contains("is no damping"));
+    assert!(reduced.check().is_err(), "nothing was executed yet");
+    data.execute(&plan, &mut reduced, none).unwrap();
+    assert_eq!(product(plan.multiply(&reduced, b_p, &mut y)), "x has 90 elements, 48 expected (8 blocks of 6)");
     let mut short = device().zero_vector(47).unwrap();
-    assert_eq!(text(schur.multiply(&x, &mut short)), "y has 47 elements, 48 expected (8 blocks of 6)");
-    assert!(matches!(schur.multiply(&other.b_c, &mut y), Err(Error::DeviceMismatch { .. })));
-    assert!(matches!(schur.back_substitute(b_p, &mut y), Err(Error::Length { array: "x_c", .. })));
-    schur.multiply(&x, &mut y).unwrap();
+    assert_eq!(product(plan.multiply(&reduced, &x, &mut short)), "y has 47 elements, 48 expected (8 blocks of 6)");
+    assert!(matches!(plan.multiply(&reduced, &other.b_c, &mut y), Err(Error::DeviceMismatch { .. })));
+    assert!(matches!(plan.back_substitute(&reduced, b_p, &mut y), Err(Error::Length { array: "x_c", .. })));
+    plan.multiply(&reduced, &x, &mut y).unwrap();
 
     let mut values = good.v.values().to_vec();
     [21, 7].into_iter().for_each(|block| values[block * 9] = -1.0);
     data.v.write_values(&values).unwrap();
-    data.execute_implicit(&mut schur, none).unwrap();
+    data.execute(&plan, &mut reduced, none).unwrap();
     let mut x_p = device().zero_vector(90).unwrap();
     let errors = [
-        schur.check().err(),
-        schur.multiply(&x, &mut y).err(),
-        schur.diagonal().err(),
-        schur.rhs().err(),
-        schur.back_substitute(&x, &mut x_p).err(),
+        reduced.check().err(),
+        plan.multiply(&reduced, &x, &mut y).err(),
+        reduced.diagonal().err(),
+        reduced.rhs().err(),
+        plan.back_substitute(&reduced, &x, &mut x_p).err(),
     ];
     for error in errors {
         assert!(matches!(error, Some(Error::NotPositiveDefinite { block: 7, .. })), "{error:?}");
     }
     data.v.write_values(good.v.values()).unwrap();
-    data.execute_implicit(&mut schur, none).unwrap();
-    schur.multiply(&x, &mut y).unwrap();
+    data.execute(&plan, &mut reduced, none).unwrap();
+    plan.multiply(&reduced, &x, &mut y).unwrap();
 }

@@ -11,11 +11,12 @@ use crate::common::device;
 use blockmul::{
     BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Planned,
     element::Real,
+    foreign::Marker,
     generate::{self, Random, Values},
     matrix::{self, Pattern},
-    plan::Apply,
+    plan::{Accum, Apply},
     reference,
-    solver::{Damping, ImplicitSchur, Schur},
+    solver::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced},
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -93,20 +94,30 @@ impl<T: Real> Uploaded<T> {
         Self { u: matrix(u), w: matrix(w), v: matrix(v), b_c: vector(b_c), b_p: vector(b_p) }
     }
 
-    fn schur(&self) -> Schur<T> {
-        Schur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    fn formed(&self) -> (Elimination<Formed<T>>, Reduced<Formed<T>>) {
+        let plan = Elimination::formed(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap();
+        let reduced = plan.output().unwrap();
+        (plan, reduced)
     }
 
-    fn implicit(&self) -> ImplicitSchur<T> {
-        ImplicitSchur::new(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap()
+    fn implicit(&self) -> (Elimination<Implicit<T>>, Reduced<Implicit<T>>) {
+        let plan = Elimination::implicit(&self.u.pattern(), &self.w.pattern(), &self.v.pattern()).unwrap();
+        let reduced = plan.output().unwrap();
+        (plan, reduced)
     }
 
-    fn execute_implicit(&self, schur: &mut ImplicitSchur<T>, damping: Damping) -> blockmul::Result<()> {
-        schur.execute(&self.u, &self.w, &self.v, &self.b_c, &self.b_p, damping)
+    fn equations(&self, damping: Damping) -> NormalEquations<'_, T> {
+        let Self { u, w, v, b_c, b_p } = self;
+        NormalEquations { u, w, v, b_c, b_p, damping }
     }
 
-    fn execute(&self, schur: &mut Schur<T>, damping: Damping) -> blockmul::Result<()> {
-        schur.execute(&self.u, &self.w, &self.v, &self.b_c, &self.b_p, damping)
+    fn execute<F: Form<Element = T>>(
+        &self,
+        plan: &Elimination<F>,
+        reduced: &mut Reduced<F>,
+        damping: Damping,
+    ) -> blockmul::Result<()> {
+        plan.execute(self.equations(damping), reduced).map(drop)
     }
 }
 
@@ -140,20 +151,20 @@ fn bits<T: Real>(values: &[T]) -> &[u8] {
 /// Checks that S, r and x_p have the bits of the reference.
 fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<T>::new(&device(), problem);
-    let mut schur = data.schur();
-    data.execute(&mut schur, damping).unwrap();
+    let (plan, mut reduced) = data.formed();
+    data.execute(&plan, &mut reduced, damping).unwrap();
     let Problem { u, w, v, b_c, b_p } = problem;
     let (b_c, b_p) = (cast::<T>(b_c), cast::<T>(b_p));
     let want = reference::schur(&u.cast::<T>(), &w.cast::<T>(), &v.cast::<T>(), &b_c, &b_p, damping).unwrap();
-    let s = schur.s().unwrap().download().unwrap();
+    let s = reduced.s().unwrap().download().unwrap();
     assert_eq!(s.pattern(), want.s.pattern(), "{what}");
     assert_eq!(bits(s.values()), bits(want.s.values()), "{what}: S");
-    assert_eq!(bits(&schur.rhs().unwrap().download().unwrap()), bits(&want.rhs), "{what}: r");
+    assert_eq!(bits(&reduced.rhs().unwrap().download().unwrap()), bits(&want.rhs), "{what}: r");
     let x_c: Vec<T> = cast(&(0..b_c.len()).map(|i| (i as f64 * 0.7).sin()).collect::<Vec<_>>());
     let mut x_p = device().zero_vector(b_p.len()).unwrap();
-    schur.back_substitute(&device().upload_vector(&x_c).unwrap(), &mut x_p).unwrap();
+    plan.back_substitute(&reduced, &device().upload_vector(&x_c).unwrap(), &mut x_p).unwrap();
     assert_eq!(bits(&x_p.download().unwrap()), bits(&want.back_substitute(&x_c).unwrap()), "{what}: x_p");
-    assert_eq!(schur.pattern().nnz(), s.nnz());
+    assert_eq!(plan.pattern().nnz(), s.nnz());
     let upper = (0..s.ncols()).any(|col| s.pattern().column(col).first() != Some(&(col as u32)));
     assert!(!upper, "{what}: every column begins on the diagonal");
 }
@@ -231,9 +242,9 @@ fn u_whole_or_lower_with_and_without_its_diagonal() {
             let problem = Problem { u: with_neighbours(&problem.u, whole, without), ..problem.clone() };
             same_bits::<f64>(&problem, Damping::Levenberg(0.5), &format!("whole {whole}, without {without:?}"));
             let data = Uploaded::<f64>::new(&device(), &problem);
-            let mut schur = data.schur();
-            data.execute(&mut schur, Damping::None).unwrap();
-            sums.push(schur.s().unwrap().download().unwrap());
+            let (plan, mut reduced) = data.formed();
+            data.execute(&plan, &mut reduced, Damping::None).unwrap();
+            sums.push(reduced.s().unwrap().download().unwrap());
         }
     }
     assert_eq!(sums[..3], sums[3..], "blocks above the diagonal are not read");
@@ -271,9 +282,9 @@ fn upper_triangles_of_blocks_of_v_are_not_read() {
     let v = Cbc::from_triplets(40, 40, shape(3, 3), lower).unwrap();
     let s = |problem: &Problem| {
         let data = Uploaded::<f64>::new(&device(), problem);
-        let mut schur = data.schur();
-        data.execute(&mut schur, Damping::Marquardt(0.1)).unwrap();
-        schur.s().unwrap().download().unwrap()
+        let (plan, mut reduced) = data.formed();
+        data.execute(&plan, &mut reduced, Damping::Marquardt(0.1)).unwrap();
+        reduced.s().unwrap().download().unwrap()
     };
     assert_eq!(s(&Problem { v, ..problem.clone() }), s(&problem));
 }

@@ -7,25 +7,29 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
     for (c, p) in [(6, 3), (2, 9)] {
         let good = problem(&seen(8, 300, 3, 1), 2, c, p, 5);
         let mut data = Uploaded::<f64>::new(&device(), &good);
-        let mut schur = data.schur();
-        assert!(matches!(schur.check(), Err(Error::Argument(_))) && schur.s().is_err(), "nothing executed");
+        let (plan, mut reduced) = data.formed();
+        assert!(matches!(reduced.check(), Err(Error::Argument(_))) && reduced.s().is_err(), "nothing executed");
         for (bad, last) in [(vec![299, 120, 121, 64], 0.0), (vec![0, 7], -1.0), (vec![299], f64::NAN), (vec![], 0.0)] {
             let mut values = good.v.values().to_vec();
             // The last pivot of a block, which a factorization reaches last.
             bad.iter().for_each(|block| values[(block + 1) * p * p - 1] = last);
             data.v.write_values(&values).unwrap();
-            data.execute(&mut schur, Damping::Marquardt(1e-4)).unwrap();
+            data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
             let v = Cbc::new(good.v.pattern().clone(), good.v.shape(), values).unwrap();
             let host = reference::schur(&good.u, &good.w, &v, &good.b_c, &good.b_p, Damping::Marquardt(1e-4));
             let Some(&first) = bad.iter().min() else {
-                assert!(schur.check().is_ok() && host.is_ok(), "good values replace the bad ones");
+                assert!(reduced.check().is_ok() && host.is_ok(), "good values replace the bad ones");
                 continue;
             };
             assert!(matches!(host, Err(Error::NotPositiveDefinite { block, .. }) if block == first));
             let x_c = device().zero_vector(8 * c).unwrap();
             let mut x_p = device().zero_vector(300 * p).unwrap();
-            let errors =
-                [schur.check().err(), schur.s().err(), schur.rhs().err(), schur.back_substitute(&x_c, &mut x_p).err()];
+            let errors = [
+                reduced.check().err(),
+                reduced.s().err(),
+                reduced.rhs().err(),
+                plan.back_substitute(&reduced, &x_c, &mut x_p).err(),
+            ];
             for error in errors {
                 let error = error.unwrap();
                 assert!(matches!(error, Error::NotPositiveDefinite { block, .. } if block == first), "{error}");
@@ -35,10 +39,10 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
         }
         // A block of zeros becomes positive definite only by adding λ.
         data.v.write_values(&vec![0.0; good.v.values().len()]).unwrap();
-        data.execute(&mut schur, Damping::Marquardt(1.0)).unwrap();
-        assert!(matches!(schur.check(), Err(Error::NotPositiveDefinite { block: 0, .. })));
-        data.execute(&mut schur, Damping::Levenberg(1.0)).unwrap();
-        schur.check().unwrap();
+        data.execute(&plan, &mut reduced, Damping::Marquardt(1.0)).unwrap();
+        assert!(matches!(reduced.check(), Err(Error::NotPositiveDefinite { block: 0, .. })));
+        data.execute(&plan, &mut reduced, Damping::Levenberg(1.0)).unwrap();
+        reduced.check().unwrap();
     }
 }
 
@@ -50,7 +54,7 @@ fn pivots_below_the_normal_numbers_are_none() {
         for (c, p) in [(6, 3), (2, 9)] {
             let good = problem(&seen(8, 30, 3, 1), 2, c, p, 5);
             let mut data = Uploaded::<T>::new(&device(), &good);
-            let mut schur = data.schur();
+            let (plan, mut reduced) = data.formed();
             for (last, is_positive) in [(least, true), (below[0], false), (below[1], false)] {
                 let mut values: Vec<f64> = good.v.values().to_vec();
                 let block = &mut values[5 * p * p..6 * p * p];
@@ -58,14 +62,14 @@ fn pivots_below_the_normal_numbers_are_none() {
                 block[p * p - 1] = last;
                 let v = Cbc::new(good.v.pattern().clone(), good.v.shape(), values).unwrap().cast::<T>();
                 data.v.write_values(v.values()).unwrap();
-                data.execute(&mut schur, Damping::None).unwrap();
+                data.execute(&plan, &mut reduced, Damping::None).unwrap();
                 let (u, w) = (good.u.cast(), good.w.cast());
                 let vectors = [&good.b_c, &good.b_p].map(|b| cast::<T>(b));
                 let host = reference::schur(&u, &w, &v, &vectors[0], &vectors[1], Damping::None);
                 match is_positive {
-                    true => assert!(schur.check().is_ok() && host.is_ok(), "{last:e}"),
+                    true => assert!(reduced.check().is_ok() && host.is_ok(), "{last:e}"),
                     false => {
-                        for error in [schur.check().unwrap_err(), host.map(drop).unwrap_err()] {
+                        for error in [reduced.check().unwrap_err(), host.map(drop).unwrap_err()] {
                             assert!(matches!(error, Error::NotPositiveDefinite { block: 5, .. }), "{last:e}: {error}");
                         }
                     }
@@ -81,10 +85,10 @@ fn pivots_below_the_normal_numbers_are_none() {
 fn what_does_not_fit_is_refused() {
     let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
     let data = Uploaded::<f64>::new(&device(), &good);
-    let mut schur = data.schur();
+    let (plan, mut reduced) = data.formed();
     let text = |result: blockmul::Result<()>| result.unwrap_err().to_string();
     let new = |u: &DeviceMatrix<Cbc<f64>>, w: &DeviceMatrix<Cbc<f64>>, v: &DeviceMatrix<Cbc<f64>>| {
-        Schur::<f64>::new(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
+        Elimination::<Formed<f64>>::formed(&u.pattern(), &w.pattern(), &v.pattern()).map(drop)
     };
     assert_eq!(
         text(new(&data.v, &data.w, &data.u)),
@@ -105,7 +109,8 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(text(new(&data.u, &data.w, &v_of(&places))), "V must have exactly its 30 diagonal blocks");
     }
     let rows = device().upload(&Bsr::from_transpose(good.w.transpose())).unwrap();
-    let message = text(Schur::<f64>::new(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop));
+    let message =
+        text(Elimination::<Formed<f64>>::formed(&data.u.pattern(), &rows.pattern(), &data.v.pattern()).map(drop));
     assert!(message.contains("row-major"), "{message}");
     let elsewhere = Device::open(device().info()).unwrap();
     let other = Uploaded::<f64>::new(&elsewhere, &good);
@@ -113,31 +118,76 @@ fn what_does_not_fit_is_refused() {
 
     // The same patterns from other arrays are accepted, other patterns are not.
     let again = Uploaded::<f64>::new(&device(), &good);
-    again.execute(&mut schur, Damping::None).unwrap();
+    again.execute(&plan, &mut reduced, Damping::None).unwrap();
     let w = Uploaded::<f64>::new(&device(), &problem(&seen(8, 30, 3, 2), 2, 6, 3, 5)).w;
     assert_eq!(w.nnz(), data.w.nnz());
-    let Uploaded { u, v, b_c, b_p, .. } = &data;
-    let none = Damping::None;
-    assert!(text(schur.execute(u, &w, v, b_c, b_p, none)).starts_with("W has not the pattern of the plan"));
-    assert!(text(schur.execute(v, &data.w, v, b_c, b_p, none)).starts_with("U has not the pattern of the plan"));
-    let message = text(schur.execute(u, &data.w, v, b_p, b_p, none));
+    let Uploaded { v, b_c, b_p, .. } = &data;
+    let fits = data.equations(Damping::None);
+    let mut refused = |equations| plan.execute(equations, &mut reduced).unwrap_err();
+    let message = refused(NormalEquations { w: &w, ..fits }).to_string();
+    assert!(message.starts_with("W has not the pattern of the plan"), "{message}");
+    let message = refused(NormalEquations { u: v, ..fits }).to_string();
+    assert!(message.starts_with("U has not the pattern of the plan"), "{message}");
+    let message = refused(NormalEquations { b_c: b_p, ..fits }).to_string();
     assert_eq!(message, "b_c has 90 elements, 48 expected (8 blocks of 6)");
-    assert!(matches!(
-        schur.execute(u, &data.w, v, b_c, b_c, none),
-        Err(Error::Length { array: "b_p", found: 48, expected: 90, .. })
-    ));
-    assert!(matches!(schur.execute(u, &data.w, v, &other.b_c, b_p, none), Err(Error::DeviceMismatch { .. })));
+    let error = refused(NormalEquations { b_p: b_c, ..fits });
+    assert!(matches!(error, Error::Length { array: "b_p", found: 48, expected: 90, .. }), "{error}");
+    let error = refused(NormalEquations { b_c: &other.b_c, ..fits });
+    assert!(matches!(error, Error::DeviceMismatch { .. }), "{error}");
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
         for damping in [Damping::Marquardt(lambda), Damping::Levenberg(lambda)] {
-            let message = text(data.execute(&mut schur, damping));
+            let message = text(data.execute(&plan, &mut reduced, damping));
             assert!(message.contains("must be a finite f64 from 0 on"), "{message}");
         }
     }
     let single = Uploaded::<f32>::new(&device(), &good);
-    assert!(single.execute(&mut single.schur(), Damping::Levenberg(1e300)).is_err(), "infinite in f32");
+    let (in_f32, mut reduced_in_f32) = single.formed();
+    assert!(single.execute(&in_f32, &mut reduced_in_f32, Damping::Levenberg(1e300)).is_err(), "infinite in f32");
     let mut x_p = device().zero_vector(90).unwrap();
-    schur.back_substitute(b_c, &mut x_p).unwrap(); // the refusals changed nothing
-    assert!(matches!(schur.back_substitute(b_p, &mut x_p), Err(Error::Length { array: "x_c", .. })));
+    plan.back_substitute(&reduced, b_c, &mut x_p).unwrap(); // the refusals changed nothing
+    assert!(matches!(plan.back_substitute(&reduced, b_p, &mut x_p), Err(Error::Length { array: "x_c", .. })));
     let mut short = device().zero_vector(89).unwrap();
-    assert!(matches!(schur.back_substitute(b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
+    assert!(matches!(plan.back_substitute(&reduced, b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
+}
+
+#[test]
+fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
+    let (one, two) = (problem(&seen(8, 30, 3, 1), 2, 6, 3, 5), problem(&seen(8, 30, 3, 2), 2, 6, 3, 5));
+    let with_neighbours = Problem { u: with_neighbours(&one.u, true, &[]), ..one.clone() };
+    let [data, same, other_w, other_u] =
+        [&one, &one, &two, &with_neighbours].map(|problem| Uploaded::<f64>::new(&device(), problem));
+    let damping = Damping::Marquardt(1e-4);
+    let (plan, mut reduced) = data.formed();
+    data.execute(&plan, &mut reduced, damping).unwrap();
+    let s = reduced.s().unwrap().download().unwrap();
+
+    // Scaled, added, and by plans for other patterns.
+    for (alpha, beta) in [(2.0, 0.0), (1.0, 1.0), (-1.0, 0.5)] {
+        let into = Accum::into(&mut reduced).alpha(alpha).beta(beta);
+        let error = plan.execute(data.equations(damping), into).unwrap_err();
+        assert!(error.to_string().starts_with("a reduced system cannot be scaled"), "{error}");
+    }
+    let x_c = device().zero_vector(48).unwrap();
+    let mut x_p = device().zero_vector(90).unwrap();
+    for (name, other) in [("W", other_w), ("U", other_u)] {
+        let (plan, _) = other.formed();
+        let errors =
+            [other.execute(&plan, &mut reduced, damping), plan.back_substitute(&reduced, &x_c, &mut x_p).map(drop)];
+        for error in errors {
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{name} of the reduced system has not the pattern")), "{error}");
+        }
+    }
+    let (plan, mut operator) = data.implicit();
+    data.execute(&plan, &mut operator, damping).unwrap();
+    let (neighbours, _) = Uploaded::<f64>::new(&device(), &with_neighbours).implicit();
+    let mut y = device().zero_vector(48).unwrap();
+    let error = neighbours.multiply(&operator, &x_c, &mut y).unwrap_err().to_string();
+    assert!(error.starts_with("U of the reduced system has not the pattern"), "{error}");
+
+    // What was refused changed nothing; another plan for the same patterns writes it.
+    assert_eq!(bits(reduced.s().unwrap().download().unwrap().values()), bits(s.values()));
+    let (plan, _) = same.formed();
+    same.execute(&plan, &mut reduced, Damping::None).unwrap();
+    assert!(reduced.s().unwrap().download().unwrap() != s);
 }

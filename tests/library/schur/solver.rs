@@ -3,16 +3,16 @@ use super::*;
 
 /// Solves S·x = r by conjugate gradients with the inverted diagonal blocks. Returns x and the
 /// number of steps.
-fn solved(schur: &ImplicitSchur<f64>, tolerance: f64) -> (Vec<f64>, usize) {
+fn solved(plan: &Elimination<Implicit<f64>>, reduced: &Reduced<Implicit<f64>>, tolerance: f64) -> (Vec<f64>, usize) {
     let device = device();
-    let diagonal = schur.diagonal().unwrap().download().unwrap();
+    let diagonal = reduced.diagonal().unwrap().download().unwrap();
     let inverses = diagonal.blocks().map(|(i, j, block)| (i, j, block.into_owned().cholesky().unwrap().inverse()));
     let m = Cbc::from_triplets(diagonal.nrows(), diagonal.ncols(), diagonal.shape(), inverses).unwrap();
     let m = device.upload(&m).unwrap();
     let precondition = Apply::new(&m.pattern()).unwrap();
     let zeros = || precondition.output().unwrap();
     let (mut x, mut r, mut z, mut p, mut s_p) = (zeros(), zeros(), zeros(), zeros(), zeros());
-    r.copy_from(schur.rhs().unwrap()).unwrap();
+    r.copy_from(reduced.rhs().unwrap()).unwrap();
     precondition.execute((&m, &r), &mut z).unwrap();
     p.copy_from(&z).unwrap();
     let (mut rz, first) = (r.dot(&z).unwrap(), r.norm().unwrap());
@@ -20,7 +20,7 @@ fn solved(schur: &ImplicitSchur<f64>, tolerance: f64) -> (Vec<f64>, usize) {
         if r.norm().unwrap() <= tolerance * first {
             return (x.download().unwrap(), step);
         }
-        schur.multiply(&p, &mut s_p).unwrap();
+        plan.multiply(reduced, &p, &mut s_p).unwrap();
         let alpha = rz / p.dot(&s_p).unwrap();
         x.axpy(alpha, &p).unwrap();
         r.axpy(-alpha, &s_p).unwrap();
@@ -37,12 +37,12 @@ fn conjugate_gradients_reach_the_solution_of_the_formed_system_on_50_cameras() {
     let (good, damping) = (problem(&visible, 2, 9, 3, 4), Damping::Marquardt(1e-4));
     for problem in [good.clone(), Problem { u: with_neighbours(&scaled(&good.u, 2.0), false, &[]), ..good }] {
         let data = Uploaded::<f64>::new(&device(), &problem);
-        let (mut formed, mut schur) = (data.schur(), data.implicit());
-        data.execute(&mut formed, damping).unwrap();
-        data.execute_implicit(&mut schur, damping).unwrap();
-        let s = mirrored(&formed.s().unwrap().download().unwrap().to_dense());
-        let want = s.cholesky().unwrap().solve(&column(formed.rhs().unwrap().download().unwrap()));
-        let (x, steps) = solved(&schur, 1e-12);
+        let ((formed, mut formed_out), (plan, mut reduced)) = (data.formed(), data.implicit());
+        data.execute(&formed, &mut formed_out, damping).unwrap();
+        data.execute(&plan, &mut reduced, damping).unwrap();
+        let s = mirrored(&formed_out.s().unwrap().download().unwrap().to_dense());
+        let want = s.cholesky().unwrap().solve(&column(formed_out.rhs().unwrap().download().unwrap()));
+        let (x, steps) = solved(&plan, &reduced, 1e-12);
         near(&column(x), &want, 1e-8, "x_c");
         assert!(steps > 1, "{steps} steps: the preconditioner alone must not solve it");
     }

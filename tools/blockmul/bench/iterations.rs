@@ -13,7 +13,7 @@ use blockmul::{
     device::StageTime,
     product::Weights,
     reference,
-    solver::{Damping, Schur},
+    solver::{Damping, Elimination, NormalEquations},
 };
 use std::path::Path;
 use std::time::Instant;
@@ -109,11 +109,11 @@ impl Iteration<'_> {
     /// Measures Z, S, and all products of an iteration: H, its gradient, S and its right-hand side.
     fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
         normal.enqueue(self.linearization)?;
-        let [u, w, v] = normal.parts().expect("two groups of unknowns");
-        let mut schur = Schur::new(&u.pattern(), &w.pattern(), &v.pattern())?;
-        let damping = Damping::Marquardt(LAMBDA);
-        let (b_c, b_p) = (&normal.b()[0], &normal.b()[1]);
-        schur.execute(u, w, v, b_c, b_p, damping)?;
+        let equations = damped(normal);
+        let NormalEquations { u, w, v, b_c, b_p, damping } = equations;
+        let elimination = Elimination::formed(&u.pattern(), &w.pattern(), &v.pattern())?;
+        let mut reduced = elimination.output()?;
+        elimination.execute(equations, &mut reduced)?;
         let want = reference::schur(
             &u.download()?,
             &w.download()?,
@@ -123,10 +123,10 @@ impl Iteration<'_> {
             damping,
         )?;
         let right =
-            right && same(&schur.s()?.download()?, &want.s) && bits(&schur.rhs()?.download()?) == bits(&want.rhs);
+            right && same(&reduced.s()?.download()?, &want.s) && bits(&reduced.rhs()?.download()?) == bits(&want.rhs);
         let z_size = [Size::on_device(w), Size::on_device(v)];
         let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
-        let (w_nnz, s_nnz) = (w.nnz(), schur.s()?.nnz());
+        let (w_nnz, s_nnz) = (w.nnz(), reduced.s()?.nnz());
         let (c, p) = (w.shape().rows() as u64, w.shape().cols() as u64);
         let (mut of_z, mut of_s, mut launches) = (Vec::new(), Vec::new(), [0, 0]);
         let sum = |stages: &[StageTime], names: [&str; 2]| -> (Option<f64>, u32) {
@@ -137,8 +137,7 @@ impl Iteration<'_> {
         let progress = self.bench.messages.measured(format!("{} S", self.name), Unit::Runs);
         if right {
             self.bench.patience.rounds(&progress, || {
-                let [u, w, v] = normal.parts().expect("two groups of unknowns");
-                let stages = schur.execute_with_stages([u, w, v], [&normal.b()[0], &normal.b()[1]], damping)?;
+                let stages = elimination.execute_with_report(equations, &mut reduced)?.stages;
                 let (z, s) = (sum(&stages, ["factor", "solve"]), sum(&stages, ["compression", "base"]));
                 of_z.extend(z.0);
                 of_s.extend(s.0);
@@ -146,24 +145,20 @@ impl Iteration<'_> {
                 Ok(())
             })?;
         }
-        let factor = Execution {
-            products: w_nnz as u64,
-            flops: 2 * w_nnz as u64 * c * p * p,
-            launches: launches[0],
-            bytes: schur.device_bytes(),
-        };
-        let products = schur.products();
+        // Z and the factors, intermediate results, are the reduced system's.
+        let (products, bytes) = (elimination.cost().products, elimination.cost().device_bytes + reduced.device_bytes());
+        let factor =
+            Execution { products: w_nnz as u64, flops: 2 * w_nnz as u64 * c * p * p, launches: launches[0], bytes };
         let subtract = Execution { products, flops: 2 * products * c * p * c, launches: launches[1], ..factor };
         let (together, launches) = self.time("all", right, || {
             normal.enqueue(self.linearization)?;
-            let [u, w, v] = normal.parts().expect("two groups of unknowns");
-            schur.execute(u, w, v, &normal.b()[0], &normal.b()[1], damping)
+            elimination.execute(damped(normal), &mut reduced).map(drop)
         })?;
         let all = Execution {
             products: normal.cost().products + factor.products + products,
             flops: normal.cost().flops + factor.flops + subtract.flops,
             launches,
-            bytes: normal.cost().device_bytes + schur.device_bytes(),
+            bytes: normal.cost().device_bytes + bytes,
         };
         Ok([
             Record::planned(self.sizes("Z", z_size, w_nnz)?, &factor, of_z),
@@ -246,6 +241,11 @@ impl Iteration<'_> {
             _ => false,
         }))
     }
+}
+
+/// The equations that are reduced, damped as a solver starts.
+fn damped(normal: &Normal) -> NormalEquations<'_, f64> {
+    normal.equations(Damping::Marquardt(LAMBDA)).expect("two groups of unknowns")
 }
 
 fn same<M: Matrix<Element = f64>>(have: &M, want: &M) -> bool {

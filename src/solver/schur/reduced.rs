@@ -1,0 +1,73 @@
+//! The equations of the cameras that an elimination leaves.
+use super::{Form, factor::Factors};
+use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result};
+use std::sync::OnceLock;
+
+/// The normal equations reduced to the cameras, S·x_c = r, with what back-substitution needs: the
+/// output of an [`Elimination`](super::Elimination), which makes one by
+/// [`output`](crate::Planned::output).
+///
+/// It holds the results of the last execution that wrote it. An execution that is refused changes
+/// nothing. One that ends in an error of OpenCL leaves it as if nothing had been executed.
+pub struct Reduced<F: Form> {
+    /// The pattern of U.
+    pub(super) u: DevicePattern,
+    /// Z = W·L⁻ᵀ.
+    pub(super) z: DeviceMatrix<Cbc<F::Element>>,
+    pub(super) factors: Factors<F::Element>,
+    pub(super) rhs: DeviceVector<F::Element>,
+    pub(super) system: F::System,
+    /// Whether an execution has been enqueued whole.
+    pub(super) executed: bool,
+    /// The first block of V' that was not positive definite, once the device was asked.
+    pub(super) failed: OnceLock<Option<usize>>,
+}
+
+impl<F: Form> Reduced<F> {
+    /// Whether the last execution found every block of V' positive definite.
+    ///
+    /// Waits for it and reads one word, once an execution. All else that reads the reduced system
+    /// checks too; the first to do so waits.
+    ///
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V,
+    /// [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
+    pub fn check(&self) -> Result<()> {
+        if !self.executed {
+            return Err(Error::Argument("the Schur complement has not been executed".into()));
+        }
+        let failed = match self.failed.get() {
+            Some(known) => *known,
+            None => {
+                let found = self.factors.failed(self.z.device())?;
+                *self.failed.get_or_init(|| found)
+            }
+        };
+        match failed {
+            Some(block) => Err(Error::NotPositiveDefinite { matrix: "V, damped,", block }),
+            None => Ok(()),
+        }
+    }
+
+    /// The right-hand side r.
+    ///
+    /// # Errors
+    /// As [`Reduced::check`].
+    pub fn rhs(&self) -> Result<&DeviceVector<F::Element>> {
+        self.check().map(|()| &self.rhs)
+    }
+
+    /// Bytes of device memory held: the values of Z, the factors, r, and S or what multiplies by
+    /// it. The patterns belong to the plan and to the matrices it was made for.
+    pub fn device_bytes(&self) -> u64 {
+        let of_points = self.factors.bytes() + self.z.cbc.values.bytes();
+        of_points + self.rhs.values.bytes() + F::system_bytes(&self.system)
+    }
+}
+
+impl<F: Form> std::fmt::Debug for Reduced<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { u, z, executed, .. } = self;
+        write!(f, "Reduced(U: {u:?}, W: {:?}, executed: {executed})", z.pattern())
+    }
+}
