@@ -51,8 +51,8 @@ impl FactorPattern {
         }
     }
 
-    /// The pattern that is multiplied, `transpose` if there is one, and then the stored entry behind
-    /// each of its entries.
+    /// The pattern that is multiplied, `transpose` if there is one, and then the stored entry
+    /// behind each of its entries.
     pub(super) fn multiplied<'a>(
         &'a self,
         transpose: Option<&'a transpose::Transposed>,

@@ -20,8 +20,8 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
-/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, equal to the bit to those of an
-/// [`Elimination`](crate::solver::Elimination), which defines U, W and V.
+/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, equal to the bit to those of
+/// an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
 ///
 /// Every sum is formed term by term in ascending order, and each multiplication is rounded before
 /// it is added or subtracted.

@@ -117,8 +117,8 @@ impl<M: Matrix> MovePlan<M> {
         self.blocks.run(work, a, c)
     }
 
-    /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the operation
-    /// in a refusal.
+    /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the
+    /// operation in a refusal.
     pub fn enqueue(
         &self,
         work: &Work,

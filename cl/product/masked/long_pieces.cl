@@ -1,5 +1,5 @@
 // long_pieces: one work-item per place of a mask cuts its run if it is long.
-//                                                           host: src/product/masked/mod.rs
+// Host: src/product/masked/mod.rs
 //
 //   run_end, piece      see cl/product/pieces.cl
 //   in out  record[6]   see masked.cl; the last two words count pieces and parts, zeros before

@@ -1,9 +1,9 @@
 // masked: the products that fall on the places of a mask, place by place, in ascending k.
-//                                  host: src/product/masked/mod.rs, src/product/masked/bands.rs
+// Host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
 // A place (i, j) has a product for every k that row i of A and column j of B share. A probe is one
-// entry of the shorter of the two; it hits if the longer has the same k. Probes are shared out one
-// by one, whatever places they belong to, so that the load is balanced by construction. A place
+// entry of the shorter of the two; it hits if the longer has the same k. Probes are divided
+// one by one among work-items, across places, so that the load is balanced by construction. A place
 // without probes gets one, which misses: so each place has a last one.
 //
 //   mask_probes   one work-item per place, and one more

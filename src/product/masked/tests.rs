@@ -66,8 +66,8 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     Ok(planned.bands.len())
 }
 
-/// `pieces` are these in some order: the run of each, its first product, and where the run ends. Those
-/// of a run that is cut are parts, numbered one after another.
+/// `pieces` are these in some order: the run of each, its first product, and where the run ends.
+/// Those of a run that is cut are parts, numbered one after another.
 fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     pieces.sort_by_key(|piece| (piece.run, piece.begin));
     assert_eq!(pieces.len(), want.len());
