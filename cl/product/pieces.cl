@@ -2,9 +2,9 @@
 // Host: src/product/esc/gather.rs, src/product/masked/mod.rs
 //
 //   in      run_end[runs]   last product of each run
-//   out     piece[pieces]   of runs longer than LONG_RUN, in any order: run, first product, end, its
-//                           part if the run is longer than RUN_PIECE and cut, else 0xffffffff;
-//                           the parts of a run follow one another
+//   out     piece[pieces]   of runs longer than LONG_RUN, in any order: run, first product, end,
+//                           and its part if the run is longer than RUN_PIECE and so is cut, else
+//                           0xffffffff; the parts of a run follow one another
 //   in out  made[2]         pieces and parts made so far
 #if !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
