@@ -156,7 +156,7 @@ pub use element::Element;
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Part};
 pub use planned::Planned;
-#[doc(hidden)] // For `cargo bench --bench primitives`; no part of the interface.
+#[doc(hidden)] // For `blockmul bench`; no part of the interface.
 pub use primitives::bench as primitives_bench;
 pub use product::{Method, Plan, Product, multiply};
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};

@@ -1,6 +1,6 @@
-//! The primitives on plain arrays, run in timed rounds for `benches/primitives.rs`.
+//! The primitives on plain arrays, run in timed rounds for `blockmul bench`.
 //!
-//! Public only for that bench, which is a program of its own. It is no part of the interface.
+//! Public only for the command, which is a crate of its own. It is no part of the interface.
 use super::{
     scan::{Scan, ScanTuning},
     segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},

@@ -9,7 +9,7 @@
 //! | [`segmented_sort`] | rows and payloads by row inside each segment, stably |
 //! | [`segmented_reduce`] | one sum per run, its terms added left to right, cut every 1024 terms |
 //! | [`transpose`] | the pattern of a transpose, and the entry each of its entries comes from |
-// Public for benches/primitives.rs, which is outside of the crate.
+// Public for `blockmul bench`, which is outside of the crate.
 pub mod bench;
 mod copy;
 pub(crate) mod drop_entries;

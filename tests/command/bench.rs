@@ -43,7 +43,7 @@ fn the_table_has_a_row_for_every_combination() {
     let ran = bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --rounds 2");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let want = "\
-matrix block element method device products nnz(C) ms spread % Gflop/s launches verified
+matrix block element variant device products nnz(C) ms spread % Gflop/s launches verified
 uniform:60x3 1x1 f64 auto DEVICE 540 512 # # # # yes
 uniform:60x3 1x1 f32 auto DEVICE 540 512 # # # # yes
 uniform:60x3 2x3 f64 auto DEVICE 540 407 # # # # yes
@@ -62,7 +62,7 @@ fn a_single_product_shows_its_stages() {
     let desk = Desk::new();
     let ran = bench(&desk, "pose-graph:40x20 --rounds 2 --method esc");
     let want = "\
-matrix block element method device products nnz(C) ms spread % Gflop/s launches verified
+matrix block element variant device products nnz(C) ms spread % Gflop/s launches verified
 pose-graph:40x20 6x6 f64 esc DEVICE 668 402 # # # # yes
 
 pose-graph:40x20 in 6x6 f64 by esc on DEVICE, which copies # GB/s
@@ -150,6 +150,7 @@ fn files_of_every_kind_are_timed() {
 fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
+    desk.put("w.mtx", WIDE);
     desk.put("short.bcsr", "BCSR0001 and no more");
     desk.put("other.bin", "neither one nor the other");
     let device = common::device().info().index;
@@ -169,6 +170,13 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("s.mtx --rounds 0", 2, &["0"]),
         ("s.mtx --max-time never", 2, &["a finite number from 0 is wanted"]),
         ("s.mtx --list", 2, &["--list"]),
+        ("s.mtx --operation divide", 2, &["divide", "transpose"]),
+        ("s.mtx --operation scan", 2, &["scan takes no INPUT", "--elements"]),
+        ("--operation scan --elements 0", 2, &["0"]),
+        ("w.mtx --operation scalars", 2, &["w in 1x1 f64: ", "not square"]),
+        ("uniform:9x2 --operation schur --element f16", 2, &["schur is not for matrices of f16"]),
+        ("bundle-adjustment:9x40x3 --operation gram --block 2", 2, &["9x3 or 6x3, not 2x2"]),
+        ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
         ("s.mtx --json no/folder/r.json", 2, &["the folder no/folder of the output no/folder/r.json"]),
     ] {
         desk.fails(&format!("bench --device {device} {line}"), status, words);
@@ -183,10 +191,96 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
     assert_eq!(kept["results"].as_array().unwrap().len(), 3);
 }
 
+/// The records of a line by their variants.
+fn by_variant(desk: &Desk, line: &str) -> Vec<(String, Value)> {
+    let all = benched(desk, line);
+    let records = all["results"].as_array().unwrap().iter();
+    records.map(|record| (record["variant"].as_str().unwrap().to_owned(), record.clone())).collect()
+}
+
+#[test]
+fn every_operation_is_verified_and_timed() {
+    let desk = Desk::new();
+    for (line, variants) in [
+        ("uniform:60x3 --operation product,plan --method auto,esc", &["auto", "esc", "plan", "plan by esc"][..]),
+        (
+            "bundle-adjustment:9x40x3 --operation gram,schur --block 6x3",
+            &["gram", "gram-residuals", "gram-blocks", "gram-information", "gram-scaled", "schur", "back-substitute"],
+        ),
+        (
+            "uniform:60x3 --operation apply,apply-transposed,norms,scale,dot,axpy --block 2x3",
+            &["apply", "apply-transposed", "norms", "scale", "dot", "axpy"],
+        ),
+        ("uniform:60x3 --operation copy,permute,transpose,add --block 2x3", &["copy", "permute", "transpose", "add"]),
+        (
+            "pose-graph:30x20 --operation permute-lower,scalars,gram --block 3",
+            &["permute-lower", "scalars", "gram", "gram-residuals", "gram-blocks", "gram-information", "gram-scaled"],
+        ),
+        ("--operation transpose-pattern,scan --elements 5000", &["transpose-pattern", "scan"]),
+        ("--operation sort,reduce --elements 5000", &[["sort"; 6].as_slice(), &["reduce"; 3]].concat()),
+    ] {
+        let records = by_variant(&desk, line);
+        let found: Vec<&str> = records.iter().map(|(variant, _)| variant.as_str()).collect();
+        assert_eq!(found, variants, "{line}");
+        for (variant, record) in &records {
+            let runs = record["runs_ms"].as_array().unwrap().len();
+            assert_eq!((&record["verified"], runs), (&true.into(), 3), "{variant}: {record}");
+        }
+    }
+}
+
+#[test]
+fn operations_declare_their_bytes_and_their_work() {
+    let desk = Desk::new();
+    // 180 blocks of 2x3, 60 x 60 blocks.
+    let operations = "plan,apply,apply-transposed,norms,copy,dot";
+    let records = by_variant(&desk, &format!("uniform:60x3 --block 2x3 --element f32 --operation {operations}"));
+    let (values, lines) = (4 * 180 * 6, 4 * 60);
+    for (variant, bytes, flops) in [
+        ("plan", None, 2 * 540 * 12),
+        ("apply", Some(values + 5 * lines + 8 * 180), 2 * 180 * 6),
+        ("apply-transposed", Some(values + 5 * lines + 4 * 180), 2 * 180 * 6),
+        ("copy", Some(2 * values + 4 * 180), 0),
+        ("dot", Some(2 * values), 0),
+    ] {
+        let record = &records.iter().find(|(found, _)| found == variant).unwrap().1;
+        assert_eq!(record["bytes"].as_i64(), bytes, "{variant}");
+        assert_eq!(record["flops"], flops, "{variant}");
+        assert_eq!(record["plan_ms"].is_number(), variant != "dot", "{variant}");
+        if let Some(bytes) = bytes {
+            let gb_s = bytes as f64 / record["ms"].as_f64().unwrap() / 1e6;
+            assert!((record["gb_s"].as_f64().unwrap() - gb_s).abs() <= 1e-9 * gb_s, "{variant}: {record}");
+        }
+        let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
+        assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
+    }
+    // Without sizes a family has about as many elements as are asked for.
+    let scaled = benched(&desk, "uniform --operation transpose --elements 4800 --block 1,2x3 --together 2");
+    let matrices: Vec<_> = scaled["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
+    assert_eq!(matrices, ["uniform:600x8", "uniform:100x8"]);
+}
+
+#[test]
+fn reading_is_timed_without_a_device() {
+    let desk = Desk::new();
+    desk.put("w.mtx", WIDE);
+    let ran = desk.ok("bench --device nonesuch w.mtx uniform:60x3 --operation read --rounds 3 --json -");
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let records = all["results"].as_array().unwrap();
+    let threads = std::thread::available_parallelism().unwrap().get().min(3);
+    assert_eq!(records.len(), 2 * threads);
+    for record in records {
+        assert_eq!((&record["variant"], &record["verified"]), (&"read".into(), &true.into()), "{record}");
+        assert!(record["copy_gb_s"].is_null() && record["gb_s"].as_f64().unwrap() > 0.0, "{record}");
+    }
+    assert_eq!((&records[0]["matrix"], &records[0]["bytes"]), (&"w.mtx".into(), &WIDE.len().into()));
+    assert_eq!((&records[threads]["matrix"], &records[threads]["a"]["nnz"]), (&"uniform:60x3".into(), &180.into()));
+}
+
 #[test]
 fn families_are_listed() {
     let list = Desk::new().ok("bench --list").stdout;
-    for word in ["uniform:ROWSx", "power-law:8192x65536", "pose-graph", "6x3"] {
+    for word in ["uniform:ROWSx", "power-law:8192x65536", "pose-graph", "6x3", "arrow", "cameras"] {
         assert!(list.contains(word), "{word}: {list}");
     }
 }

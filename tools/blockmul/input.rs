@@ -6,6 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Result,
     io::{self, MatrixFile, ReadOptions, matrix_market},
 };
+use half::f16;
 use std::path::Path;
 
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
@@ -31,6 +32,17 @@ pub enum ElementName {
     F64,
     F32,
     F16,
+}
+
+impl ElementName {
+    /// The name of the type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F64 => f64::NAME,
+            Self::F32 => f32::NAME,
+            Self::F16 => f16::NAME,
+        }
+    }
 }
 
 /// Converts to the element type; warns of finite values that become infinite, and returns their

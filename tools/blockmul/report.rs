@@ -61,7 +61,7 @@ struct DeviceName {
     driver: String,
 }
 
-#[derive(Serialize, Default)]
+#[derive(Serialize, Default, Clone, Copy)]
 pub struct Size {
     rows: usize,
     cols: usize,
@@ -88,6 +88,11 @@ impl Size {
         let pattern = places.as_cbc().pattern;
         let (rows, cols) = (pattern.nrows() * shape.rows(), pattern.ncols() * shape.cols());
         Self { rows, cols, nnz: pattern.nnz(), block: [shape.rows(), shape.cols()] }
+    }
+
+    /// The size of a vector.
+    pub fn of_vector(len: usize) -> Self {
+        Self { rows: len, cols: 1, nnz: len, block: [1, 1] }
     }
 
     pub fn of<M: Matrix>(matrix: &M) -> Self {

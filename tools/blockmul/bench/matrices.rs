@@ -1,96 +1,33 @@
-//! Operands of the benchmark: families of generated matrices with their sizes, and files.
+//! Operands of the benchmark: generated matrices and files.
+use super::families::{self, Named, SEED};
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Shaped};
 use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Error, Result,
-    generate::{self, Random, Values},
+    BlockShape, Cbc, Csc, Element, Result,
+    generate::Random,
+    groups::BlockGroups,
     io::{Field, MatrixFile},
 };
-use comfy_table::{Table, presets};
 use std::path::PathBuf;
-
-/// The seed of every generated matrix, so that a name identifies a matrix.
-const SEED: u64 = 1;
-
-/// A family of matrices that can be generated at any size.
-#[derive(Clone, Copy)]
-struct Family {
-    name: &'static str,
-    /// Meaning of each size, and its default.
-    sizes: &'static [(&'static str, usize)],
-    block: [usize; 2],
-    what: &'static str,
-    make: fn(&[usize], BlockShape) -> Result<Cbc<f64>>,
-}
-
-/// The families of `blockmul generate`. The defaults give a few hundred thousand to a few million
-/// products.
-const FAMILIES: [Family; 4] = [
-    Family {
-        name: "uniform",
-        sizes: &[("rows", 16_000), ("blocks in a column", 8)],
-        block: [1, 1],
-        what: "as many blocks in each column, at random rows",
-        make: |sizes, block| generate::uniform(sizes[0], sizes[0], sizes[1], block, Values::Real, SEED),
-    },
-    Family {
-        name: "power-law",
-        sizes: &[("nodes", 8_192), ("edges", 65_536)],
-        block: [1, 1],
-        what: "a graph of few hubs and many leaves (R-MAT)",
-        make: |sizes, block| generate::power_law(sizes[0], sizes[1], block, Values::Real, SEED),
-    },
-    Family {
-        name: "pose-graph",
-        sizes: &[("poses", 10_000), ("closures", 20_000)],
-        block: [6, 6],
-        what: "the Hessian of a pose graph; square blocks only",
-        make: |sizes, block| match block.rows() == block.cols() {
-            true => generate::pose_graph(sizes[0], sizes[1], block.rows(), Values::Real, SEED),
-            false => Err(Error::Argument(format!("a pose graph has square blocks, not {block}"))),
-        },
-    },
-    Family {
-        name: "bundle-adjustment",
-        sizes: &[("cameras", 100), ("points", 10_000), ("views", 5)],
-        block: [6, 3],
-        what: "W of a bundle adjustment, cameras by points; W·Wᵀ is timed",
-        make: |sizes, block| generate::bundle_adjustment(sizes[0], sizes[1], sizes[2], block, Values::Real, SEED),
-    },
-];
 
 /// A family with its sizes, or a file.
 #[derive(Clone)]
 pub enum Input {
-    Family(Made),
+    Family(Named),
     File(PathBuf),
-}
-
-#[derive(Clone)]
-pub struct Made {
-    family: Family,
-    sizes: Vec<usize>,
 }
 
 impl Input {
     /// Parses `FAMILY`, `FAMILY:20000x8`, or the path of a file; `./uniform` is a file.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
-        let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
-        if let Some(family) = FAMILIES.into_iter().find(|family| family.name == name) {
-            return Made::parse(family, sizes.unwrap_or_default()).map(Self::Family);
-        }
         let path = PathBuf::from(text);
-        if path.exists() {
-            return Ok(Self::File(path));
+        match Named::parse(text) {
+            Some(named) => named.map(Self::Family),
+            None if path.exists() => Ok(Self::File(path)),
+            None => Err(format!("there is no such file, and the families are: {}", families::names())),
         }
-        let names: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
-        Err(format!("there is no such file, and the families are: {}", names.join(", ")))
-    }
-
-    pub fn every_family() -> Vec<Self> {
-        FAMILIES.into_iter().map(|family| Self::Family(Made::by_default(family))).collect()
     }
 
     /// The path, if it is a file.
@@ -101,64 +38,24 @@ impl Input {
         }
     }
 
-    /// The name with its sizes, such as `uniform:16000x8`; the path of a file.
+    /// The name of the family; the path of a file.
     pub fn name(&self) -> String {
         match self {
-            Self::Family(made) => made.name(),
+            Self::Family(named) => named.family().into(),
             Self::File(path) => path.display().to_string(),
         }
     }
 }
 
-impl Made {
-    fn by_default(family: Family) -> Self {
-        Self { family, sizes: family.sizes.iter().map(|&(_, size)| size).collect() }
-    }
-
-    fn parse(family: Family, text: &str) -> std::result::Result<Self, String> {
-        let mut made = Self::by_default(family);
-        let words: Vec<&str> = text.split('x').filter(|_| !text.is_empty()).collect();
-        if words.len() > made.sizes.len() {
-            return Err(format!("{} takes {} at most: {}", family.name, made.sizes.len(), family.form()));
-        }
-        for (size, word) in made.sizes.iter_mut().zip(words) {
-            *size = word.parse().map_err(|_| format!("\"{word}\" is no size; it is written {}", family.form()))?;
-        }
-        Ok(made)
-    }
-
-    fn name(&self) -> String {
-        let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
-        format!("{}:{}", self.family.name, sizes.join("x"))
-    }
-}
-
-impl Family {
-    /// The form of a name, such as `uniform:ROWSxBLOCKS-IN-A-COLUMN`.
-    fn form(&self) -> String {
-        let sizes: Vec<_> = self.sizes.iter().map(|(what, _)| what.to_uppercase().replace(' ', "-")).collect();
-        format!("{}:{}", self.name, sizes.join("x"))
-    }
-
-    fn block(&self) -> BlockShape {
-        BlockShape::new(self.block[0], self.block[1]).expect("sides of a block")
-    }
-}
-
-/// The table of `--list`.
-pub fn list() -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(["family", "default", "blocks", ""]);
-    for family in FAMILIES {
-        table.add_row([family.form(), Made::by_default(family).name(), family.block().to_string(), family.what.into()]);
-    }
-    table.trim_fmt()
-}
-
 /// An input; files have been read.
 pub enum Source {
-    Made(Made),
-    File { name: String, matrix: Csc<f64>, layout: Option<BlockShape> },
+    /// A family, and the number of elements it has if it is named without sizes.
+    Family(Named, Option<usize>),
+    File {
+        name: String,
+        matrix: Csc<f64>,
+        layout: Option<BlockShape>,
+    },
 }
 
 /// A and B of one product; B is `None` if it is A.
@@ -168,9 +65,9 @@ pub enum Pair<T: Element> {
 }
 
 impl Source {
-    pub fn open(input: &Input, messages: &Messages) -> std::result::Result<Self, Failure> {
+    pub fn open(input: &Input, elements: Option<usize>, messages: &Messages) -> std::result::Result<Self, Failure> {
         let path = match input {
-            Input::Family(made) => return Ok(Self::Made(made.clone())),
+            Input::Family(named) => return Ok(Self::Family(named.clone(), elements)),
             Input::File(path) => path,
         };
         let file = input::read(path, false, messages)?;
@@ -181,28 +78,48 @@ impl Source {
         Ok(Self::File { name, matrix: with_values(file)?, layout })
     }
 
-    pub fn name(&self) -> String {
+    /// The name of the matrix in blocks of `shape`.
+    pub fn name(&self, shape: BlockShape) -> String {
         match self {
-            Self::Made(made) => made.name(),
+            Self::Family(named, elements) => named.made(*elements, shape).name(),
             Self::File { name, .. } => name.clone(),
         }
     }
 
     pub fn default_block(&self) -> BlockShape {
         match self {
-            Self::Made(made) => made.family.block(),
+            Self::Family(named, _) => named.block(),
             Self::File { layout, .. } => layout.unwrap_or(BlockShape::SCALAR),
+        }
+    }
+
+    /// The matrix in blocks of `shape`.
+    pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
+        match self {
+            Self::Family(named, elements) => Ok(named.made(*elements, shape).matrix()?.cast()),
+            Self::File { matrix, .. } => {
+                let matrix = matrix.cast();
+                Shaped::cut(matrix, Some(shape))?.into_blocks()
+            }
+        }
+    }
+
+    /// The Jacobian J whose JᵀJ is timed: the family's own, else the matrix.
+    pub fn jacobian<T: Element>(&self, shape: BlockShape) -> Result<BlockGroups<Cbc<T>>> {
+        match self {
+            Self::Family(named, elements) => {
+                let j = named.made(*elements, shape).jacobian()?;
+                BlockGroups::side_by_side(j.into_cells().iter().flatten().map(Cbc::cast))
+            }
+            Self::File { .. } => BlockGroups::side_by_side([self.matrix(shape)?]),
         }
     }
 
     /// A in blocks of `shape`, and B: if A is square, A itself, cut to fit A's blocks; else its
     /// transpose.
     pub fn operands<T: Element>(&self, shape: BlockShape) -> Result<Pair<T>> {
-        let a = match self {
-            Self::Made(made) => (made.family.make)(&made.sizes, shape)?.cast::<T>(),
-            Self::File { matrix, .. } => matrix.cast::<T>().to_blocks(shape)?,
-        };
-        let [rows, cols] = [a.nrows() * shape.rows(), a.ncols() * shape.cols()];
+        let a = self.matrix::<T>(shape)?;
+        let [rows, cols] = [a.scalar_rows(), a.scalar_cols()];
         if shape == BlockShape::SCALAR {
             let a = a.to_scalars();
             let b = (rows != cols).then(|| a.transpose());
@@ -233,23 +150,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_named_with_any_of_their_sizes() {
-        let name = |text: &str| Input::parse(text).map(|input| input.name());
-        assert_eq!(name("uniform").unwrap(), "uniform:16000x8");
-        assert_eq!(name("uniform:50").unwrap(), "uniform:50x8");
-        assert_eq!(name("bundle-adjustment:5x7x2").unwrap(), "bundle-adjustment:5x7x2");
-        assert!(name("uniform:5x7x2").unwrap_err().contains("uniform:ROWSxBLOCKS-IN-A-COLUMN"));
-        assert!(name("uniform:5y7").unwrap_err().contains("\"5y7\" is no size"));
-        assert!(name("uniforn:5").unwrap_err().contains("families are: uniform, power-law"));
-        assert_eq!(Input::every_family().len(), FAMILIES.len());
-    }
-
-    #[test]
     fn b_is_a_cut_to_meet_it_or_its_transpose() {
         let shape = |rows, cols| BlockShape::new(rows, cols).unwrap();
         let shapes = |text: &str, a: BlockShape| {
-            let source = Source::open(&Input::parse(text).unwrap(), &Messages::new(true)).unwrap();
-            match source.operands::<f32>(a).unwrap() {
+            let Input::Family(named) = Input::parse(text).unwrap() else { panic!("a family") };
+            match Source::Family(named, None).operands::<f32>(a).unwrap() {
                 Pair::Scalars(_, b) => (BlockShape::SCALAR, b.map(|_| BlockShape::SCALAR)),
                 Pair::Blocks(a, b) => (a.shape(), b.map(|b| b.shape())),
             }
@@ -263,5 +168,6 @@ mod tests {
         let Pair::Blocks(a, Some(b)) = file.operands::<f64>(shape(2, 3)).unwrap() else { panic!("blocks") };
         assert_eq!((a.shape(), b.shape()), (shape(2, 3), shape(3, 2)));
         assert!(file.operands::<f64>(shape(4, 4)).is_err());
+        assert!(Input::parse("uniforn:5").err().unwrap().contains("families are: uniform, power-law"));
     }
 }

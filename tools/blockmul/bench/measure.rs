@@ -1,7 +1,11 @@
-//! Verifies, warms up and times one product.
-use super::record::{Record, Sizes};
+//! Times what is verified: products from nothing, and executions of all other operations.
+use super::operation::Operation;
+use super::record::{Execution, Record, Sizes};
 use crate::messages::{Messages, Unit};
-use blockmul::{Device, Matrix, Method, Product, Result, host::Progress, reference};
+use crate::report::Size;
+use blockmul::{
+    Device, Element, Matrix, Method, Planned, Product, Result, device::StageTime, host::Progress, plan::Cost, reference,
+};
 use std::{cell::OnceCell, time::Instant};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
@@ -40,20 +44,33 @@ pub struct Bench<'a> {
     pub devices: Vec<Place>,
     pub methods: Vec<Method>,
     pub patience: Patience,
+    /// Executions in a round; `None` for each operation's own number.
+    pub together: Option<u32>,
     pub messages: &'a Messages,
 }
 
 impl Bench<'_> {
-    /// Measures A·B (A·A without B) on every device by every method.
-    pub fn measure<M: Matrix>(&self, name: String, a: &M, b: Option<&M>) -> Result<Vec<Result<Record>>> {
+    /// Measures A·B (A·A without B) on every device by every method, from nothing or by a plan.
+    pub fn products<M: Matrix>(
+        &self,
+        operation: Operation,
+        name: String,
+        (a, b): (&M, Option<&M>),
+    ) -> Result<Vec<Result<Vec<Record>>>> {
         self.messages.step(format!("{name}: the reference"));
         let want = reference::multiply(a, b.unwrap_or(a))?;
         let mut all = Vec::new();
         for place in &self.devices {
             let copy_gb_s = place.copy_gb_s(self.messages)?;
             for &method in &self.methods {
-                let sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
-                all.push(self.time(&place.device, sizes, method, (a, b, &want)));
+                let record = match operation {
+                    Operation::Plan => self.on(place, operation, name.clone()).plan(method, (a, b, &want)),
+                    _ => {
+                        let sizes = Sizes::new(&name, &place.device, copy_gb_s, method, (a, b.unwrap_or(a), &want));
+                        self.time(&place.device, sizes, method, (a, b, &want))
+                    }
+                };
+                all.push(record.map(|record| vec![record]));
             }
         }
         Ok(all)
@@ -83,6 +100,128 @@ impl Bench<'_> {
         let runs = self.patience.rounds(&progress, || Ok(product.run_with_report()?.1))?;
         Ok(Record::right(sizes, &runs))
     }
+
+    pub fn on<'a>(&'a self, place: &'a Place, operation: Operation, name: String) -> Subject<'a> {
+        Subject { bench: self, place, operation, name }
+    }
+}
+
+/// An operation on a matrix, or on an array, on a device.
+pub struct Subject<'a> {
+    bench: &'a Bench<'a>,
+    place: &'a Place,
+    operation: Operation,
+    /// The name of the matrix.
+    name: String,
+}
+
+/// What is to be timed, once its first result is there.
+#[derive(Default)]
+pub struct Case {
+    /// The operation in words of a record.
+    pub variant: String,
+    pub element: &'static str,
+    pub a: Size,
+    pub b: Size,
+    /// Entries (blocks) of the result.
+    pub c_nnz: usize,
+    pub cost: Cost,
+    /// Bytes to move: every input read once, every output written once.
+    pub bytes: Option<u64>,
+    /// The time to plan, with kernels compiled.
+    pub plan_ms: Option<f64>,
+    /// Whether the result is the reference's, bit for bit.
+    pub right: bool,
+}
+
+impl Subject<'_> {
+    pub fn device(&self) -> &Device {
+        &self.place.device
+    }
+
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// Makes a plan twice; the milliseconds are those of the second time, with kernels compiled.
+    pub fn planned<P>(&self, plan: impl Fn() -> Result<P>) -> Result<(P, Option<f64>)> {
+        self.bench.messages.step(format!("{}: planning", self.name));
+        plan()?;
+        self.device().finish()?;
+        let clock = Instant::now();
+        let planned = plan()?;
+        self.device().finish()?;
+        Ok((planned, Some(clock.elapsed().as_secs_f64() * 1e3)))
+    }
+
+    /// Times executions of a plan, and its stages.
+    pub fn executed<'i, P: Planned>(
+        &self,
+        case: Case,
+        plan: &P,
+        inputs: impl Fn() -> P::Inputs<'i>,
+        c: &mut P::Output,
+    ) -> Result<Record> {
+        self.timed(case, |with_stages| match with_stages {
+            true => Ok(plan.execute_with_report(inputs(), &mut *c)?.stages),
+            false => plan.execute(inputs(), &mut *c).map(|_| Vec::new()),
+        })
+    }
+
+    /// Times executions: `run(false)` enqueues one, `run(true)` waits for it too and returns the
+    /// times of its stages, if it has any.
+    pub fn timed(&self, case: Case, mut run: impl FnMut(bool) -> Result<Vec<StageTime>>) -> Result<Record> {
+        let (device, together) = (self.device(), self.bench.together.unwrap_or(self.operation.together()));
+        let sizes = self.sizes(&case)?;
+        let text = format!("{} on {}", sizes.what(), device.info().name);
+        let progress = self.bench.messages.measured(text, Unit::Runs);
+        if !case.right {
+            return Ok(case.record(sizes, 0, Vec::new(), &[]));
+        }
+        let before = device.counters().launches;
+        run(false)?;
+        device.finish()?;
+        let launches = (device.counters().launches - before) as u32;
+        let rounds = self.bench.patience.rounds(&progress, || {
+            device.finish()?;
+            let clock = Instant::now();
+            (0..together).try_for_each(|_| run(false).map(drop))?;
+            device.finish()?;
+            Ok((clock.elapsed().as_secs_f64() * 1e3 / f64::from(together), run(true)?))
+        })?;
+        let (runs, stages): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
+        Ok(case.record(sizes, launches, runs, &stages))
+    }
+
+    /// The record of times that were measured elsewhere.
+    pub fn measured(&self, case: Case, runs: Vec<f64>) -> Result<Record> {
+        let sizes = self.sizes(&case)?;
+        Ok(case.record(sizes, 0, runs, &[]))
+    }
+
+    pub fn rounds(&self) -> usize {
+        self.bench.patience.rounds as usize
+    }
+
+    fn sizes(&self, case: &Case) -> Result<Sizes> {
+        let copy_gb_s = self.place.copy_gb_s(self.bench.messages)?;
+        let mut sizes = Sizes::planned(self.name.clone(), self.device(), copy_gb_s, [case.a, case.b], case.c_nnz);
+        (sizes.variant, sizes.element) = (case.variant.clone(), case.element);
+        Ok(sizes)
+    }
+}
+
+impl Case {
+    /// The case of an operation on a matrix, with the results of verification.
+    pub fn of<M: Matrix>(variant: impl Into<String>, a: &M, right: bool) -> Self {
+        Self { variant: variant.into(), element: M::Element::NAME, a: Size::of(a), right, ..Self::default() }
+    }
+
+    fn record(&self, sizes: Sizes, launches: u32, runs: Vec<f64>, stages: &[Vec<StageTime>]) -> Record {
+        let runs = if self.right { runs } else { Vec::new() };
+        let record = Record::planned(sizes, &Execution::of(self.cost, launches), runs);
+        Record { plan_ms: self.plan_ms, ..record }.moving(self.bytes).with_stages(stages)
+    }
 }
 
 impl Patience {
@@ -101,10 +240,14 @@ impl Patience {
 }
 
 /// Compares bit for bit: a zero of the other sign is another result.
-fn equal<M: Matrix>(c: &M, want: &M) -> bool {
+pub fn equal<M: Matrix>(c: &M, want: &M) -> bool {
     let (c, want) = (c.as_cbc(), want.as_cbc());
-    let bits = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
-    c.pattern == want.pattern && (c.shape, c.stride) == (want.shape, want.stride) && bits(c.values) == bits(want.values)
+    let shapes = (c.shape, c.stride) == (want.shape, want.stride);
+    c.pattern == want.pattern && shapes && same_bits(c.values, want.values)
+}
+
+pub fn same_bits<T: Element>(have: &[T], want: &[T]) -> bool {
+    bytemuck::cast_slice::<T, u8>(have) == bytemuck::cast_slice::<T, u8>(want)
 }
 
 #[cfg(test)]
@@ -119,7 +262,7 @@ mod tests {
         let device = Device::select(&wanted).unwrap();
         let messages = Messages::new(true);
         let patience = Patience { rounds: 2, seconds: 1.0 };
-        let bench = Bench { devices: Vec::new(), methods: Vec::new(), patience, messages: &messages };
+        let bench = Bench { devices: Vec::new(), methods: Vec::new(), patience, together: None, messages: &messages };
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
         // The product; one bit different; a zero of the other sign; another pattern.

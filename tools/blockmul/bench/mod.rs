@@ -1,10 +1,21 @@
-//! `blockmul bench`: products verified, then timed. `matrices` has the operands, `measure` the
-//! timing, `record` and `table` the output.
+//! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
+//! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
+//! `table` the output; each other file has operations, with what their results are compared with.
+mod families;
 mod iterations;
 mod matrices;
 mod measure;
+mod operands;
+mod operation;
+mod primitives;
+mod products;
+mod read;
 mod record;
+mod results;
+mod schur;
+mod structure;
 mod table;
+mod vectors;
 
 use crate::failure::Failure;
 use crate::input::ElementName;
@@ -12,15 +23,19 @@ use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
-use blockmul::{BlockShape, Device, Element, Method};
+use blockmul::{BlockShape, Device, Method};
 use half::f16;
-use matrices::{Input, Pair, Source};
+use matrices::{Input, Source};
 use measure::{Bench, Patience, Place};
-use record::{Record, Results};
+use operands::Operands;
+use operation::{Operation, Takes};
+use record::Record;
+use results::Results;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Time products of named matrices and of files: C = A·A if A is square, else A·Aᵀ.
+/// Time operations on named matrices and on files, first of all products: C = A·A if A is square,
+/// else A·Aᵀ.
 ///
 /// Operands stay on the device. Every result is compared with the reference, bit for bit, before it
 /// is timed. Then come a warm-up and the rounds; medians are reported.
@@ -32,21 +47,26 @@ Examples:
   blockmul bench pose-graph --stages                     each stage: ms, bytes, multiple of a copy's bandwidth
   blockmul bench W.mtx --block 6x3 --element f64,f32 --device gpu --device cpu
   blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
+  blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
+  blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --list                                  the families
 
-Families are those of `blockmul generate`, with the same sizes, counted in blocks. Files are what `multiply` reads, the plain binary
+Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns. Files are what `multiply` reads, the plain binary
 BCSR0001 and BSR1 (.bcsr, .bsr, .bin) too; values that a file leaves out are made up.
 Exit status: 0 done; 1 a result was not the product; 2 wrong usage or unreadable input; 3 no such device; 4 memory; 5 else. What can
 be timed is, whatever becomes of the rest.")]
 pub struct Args {
-    /// A family with its sizes, as in uniform:20000x8, or a file [default: every family at its
-    /// default size].
+    /// A family with its sizes, as in uniform:20000x8, or a file [default: the families that suit
+    /// the operation].
     #[arg(value_name = "INPUT", value_parser = Input::parse)]
     inputs: Vec<Input>,
+    /// Operations, several with commas.
+    #[arg(long, value_name = "OPERATION,...", value_enum, value_delimiter = ',', default_value = "product")]
+    operation: Vec<Operation>,
     /// Time the products of one iteration of least-squares problems instead of matrices: files of
     /// BAL, g2o or iSAM, with plans made once.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "block", "element", "method", "stages"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "stages", "together"])]
     iterations: Vec<PathBuf>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
@@ -58,14 +78,25 @@ pub struct Args {
     /// Element types, several with commas.
     #[arg(long, value_name = "TYPE,...", value_enum, value_delimiter = ',', default_value = "f64")]
     element: Vec<ElementName>,
-    /// Methods, several with commas; all: every method that needs no mask.
+    /// Stored elements of families without sizes and of arrays, about [default: the family's
+    /// default sizes for products; 16 million for vectors; 8 million for transposes and their like,
+    /// and for primitives, which take 64 million on a GPU].
+    #[arg(long, value_name = "N", value_parser = some)]
+    elements: Option<NonZero<u32>>,
+    /// Methods of products and their plans, several with commas; all: every method that needs no
+    /// mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
     /// be given several times [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
-    /// Timed rounds of each product.
+    /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
+    /// vectors, 10 of transposes and their like, 1 of products; products from nothing, primitives
+    /// and reading always 1].
+    #[arg(long, value_name = "N", value_parser = some)]
+    together: Option<NonZero<u32>>,
+    /// Timed rounds of each product or operation.
     #[arg(long, value_name = "N", default_value = "11", value_parser = some)]
     rounds: NonZero<u32>,
     /// End the rounds of a product after this time, but not before the third.
@@ -102,28 +133,36 @@ fn methods(names: &[String]) -> Result<Vec<Method>, Failure> {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
-        return output::print(&matrices::list());
+        return output::print(&families::list());
+    }
+    if let Some(operation) = args.operation.iter().find(|operation| operation.takes() == Takes::Array)
+        && !args.inputs.is_empty()
+    {
+        let name = operation.name();
+        return Err(Failure::Usage(format!(
+            "{name} takes no INPUT: its arrays have as many elements as --elements says"
+        )));
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).others(&args.json).check()?;
     let messages = Messages::new(args.quiet);
     let methods = methods(&args.method)?;
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
+    let on_host = args.iterations.is_empty() && args.operation.iter().all(|of| of.takes() == Takes::File);
     let devices = match args.device.as_slice() {
+        _ if on_host => Vec::new(),
         [] => vec![Place::new(Device::auto()?)],
         several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
     };
-    let bench = Bench { devices, methods, patience, messages: &messages };
-    let mut session = Session { args, messages: &messages, results: Results::new(), status: None };
+    let together = args.together.map(NonZero::get);
+    let bench = Bench { devices, methods, patience, together, messages: &messages };
+    let mut session = Session { args, bench: &bench, messages: &messages, results: Results::new(), status: None };
     for file in &args.iterations {
-        session.iteration(&bench, file)?;
+        let records = bench.iteration(file);
+        session.keep_all(&file.display().to_string(), records)?;
     }
-    if !args.iterations.is_empty() {
-        return session.finish();
-    }
-    let defaults = Input::every_family();
-    for input in if args.inputs.is_empty() { &defaults } else { &args.inputs } {
-        session.input(&bench, input)?;
+    if args.iterations.is_empty() {
+        args.operation.iter().try_for_each(|&operation| session.operation(operation))?;
     }
     session.finish()
 }
@@ -131,6 +170,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// The results and the failures so far.
 struct Session<'a> {
     args: &'a Args,
+    bench: &'a Bench<'a>,
     messages: &'a Messages,
     results: Results,
     /// Exit status of the first failure.
@@ -138,58 +178,86 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Measures every combination for one input. A combination that fails is reported and the
-    /// others continue. If the results cannot be written, the command ends.
-    fn input(&mut self, bench: &Bench<'_>, input: &Input) -> Result<(), Failure> {
-        let source = match Source::open(input, self.messages) {
+    /// Measures an operation on every input. An input or a combination that fails is reported and
+    /// the others continue. If the results cannot be written, the command ends.
+    fn operation(&mut self, operation: Operation) -> Result<(), Failure> {
+        let first = self.bench.devices.first();
+        let wanted = self.args.elements.map(|elements| elements.get() as usize);
+        let elements = wanted.or(first.and_then(|place| operation.elements(&place.device)));
+        if operation.takes() == Takes::Array {
+            for place in &self.bench.devices {
+                let records = self.bench.arrays(operation, place, elements.unwrap_or_default());
+                self.keep_all(&operation.name(), records)?;
+            }
+            return Ok(());
+        }
+        let inputs = match &self.args.inputs[..] {
+            [] => operation.inputs(),
+            inputs => inputs.iter().map(|input| (input.clone(), Vec::new())).collect(),
+        };
+        for (input, blocks) in inputs {
+            match operation.takes() {
+                Takes::File => self.read(&input, elements)?,
+                _ => self.input(operation, &input, elements, blocks)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures reading a file, or a generated matrix.
+    fn read(&mut self, input: &Input, elements: Option<usize>) -> Result<(), Failure> {
+        let records = match input {
+            Input::File(path) => self.bench.read(path),
+            Input::Family(named) => self.bench.read_made(&Source::Family(named.clone(), elements)),
+        };
+        self.keep_all(&input.name(), records)
+    }
+
+    /// Measures every combination for one input.
+    fn input(
+        &mut self,
+        operation: Operation,
+        input: &Input,
+        elements: Option<usize>,
+        blocks: Vec<BlockShape>,
+    ) -> Result<(), Failure> {
+        let source = match Source::open(input, elements, self.messages) {
             Ok(source) => source,
             Err(failure) => {
                 self.note(&input.name(), &failure);
                 return Ok(());
             }
         };
-        let own = [source.default_block()];
-        for &shape in if self.args.block.is_empty() { &own[..] } else { &self.args.block } {
+        let blocks = match (&self.args.block[..], blocks.is_empty()) {
+            ([], true) => vec![source.default_block()],
+            ([], false) => blocks,
+            (wanted, _) => wanted.to_vec(),
+        };
+        for shape in blocks {
             for &element in &self.args.element {
-                match element {
-                    ElementName::F64 => self.of_type::<f64>(bench, &source, shape)?,
-                    ElementName::F32 => self.of_type::<f32>(bench, &source, shape)?,
-                    ElementName::F16 => self.of_type::<f16>(bench, &source, shape)?,
+                let what = format!("{} in {shape} {}", source.name(shape), element.name());
+                self.messages.step(format!("{what}: making operands"));
+                let of = Operands { operation, source: &source, shape };
+                let outcomes = match element {
+                    ElementName::F64 => of.real::<f64>(self.bench),
+                    ElementName::F32 => of.real::<f32>(self.bench),
+                    ElementName::F16 => of.field::<f16>(self.bench),
+                };
+                match outcomes {
+                    Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| self.keep_all(&what, outcome))?,
+                    Err(error) => self.note(&what, &error.into()),
                 }
             }
         }
         Ok(())
     }
 
-    /// Measures every product of an iteration of the problem in `file`.
-    fn iteration(&mut self, bench: &Bench<'_>, file: &Path) -> Result<(), Failure> {
-        match bench.iteration(file) {
+    /// Keeps the records, or reports why there are none.
+    fn keep_all(&mut self, what: &str, records: blockmul::Result<Vec<Record>>) -> Result<(), Failure> {
+        match records {
             Ok(records) => records.into_iter().try_for_each(|record| self.keep(record)),
             Err(error) => {
-                self.note(&file.display().to_string(), &error.into());
-                Ok(())
-            }
-        }
-    }
-
-    fn of_type<T: Element>(&mut self, bench: &Bench<'_>, source: &Source, shape: BlockShape) -> Result<(), Failure> {
-        let what = format!("{} in {shape} {}", source.name(), T::NAME);
-        self.messages.step(format!("{what}: making operands"));
-        let measured = match source.operands::<T>(shape) {
-            Ok(Pair::Scalars(a, b)) => bench.measure(source.name(), &a, b.as_ref()),
-            Ok(Pair::Blocks(a, b)) => bench.measure(source.name(), &a, b.as_ref()),
-            Err(error) => Err(error),
-        };
-        match measured {
-            Ok(outcomes) => outcomes.into_iter().try_for_each(|outcome| match outcome {
-                Ok(record) => self.keep(record),
-                Err(error) => {
-                    self.note(&what, &error.into());
-                    Ok(())
-                }
-            }),
-            Err(error) => {
-                self.note(&what, &error.into());
+                self.note(what, &error.into());
                 Ok(())
             }
         }

@@ -1,42 +1,41 @@
-//! Times of a product as JSON. Programs that time other libraries write the same schema, so that
-//! one table can hold them all.
-use crate::report::{Size, command_line};
-use blockmul::{Device, Element, Matrix, Method, device::DeviceKind, plan::Cost, product::Report};
+//! Times of a product or of another operation, with its sizes and its work.
+use super::results::cpu_name;
+use crate::report::Size;
+use blockmul::{
+    Device, Element, Matrix, Method,
+    device::{DeviceKind, StageTime},
+    plan::Cost,
+    product::Report,
+};
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
-const SCHEMA: &str = "blockmul-bench/1";
-
-#[derive(Serialize)]
-pub struct Results {
-    schema: &'static str,
-    command: String,
-    host: Host,
-    results: Vec<Record>,
-}
-
-#[derive(Serialize)]
-struct Host {
-    cpu: Option<String>,
-    threads: Option<usize>,
-    os: &'static str,
-    arch: &'static str,
-}
-
-/// A product that was timed, or that was wrong.
+/// A product or another operation that was timed, or that was wrong.
 #[derive(Serialize)]
 pub struct Record {
     #[serde(flatten)]
     pub sizes: Sizes,
     pub products: u64,
-    /// 2 x products x block_rows x inner x block_cols.
+    /// Of products 2 x products x block_rows x inner x block_cols.
     pub flops: u64,
     pub verified: bool,
-    /// From operands on the device to C complete there; empty if C was wrong.
+    /// From operands on the device to C complete there; empty if C was wrong. Of executions that
+    /// are enqueued together, the mean.
     pub runs_ms: Vec<f64>,
     /// Median of `runs_ms`.
     pub ms: Option<f64>,
     pub gflops: Option<f64>,
+    /// Bytes that are to be moved, if they are known as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// These bytes over the median time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gb_s: Option<f64>,
+    /// The same as a fraction of the bandwidth of a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_copy: Option<f64>,
+    /// The time to plan, with kernels compiled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_ms: Option<f64>,
     /// Kernels launched; below, blocking reads and bands.
     pub launches: u32,
     pub read_backs: u32,
@@ -51,8 +50,8 @@ pub struct Record {
 pub struct Sizes {
     library: &'static str,
     version: &'static str,
-    /// The method.
-    pub variant: &'static str,
+    /// The method of a product, else the operation.
+    pub variant: String,
     pub device: String,
     platform: String,
     driver: String,
@@ -64,15 +63,16 @@ pub struct Sizes {
     pub element: &'static str,
     /// Entries (blocks).
     pub c_nnz: usize,
-    /// Bandwidth of a copy on the device, bytes read and written, in 10^9 a second.
-    pub copy_gb_s: f64,
+    /// Bandwidth of a copy on the device, bytes read and written, in 10^9 a second. The host has
+    /// none.
+    pub copy_gb_s: Option<f64>,
     /// Floating-point operations of a product of two entries.
     #[serde(skip)]
     flops_each: u64,
 }
 
 /// Costs of executing a plan, independent of the values.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Execution {
     pub products: u64,
     pub flops: u64,
@@ -103,50 +103,6 @@ pub struct Stage {
     pub of_copy: Option<f64>,
 }
 
-impl Results {
-    pub fn new() -> Self {
-        Self {
-            schema: SCHEMA,
-            command: command_line(),
-            host: Host {
-                cpu: cpu_name(),
-                threads: std::thread::available_parallelism().ok().map(usize::from),
-                os: std::env::consts::OS,
-                arch: std::env::consts::ARCH,
-            },
-            results: Vec::new(),
-        }
-    }
-
-    pub fn push(&mut self, record: Record) {
-        self.results.push(record);
-    }
-
-    pub fn records(&self) -> &[Record] {
-        &self.results
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.results.is_empty()
-    }
-
-    /// Number of results that were not the product.
-    pub fn wrong(&self) -> usize {
-        self.results.iter().filter(|record| !record.verified).count()
-    }
-
-    pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data")
-    }
-}
-
-/// Name of the CPU, if Linux provides it.
-fn cpu_name() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    line.split_once(':').map(|(_, name)| name.trim().to_owned())
-}
-
 impl Sizes {
     pub fn new<M: Matrix>(
         matrix: &str,
@@ -157,7 +113,7 @@ impl Sizes {
     ) -> Self {
         let c = c.as_cbc();
         Self {
-            variant: method.name(),
+            variant: method.name().into(),
             matrix: matrix.to_owned(),
             a: Size::of(a),
             b: Size::of(b),
@@ -174,7 +130,7 @@ impl Sizes {
         Self {
             library: "blockmul",
             version: env!("CARGO_PKG_VERSION"),
-            variant: "",
+            variant: String::new(),
             device: info.name.clone(),
             platform: info.platform.clone(),
             driver: info.driver.clone(),
@@ -184,14 +140,34 @@ impl Sizes {
             b: Size::default(),
             element: f64::NAME,
             c_nnz: 0,
-            copy_gb_s,
+            copy_gb_s: Some(copy_gb_s),
             flops_each: 0,
         }
     }
 
     /// The fields of a plan's execution with `c_nnz` entries in C.
     pub fn planned(matrix: String, device: &Device, copy_gb_s: f64, [a, b]: [Size; 2], c_nnz: usize) -> Self {
-        Self { matrix, a, b, c_nnz, variant: "plan", flops_each: 0, ..Self::on(device, copy_gb_s) }
+        Self { matrix, a, b, c_nnz, variant: "plan".into(), ..Self::on(device, copy_gb_s) }
+    }
+
+    /// The fields of work by `threads` threads of the host.
+    pub fn host(matrix: String, variant: &str, threads: usize, a: Size) -> Self {
+        Self {
+            library: "blockmul",
+            version: env!("CARGO_PKG_VERSION"),
+            variant: variant.into(),
+            device: cpu_name().unwrap_or_else(|| "host".into()),
+            platform: String::new(),
+            driver: String::new(),
+            threads: Some(threads as u32),
+            matrix,
+            a,
+            b: Size::default(),
+            element: f64::NAME,
+            c_nnz: 0,
+            copy_gb_s: None,
+            flops_each: 0,
+        }
     }
 
     /// The product in words, such as `uniform:16000x8 in 3x3 f64 by esc`.
@@ -214,12 +190,69 @@ impl Record {
 
     /// The record of at least one run.
     pub fn right(sizes: Sizes, runs: &[Report]) -> Self {
-        let copy_gb_s = sizes.copy_gb_s;
         let last = runs.last().expect("a round");
-        let stages = last.stages.iter().enumerate().map(|(at, stage)| {
-            let runs_ms: Vec<f64> = runs.iter().filter_map(|run| run.stages[at].ms).collect();
+        let stages: Vec<_> = runs.iter().map(|run| run.stages.clone()).collect();
+        Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()).with_stages(&stages)
+    }
+
+    /// The record of executions; `runs_ms` is empty if the result was wrong.
+    pub fn planned(sizes: Sizes, took: &Execution, runs_ms: Vec<f64>) -> Self {
+        let Execution { products, flops, launches, bytes } = *took;
+        let verified = !runs_ms.is_empty();
+        let record = Self::new(sizes, products, flops, runs_ms);
+        let gflops = record.gflops.filter(|_| flops > 0);
+        Self { verified, gflops, launches, bands: 1, peak_device_bytes: bytes, ..record }
+    }
+
+    fn of(sizes: Sizes, report: &Report, runs_ms: Vec<f64>) -> Self {
+        let flops = report.products * sizes.flops_each;
+        Self {
+            launches: report.launches,
+            read_backs: report.read_backs,
+            bands: report.bands,
+            longest_run: report.longest_run,
+            peak_device_bytes: report.peak_device_bytes,
+            ..Self::new(sizes, report.products, flops, runs_ms)
+        }
+    }
+
+    /// A record of times alone.
+    fn new(sizes: Sizes, products: u64, flops: u64, runs_ms: Vec<f64>) -> Self {
+        let ms = median(&runs_ms);
+        Self {
+            products,
+            flops,
+            verified: true,
+            ms,
+            gflops: rate(flops, ms),
+            runs_ms,
+            bytes: None,
+            gb_s: None,
+            of_copy: None,
+            plan_ms: None,
+            launches: 0,
+            read_backs: 0,
+            bands: 0,
+            longest_run: 0,
+            peak_device_bytes: 0,
+            stages: Vec::new(),
+            sizes,
+        }
+    }
+
+    /// The record of an operation that moves `bytes`.
+    pub fn moving(self, bytes: Option<u64>) -> Self {
+        let gb_s = bytes.and_then(|bytes| rate(bytes, self.ms));
+        let of_copy = gb_s.zip(self.sizes.copy_gb_s).map(|(gb_s, copy)| gb_s / copy);
+        Self { bytes, gb_s, of_copy, ..self }
+    }
+
+    /// The record with the times of the stages in each round.
+    pub fn with_stages(self, rounds: &[Vec<StageTime>]) -> Self {
+        let stage = |(at, stage): (usize, &StageTime)| {
+            let runs_ms: Vec<f64> = rounds.iter().filter_map(|stages| stages[at].ms).collect();
             let ms = median(&runs_ms);
-            let gb_s = stage.bytes.zip(ms.filter(|&ms| ms > 0.0)).map(|(bytes, ms)| bytes as f64 / ms / 1e6);
+            let gb_s = stage.bytes.and_then(|bytes| rate(bytes, ms));
             Stage {
                 name: stage.name,
                 launches: stage.launches,
@@ -228,51 +261,11 @@ impl Record {
                 bytes: stage.bytes,
                 flops: stage.flops,
                 gb_s,
-                of_copy: gb_s.map(|gb_s| gb_s / copy_gb_s),
+                of_copy: gb_s.zip(self.sizes.copy_gb_s).map(|(gb_s, copy)| gb_s / copy),
             }
-        });
-        let stages = stages.collect();
-        Self { stages, ..Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()) }
-    }
-
-    /// The record of a plan's executions; `runs_ms` is empty if the result was wrong.
-    pub fn planned(sizes: Sizes, took: &Execution, runs_ms: Vec<f64>) -> Self {
-        let (ms, Execution { products, flops, launches, bytes }) = (median(&runs_ms), *took);
-        Self {
-            products,
-            flops,
-            verified: !runs_ms.is_empty(),
-            gflops: ms.filter(|&ms| ms > 0.0).map(|ms| flops as f64 / ms / 1e6),
-            ms,
-            runs_ms,
-            launches,
-            read_backs: 0,
-            bands: 1,
-            longest_run: 0,
-            peak_device_bytes: bytes,
-            stages: Vec::new(),
-            sizes,
-        }
-    }
-
-    fn of(sizes: Sizes, report: &Report, runs_ms: Vec<f64>) -> Self {
-        let ms = median(&runs_ms);
-        let flops = report.products * sizes.flops_each;
-        Self {
-            products: report.products,
-            flops,
-            verified: true,
-            ms,
-            gflops: ms.filter(|&ms| ms > 0.0).map(|ms| flops as f64 / ms / 1e6),
-            runs_ms,
-            launches: report.launches,
-            read_backs: report.read_backs,
-            bands: report.bands,
-            longest_run: report.longest_run,
-            peak_device_bytes: report.peak_device_bytes,
-            stages: Vec::new(),
-            sizes,
-        }
+        };
+        let stages = rounds.last().map(|stages| stages.iter().enumerate().map(stage).collect()).unwrap_or_default();
+        Self { stages, ..self }
     }
 
     /// The noise: the distance between the first and the third quartile, over the median.
@@ -280,6 +273,11 @@ impl Record {
         let (first, third) = (quantile(&self.runs_ms, 0.25)?, quantile(&self.runs_ms, 0.75)?);
         self.ms.filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)
     }
+}
+
+/// Billions a second, of so many in so many milliseconds.
+fn rate(number: u64, ms: Option<f64>) -> Option<f64> {
+    ms.filter(|&ms| ms > 0.0).map(|ms| number as f64 / ms / 1e6)
 }
 
 pub fn median(times: &[f64]) -> Option<f64> {

@@ -13,8 +13,21 @@ pub fn text(records: &[Record], with_stages: bool) -> String {
 
 fn products(records: &[Record]) -> String {
     let header = [
-        "matrix", "block", "element", "method", "device", "products", "nnz(C)", "ms", "spread %", "Gflop/s",
-        "launches", "verified",
+        "matrix",
+        "block",
+        "element",
+        "variant",
+        "device",
+        "products",
+        "nnz(C)",
+        "plan ms",
+        "ms",
+        "spread %",
+        "Gflop/s",
+        "GB/s",
+        "of a copy",
+        "launches",
+        "verified",
     ];
     let rows = records.iter().map(|record| {
         let sizes = &record.sizes;
@@ -22,14 +35,17 @@ fn products(records: &[Record]) -> String {
             sizes.matrix.clone(),
             sizes.block(),
             sizes.element.into(),
-            sizes.variant.into(),
+            sizes.variant.clone(),
             sizes.device.clone(),
-            record.products.to_string(),
-            sizes.c_nnz.to_string(),
+            count(record.products),
+            count(sizes.c_nnz as u64),
+            number(record.plan_ms, 3),
             number(record.ms, 3),
             number(record.spread().map(|part| 100.0 * part), 1),
             number(record.gflops, 2),
-            record.launches.to_string(),
+            number(record.gb_s, 2),
+            number(record.of_copy, 3),
+            count(record.launches.into()),
             if record.verified { "yes" } else { "NO" }.into(),
         ]
     });
@@ -47,7 +63,7 @@ fn stages(record: &Record) -> String {
             number(stage.bytes.map(|bytes| bytes as f64 / 1e6), 2),
             number(stage.gb_s, 2),
             number(stage.of_copy, 3),
-            stage.launches.to_string(),
+            count(stage.launches.into()),
         ]
     };
     let of_stages = (sum > 0.0).then_some(sum);
@@ -55,25 +71,40 @@ fn stages(record: &Record) -> String {
     let header = ["stage", "ms", "%", "MB at least", "GB/s", "of a copy", "launches"];
     let sizes = &record.sizes;
     format!(
-        "{} on {}, which copies {:.1} GB/s\n{}",
+        "{} on {}, which copies {} GB/s\n{}",
         sizes.what(),
         sizes.device,
-        sizes.copy_gb_s,
+        number(sizes.copy_gb_s, 1),
         table(header, 1, record.stages.iter().map(row).chain([rest]))
     )
 }
 
-/// A table whose columns from `numbers` on are right-aligned.
+/// A table whose columns from `numbers` on are right-aligned. Columns in which no row has anything
+/// are left out.
 fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<_> = rows.collect();
+    let empty = |column: &usize| rows.iter().all(|row| [NOTHING, ""].contains(&row[*column].as_str()));
+    let columns: Vec<usize> = (0..N).filter(|column| !empty(column)).collect();
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
-    rows.for_each(|row| {
-        table.add_row(row);
-    });
-    table.column_iter_mut().skip(numbers).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.load_preset(presets::NOTHING).set_header(columns.iter().map(|&column| header[column]));
+    for row in &rows {
+        table.add_row(columns.iter().map(|&column| &row[column]));
+    }
+    for (cells, column) in table.column_iter_mut().zip(columns) {
+        if column >= numbers {
+            cells.set_cell_alignment(CellAlignment::Right);
+        }
+    }
     table.trim_fmt()
 }
 
+/// A cell without a number.
+const NOTHING: &str = "-";
+
 fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or("-".into(), |value| format!("{value:.digits$}"))
+    value.map_or(NOTHING.into(), |value| format!("{value:.digits$}"))
+}
+
+fn count(number: u64) -> String {
+    if number > 0 { number.to_string() } else { NOTHING.into() }
 }

@@ -1,0 +1,264 @@
+//! Families of generated matrices, named with their sizes.
+use blockmul::{
+    BlockShape, Cbc, Error, Result,
+    generate::{self, Values},
+    groups::BlockGroups,
+};
+use comfy_table::{Table, presets};
+use nalgebra::DMatrix;
+
+/// The seed of every generated matrix, so that a name identifies a matrix.
+pub const SEED: u64 = 1;
+
+/// A family of matrices that can be generated at any size.
+#[derive(Clone, Copy)]
+pub struct Family {
+    name: &'static str,
+    /// Meaning of each size, and its default.
+    sizes: &'static [(&'static str, usize)],
+    block: [usize; 2],
+    what: &'static str,
+    /// Sizes of a matrix of about `elements` stored elements in blocks of `area` each.
+    scaled: fn(elements: usize, area: usize) -> Vec<usize>,
+    make: fn(&[usize], BlockShape) -> Result<Cbc<f64>>,
+    /// The Jacobian J that the family is, or has the pattern of, a part of JᵀJ of.
+    jacobian: Option<fn(&[usize], BlockShape) -> Result<BlockGroups<Cbc<f64>>>>,
+}
+
+/// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
+/// thousand to a few million products, those of `cameras` more.
+const FAMILIES: [Family; 6] = [
+    Family {
+        name: "uniform",
+        sizes: &[("rows", 16_000), ("blocks in a column", 8)],
+        block: [1, 1],
+        what: "as many blocks in each column, at random rows",
+        scaled: |elements, area| vec![(elements / (8 * area)).max(8), 8],
+        make: |sizes, block| generate::uniform(sizes[0], sizes[0], sizes[1], block, Values::Real, SEED),
+        jacobian: None,
+    },
+    Family {
+        name: "power-law",
+        sizes: &[("nodes", 8_192), ("edges", 65_536)],
+        block: [1, 1],
+        what: "a graph of few hubs and many leaves (R-MAT)",
+        scaled: |elements, area| vec![(elements / (8 * area)).max(1), (elements / area).max(8)],
+        make: |sizes, block| generate::power_law(sizes[0], sizes[1], block, Values::Real, SEED),
+        jacobian: None,
+    },
+    Family {
+        name: "pose-graph",
+        sizes: &[("poses", 10_000), ("closures", 20_000)],
+        block: [6, 6],
+        what: "the Hessian of a pose graph; square blocks only",
+        scaled: |elements, area| vec![(elements / (5 * area)).max(8); 2],
+        make: |sizes, block| generate::pose_graph(sizes[0], sizes[1], freedom(block)?, Values::Real, SEED),
+        jacobian: Some(|sizes, block| {
+            let j = generate::pose_graph_jacobian(sizes[0], sizes[1], freedom(block)?, Values::Real, SEED)?;
+            BlockGroups::side_by_side([j])
+        }),
+    },
+    Family {
+        name: "bundle-adjustment",
+        sizes: &VIEWS,
+        block: [6, 3],
+        what: "W of a bundle adjustment, cameras by points; W·Wᵀ is timed",
+        scaled: views,
+        make: |sizes, block| generate::bundle_adjustment(sizes[0], sizes[1], sizes[2], block, Values::Real, SEED),
+        jacobian: Some(|sizes, block| match block.cols() {
+            3 => {
+                let parameters = block.rows();
+                generate::bundle_adjustment_jacobian(sizes[0], sizes[1], sizes[2], parameters, Values::Real, SEED)
+            }
+            _ => Err(Error::Argument(format!("points have 3 parameters: blocks are 9x3 or 6x3, not {block}"))),
+        }),
+    },
+    Family {
+        name: "cameras",
+        sizes: &VIEWS,
+        block: [3, 6],
+        what: "its transpose, points by cameras: a long column for each camera",
+        scaled: views,
+        make: |sizes, block| {
+            let w = generate::bundle_adjustment(sizes[0], sizes[1], sizes[2], block.transpose(), Values::Real, SEED)?;
+            w.try_transpose()
+        },
+        jacobian: None,
+    },
+    Family {
+        name: "arrow",
+        sizes: &[("rows", 1_000)],
+        block: [1, 1],
+        what: "the diagonal, and a first row and column that are full",
+        scaled: |elements, area| vec![(elements / (3 * area)).max(2)],
+        make: arrow,
+        jacobian: None,
+    },
+];
+
+/// Sizes of a bundle adjustment.
+const VIEWS: [(&str, usize); 3] = [("cameras", 100), ("points", 10_000), ("views", 5)];
+
+fn views(elements: usize, area: usize) -> Vec<usize> {
+    let points = (elements / (4 * area)).max(8);
+    vec![points / 500 + 8, points, 4]
+}
+
+/// The parameters of a pose, from the shape of blocks.
+fn freedom(block: BlockShape) -> Result<usize> {
+    match block.rows() == block.cols() {
+        true => Ok(block.rows()),
+        false => Err(Error::Argument(format!("a pose graph has square blocks, not {block}"))),
+    }
+}
+
+fn arrow(sizes: &[usize], block: BlockShape) -> Result<Cbc<f64>> {
+    let n = sizes[0];
+    let places = (1..n).flat_map(|k| [(0, k), (k, 0), (k, k)]);
+    let values =
+        |k: usize| DMatrix::from_fn(block.rows(), block.cols(), |i, j| ((k + i + 2 * j) % 17) as f64 * 0.1 - 0.8);
+    Cbc::from_triplets(n, n, block, places.enumerate().map(|(k, (row, col))| (row, col, values(k))))
+}
+
+/// A family, and the sizes given with its name.
+#[derive(Clone)]
+pub struct Named {
+    family: Family,
+    sizes: Option<Vec<usize>>,
+}
+
+/// A matrix of a family: its sizes and the shape of its blocks.
+pub struct Made {
+    family: Family,
+    sizes: Vec<usize>,
+    block: BlockShape,
+}
+
+impl Named {
+    /// Parses `FAMILY` or `FAMILY:20000x8`; `None` if there is no such family.
+    pub fn parse(text: &str) -> Option<std::result::Result<Self, String>> {
+        let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
+        let family = FAMILIES.into_iter().find(|family| family.name == name)?;
+        Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
+    }
+
+    /// The matrix with the sizes of the name; without any, of about `elements` stored elements,
+    /// else of the family's default sizes.
+    pub fn made(&self, elements: Option<usize>, block: BlockShape) -> Made {
+        let family = self.family;
+        let sizes = match (&self.sizes, elements) {
+            (Some(sizes), _) => sizes.clone(),
+            (None, Some(elements)) => (family.scaled)(elements, block.area()),
+            (None, None) => family.defaults(),
+        };
+        Made { family, sizes, block }
+    }
+
+    /// The name of the family.
+    pub fn family(&self) -> &'static str {
+        self.family.name
+    }
+
+    /// The shape of the family's blocks.
+    pub fn block(&self) -> BlockShape {
+        self.family.block()
+    }
+}
+
+impl Made {
+    /// The name with its sizes, such as `uniform:16000x8`.
+    pub fn name(&self) -> String {
+        let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
+        format!("{}:{}", self.family.name, sizes.join("x"))
+    }
+
+    pub fn matrix(&self) -> Result<Cbc<f64>> {
+        (self.family.make)(&self.sizes, self.block)
+    }
+
+    /// J if the family has one, else the matrix itself.
+    pub fn jacobian(&self) -> Result<BlockGroups<Cbc<f64>>> {
+        match self.family.jacobian {
+            Some(jacobian) => jacobian(&self.sizes, self.block),
+            None => BlockGroups::side_by_side([self.matrix()?]),
+        }
+    }
+}
+
+impl Family {
+    fn defaults(&self) -> Vec<usize> {
+        self.sizes.iter().map(|&(_, size)| size).collect()
+    }
+
+    fn parse(&self, text: &str) -> std::result::Result<Vec<usize>, String> {
+        let mut sizes = self.defaults();
+        let words: Vec<&str> = text.split('x').filter(|_| !text.is_empty()).collect();
+        if words.len() > sizes.len() {
+            return Err(format!("{} takes {} at most: {}", self.name, sizes.len(), self.form()));
+        }
+        for (size, word) in sizes.iter_mut().zip(words) {
+            *size = word.parse().map_err(|_| format!("\"{word}\" is no size; it is written {}", self.form()))?;
+        }
+        Ok(sizes)
+    }
+
+    /// The form of a name, such as `uniform:ROWSxBLOCKS-IN-A-COLUMN`.
+    fn form(&self) -> String {
+        let sizes: Vec<_> = self.sizes.iter().map(|(what, _)| what.to_uppercase().replace(' ', "-")).collect();
+        format!("{}:{}", self.name, sizes.join("x"))
+    }
+
+    fn block(&self) -> BlockShape {
+        BlockShape::new(self.block[0], self.block[1]).expect("sides of a block")
+    }
+}
+
+pub fn names() -> String {
+    FAMILIES.map(|family| family.name).join(", ")
+}
+
+/// The table of `--list`.
+pub fn list() -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(["family", "default", "blocks", ""]);
+    for family in FAMILIES {
+        let (block, sizes) = (family.block(), family.defaults());
+        let default = Made { family, sizes, block }.name();
+        table.add_row([family.form(), default, block.to_string(), family.what.into()]);
+    }
+    table.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_named_with_any_of_their_sizes() {
+        let named = |text: &str, elements| {
+            let named = Named::parse(text).expect("a family")?;
+            Ok::<_, String>(named.made(elements, BlockShape::new(2, 3).unwrap()).name())
+        };
+        let name = |text: &str| named(text, Some(600));
+        assert_eq!(named("uniform", None).unwrap(), "uniform:16000x8");
+        assert_eq!(name("uniform").unwrap(), "uniform:12x8");
+        assert_eq!(name("uniform:50").unwrap(), "uniform:50x8");
+        assert_eq!(name("bundle-adjustment:5x7x2").unwrap(), "bundle-adjustment:5x7x2");
+        assert!(name("uniform:5x7x2").unwrap_err().contains("uniform:ROWSxBLOCKS-IN-A-COLUMN"));
+        assert!(name("uniform:5y7").unwrap_err().contains("\"5y7\" is no size"));
+        assert!(Named::parse("uniforn:5").is_none());
+    }
+
+    #[test]
+    fn a_number_of_elements_gives_sizes_of_about_as_many() {
+        let block = BlockShape::new(3, 3).unwrap();
+        for family in FAMILIES {
+            let of = |elements| Named { family, sizes: None }.made(Some(elements), block).matrix().unwrap();
+            let elements = of(90_000).values().len();
+            // Edges of a graph that are drawn twice become one block.
+            let least = if family.name == "power-law" { 50_000 } else { 89_000 };
+            assert!((least..=91_000).contains(&elements), "{}: {elements}", family.name);
+            assert!(of(1).nnz() > 0, "{}", family.name);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Which operation takes which operands.
+use super::matrices::{Pair, Source};
+use super::measure::{Bench, Subject};
+use super::operation::Operation;
+use super::record::Record;
+use blockmul::{
+    BlockShape, Cbc, Error, Result,
+    element::{Field, Real},
+};
+
+/// An operation, and its operands before they are made.
+pub struct Operands<'a> {
+    pub operation: Operation,
+    pub source: &'a Source,
+    pub shape: BlockShape,
+}
+
+/// What was measured, or why it was not, for each device (and each method).
+type Outcomes = Vec<Result<Vec<Record>>>;
+
+impl Operands<'_> {
+    /// Measures an operation on `f64` or `f32` on every device.
+    pub fn real<T: Real>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+        match self.operation {
+            Operation::Schur => {
+                let w = self.source.matrix::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.schur(&w).map(Vec::from)))
+            }
+            _ => self.field::<T>(bench),
+        }
+    }
+
+    /// Measures an operation on any real numbers on every device.
+    pub fn field<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+        let name = self.source.name(self.shape);
+        match self.operation {
+            Operation::Product | Operation::Plan => match self.source.operands::<T>(self.shape)? {
+                Pair::Scalars(a, b) => bench.products(self.operation, name, (&a, b.as_ref())),
+                Pair::Blocks(a, b) => bench.products(self.operation, name, (&a, b.as_ref())),
+            },
+            Operation::Gram => {
+                let j = self.source.jacobian::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.gram(&j)))
+            }
+            _ => {
+                let a = self.source.matrix::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))
+            }
+        }
+    }
+
+    fn of_matrix<T: Field>(&self, on: &Subject<'_>, a: &Cbc<T>) -> Result<Record> {
+        match self.operation {
+            Operation::Apply | Operation::ApplyTransposed => on.apply(a),
+            Operation::Norms => on.norms(a),
+            Operation::Scale => on.scale(a),
+            Operation::Dot => on.dot(a),
+            Operation::Axpy => on.axpy(a),
+            Operation::Copy | Operation::Permute => on.permute(a),
+            Operation::Transpose => on.transpose(a),
+            Operation::Add => on.add(a),
+            Operation::PermuteLower => on.permute_lower(a),
+            Operation::Scalars => on.scalars(a),
+            Operation::TransposePattern => on.transpose_pattern(a.pattern()),
+            operation => Err(Error::Argument(format!("{} is not for matrices of {}", operation.name(), T::NAME))),
+        }
+    }
+
+    fn everywhere(&self, bench: &Bench<'_>, measure: impl Fn(&Subject<'_>) -> Result<Vec<Record>>) -> Outcomes {
+        let name = self.source.name(self.shape);
+        bench.devices.iter().map(|place| measure(&bench.on(place, self.operation, name.clone()))).collect()
+    }
+}

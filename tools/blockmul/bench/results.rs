@@ -1,0 +1,68 @@
+//! The records of a run as one JSON object. Programs that time other libraries write the same
+//! schema, so that one table can hold them all.
+use super::record::Record;
+use crate::report::command_line;
+use serde::Serialize;
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: &str = "blockmul-bench/1";
+
+#[derive(Serialize)]
+pub struct Results {
+    schema: &'static str,
+    command: String,
+    host: Host,
+    results: Vec<Record>,
+}
+
+#[derive(Serialize)]
+struct Host {
+    cpu: Option<String>,
+    threads: Option<usize>,
+    os: &'static str,
+    arch: &'static str,
+}
+
+impl Results {
+    pub fn new() -> Self {
+        Self {
+            schema: SCHEMA,
+            command: command_line(),
+            host: Host {
+                cpu: cpu_name(),
+                threads: std::thread::available_parallelism().ok().map(usize::from),
+                os: std::env::consts::OS,
+                arch: std::env::consts::ARCH,
+            },
+            results: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, record: Record) {
+        self.results.push(record);
+    }
+
+    pub fn records(&self) -> &[Record] {
+        &self.results
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// Number of results that were not the product.
+    pub fn wrong(&self) -> usize {
+        self.results.iter().filter(|record| !record.verified).count()
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data")
+    }
+}
+
+/// Name of the CPU, if Linux provides it.
+pub fn cpu_name() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    line.split_once(':').map(|(_, name)| name.trim().to_owned())
+}

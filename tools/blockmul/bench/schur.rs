@@ -1,0 +1,48 @@
+//! The Schur complement of a bundle adjustment, and its back-substitution.
+use super::measure::{Case, Subject, equal, same_bits};
+use super::record::Record;
+use crate::report::Size;
+use blockmul::{
+    BlockShape, Cbc, Element, Planned, Result,
+    element::Real,
+    reference,
+    solver::{Damping, Elimination, NormalEquations},
+};
+use nalgebra::DMatrix;
+
+impl Subject<'_> {
+    /// Times S and r for a W of cameras by points, and x_p. U and V have heavy diagonals: heavier,
+    /// the more a camera or a point has been seen.
+    pub fn schur<T: Real>(&self, w: &Cbc<T>) -> Result<[Record; 2]> {
+        let device = self.device();
+        let (u, v) = (diagonal(w.nrows(), w.shape().rows(), w.nnz())?, diagonal(w.ncols(), w.shape().cols(), w.nnz())?);
+        let (b_c, b_p) = (vec![T::one(); u.scalar_rows()], vec![T::one(); v.scalar_rows()]);
+        let (du, dw, dv) = (device.upload(&u)?, device.upload(w)?, device.upload(&v)?);
+        let (dc, dp) = (device.upload_vector(&b_c)?, device.upload_vector(&b_p)?);
+        let mut x_p = device.zero_vector(b_p.len())?;
+        let (plan, plan_ms) = self.planned(|| Elimination::formed(&du.pattern(), &dw.pattern(), &dv.pattern()))?;
+        let mut reduced = plan.output()?;
+        let damping = Damping::Marquardt(1e-4);
+        let equations = NormalEquations { u: &du, w: &dw, v: &dv, b_c: &dc, b_p: &dp, damping };
+        plan.execute(equations, &mut reduced)?;
+        plan.back_substitute(&reduced, &dc, &mut x_p)?;
+
+        let want = reference::schur(&u, w, &v, &b_c, &b_p, damping)?;
+        let right = equal(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
+        let substituted = same_bits(&x_p.download()?, &want.back_substitute(&b_c)?);
+        let (c_nnz, cost) = (plan.pattern().nnz(), plan.cost());
+        let case = Case { b: Size::of(w), c_nnz, cost, plan_ms, ..Case::of("schur", w, right) };
+        let of_s = self.executed(case, &plan, || equations, &mut reduced)?;
+        reduced.check()?;
+        let case = Case { b: Size::of_vector(b_c.len()), ..Case::of("back-substitute", w, substituted) };
+        let of_x = self.timed(case, |_| plan.back_substitute(&reduced, &dc, &mut x_p).map(|_| Vec::new()))?;
+        Ok([of_s, of_x])
+    }
+}
+
+/// A block-diagonal matrix as the sum of `seen` observations makes it.
+fn diagonal<T: Real>(n: usize, side: usize, seen: usize) -> Result<Cbc<T>> {
+    let weight = (seen / n.max(1)) as f64 * 10.0;
+    let block = DMatrix::from_fn(side, side, |i, j| Element::from_f64(if i == j { weight } else { 0.1 }));
+    Cbc::from_triplets(n, n, BlockShape::new(side, side)?, (0..n).map(|i| (i, i, block.clone())))
+}

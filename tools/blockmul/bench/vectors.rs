@@ -1,0 +1,111 @@
+//! Products with vectors, norms, scalings, dot products and sums of vectors.
+use super::measure::{Case, Subject, same_bits};
+use super::operation::Operation;
+use super::record::Record;
+use crate::report::Size;
+use blockmul::{
+    Cbc, Element, Planned, Result,
+    element::Field,
+    plan::{Apply, Norms},
+    reference,
+};
+
+impl Subject<'_> {
+    /// Times A·x, or Aᵀ·x. Bytes are those of the values, of 8 of index for each entry (4 for Aᵀ),
+    /// of x and of y.
+    pub fn apply<T: Element>(&self, a: &Cbc<T>) -> Result<Record> {
+        let transposed = self.operation() == Operation::ApplyTransposed;
+        let da = self.device().upload(a)?;
+        let (plan, plan_ms) = self.planned(|| match transposed {
+            false => Apply::<Cbc<T>>::new(&da.pattern()),
+            true => Apply::transposed(&da.pattern()),
+        })?;
+        let (x, mut want) = (vector::<T>(plan.x_len()), vec![T::from_f64(0.0); plan.y_len()]);
+        let (dx, mut y) = (self.device().upload_vector(&x)?, plan.output()?);
+        plan.execute((&da, &dx), &mut y)?;
+        match transposed {
+            false => reference::multiply_vector(1.0, a, &x, 0.0, &mut want)?,
+            true => reference::multiply_vector_transposed(1.0, a, &x, 0.0, &mut want)?,
+        }
+        let index = a.nnz() * if transposed { 4 } else { 8 };
+        let case = Case {
+            b: Size::of_vector(x.len()),
+            c_nnz: want.len(),
+            cost: plan.cost(),
+            bytes: bytes::<T>(a.values().len() + x.len() + want.len(), index),
+            plan_ms,
+            ..Case::of(self.operation().name(), a, same_bits(&y.download()?, &want))
+        };
+        self.executed(case, &plan, || (&da, &dx), &mut y)
+    }
+
+    /// Times the norms of A's columns.
+    pub fn norms<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+        let da = self.device().upload(a)?;
+        let (plan, plan_ms) = self.planned(|| Norms::<Cbc<T>>::columns(&da.pattern()))?;
+        let mut norms = plan.output()?;
+        plan.execute(&da, &mut norms)?;
+        let want = reference::column_norms(a);
+        let case = Case {
+            c_nnz: want.len(),
+            cost: plan.cost(),
+            bytes: bytes::<T>(a.values().len() + want.len(), 0),
+            plan_ms,
+            ..Case::of("norms", a, same_bits(&norms.download()?, &want))
+        };
+        self.executed(case, &plan, || &da, &mut norms)
+    }
+
+    /// Times A·diag(d), first with other numbers, then with ones, which leave A as it is.
+    pub fn scale<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+        let d = vector::<T>(a.scalar_cols());
+        let (mut scaled, on_device) = (self.device().upload(a)?, self.device().upload_vector(&d)?);
+        scaled.scale_columns(&on_device)?;
+        let want = reference::scale_columns(a, &d)?;
+        let case = Case {
+            b: Size::of_vector(d.len()),
+            c_nnz: a.nnz(),
+            bytes: bytes::<T>(2 * a.values().len() + d.len(), 0),
+            ..Case::of("scale", a, same_bits(scaled.download()?.values(), want.values()))
+        };
+        let ones = self.device().upload_vector(&vec![T::from_f64(1.0); d.len()])?;
+        self.timed(case, |_| scaled.scale_columns(&ones).map(|()| Vec::new()))
+    }
+
+    /// Times the dot product of two vectors as long as A has stored elements.
+    pub fn dot<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+        let (x, y) = (a.values(), vector::<T>(a.values().len()));
+        let (dx, dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
+        let right = dx.dot(&dy)?.to_bits() == reference::dot(x, &y)?.to_bits();
+        let case = Case { bytes: bytes::<T>(2 * x.len(), 0), ..of_vectors::<T>("dot", x.len(), right) };
+        self.timed(case, |_| dx.dot(&dy).map(|_| Vec::new()))
+    }
+
+    /// Times y = alpha·x + y of two such vectors.
+    pub fn axpy<T: Field>(&self, a: &Cbc<T>) -> Result<Record> {
+        const ALPHA: f64 = 1e-3;
+        let (x, y) = (a.values(), vector::<T>(a.values().len()));
+        let (dx, mut dy) = (self.device().upload_vector(x)?, self.device().upload_vector(&y)?);
+        dy.axpy(ALPHA, &dx)?;
+        let alpha: T::Arithmetic = nalgebra::convert(ALPHA);
+        let sums = x.iter().zip(&y).map(|(x, y)| T::narrow(alpha * x.widen() + y.widen()));
+        let right = same_bits(&dy.download()?, &sums.collect::<Vec<_>>());
+        let case = Case { bytes: bytes::<T>(3 * x.len(), 0), ..of_vectors::<T>("axpy", x.len(), right) };
+        self.timed(case, |_| dy.axpy(ALPHA, &dx).map(|()| Vec::new()))
+    }
+}
+
+/// The case of an operation on two vectors of `n` elements.
+fn of_vectors<T: Element>(variant: &str, n: usize, right: bool) -> Case {
+    let size = Size::of_vector(n);
+    Case { variant: variant.into(), element: T::NAME, a: size, b: size, right, ..Case::default() }
+}
+
+/// The bytes of `elements` and of indices.
+fn bytes<T>(elements: usize, index: usize) -> Option<u64> {
+    Some((elements * size_of::<T>() + index) as u64)
+}
+
+fn vector<T: Element>(n: usize) -> Vec<T> {
+    (0..n).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect()
+}
