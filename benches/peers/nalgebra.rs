@@ -1,7 +1,9 @@
-//! Times nalgebra-sparse's reader of Matrix Market files, from the page cache to compressed columns.
+//! Times nalgebra-sparse's reader of Matrix Market files, from the page cache to compressed
+//! columns.
 //!
 //! ```text
-//! cargo bench --bench peers_nalgebra -- FILE.mtx ... [--json OUT.json] [--rounds N] [--patience SECONDS]
+//! cargo bench --bench peers_nalgebra -- FILE.mtx ... [--json OUT.json] [--rounds N]
+//!     [--patience SECONDS]
 //! ```
 //!
 //! `blockmul bench --operation read FILE.mtx ...` times blockmul's reader; both must give the same
@@ -20,7 +22,7 @@ type Anything<T> = Result<T, Box<dyn std::error::Error>>;
 /// Time nalgebra-sparse's reader of Matrix Market files.
 #[derive(Parser)]
 struct Args {
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Write every time as JSON.
     #[arg(long)]

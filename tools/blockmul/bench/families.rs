@@ -20,10 +20,13 @@ pub struct Family {
     what: &'static str,
     /// Sizes of a matrix of about `elements` stored elements in blocks of `area` each.
     scaled: fn(elements: usize, area: usize) -> Vec<usize>,
-    make: fn(&[usize], BlockShape) -> Result<Cbc<f64>>,
-    /// The Jacobian J that the family is, or has the pattern of, a part of JᵀJ of.
-    jacobian: Option<fn(&[usize], BlockShape) -> Result<BlockGroups<Cbc<f64>>>>,
+    make: Make<Cbc<f64>>,
+    /// J, if the family is JᵀJ or a part of it.
+    jacobian: Option<Make<BlockGroups<Cbc<f64>>>>,
 }
+
+/// A matrix of these sizes in blocks of this shape.
+type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
 /// thousand to a few million products, those of `cameras` more.

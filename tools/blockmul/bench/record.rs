@@ -175,6 +175,14 @@ impl Sizes {
         format!("{} in {} {} by {}", self.matrix, self.block(), self.element, self.variant)
     }
 
+    /// The device; of work on the host, its threads too.
+    pub fn place(&self) -> String {
+        match (self.copy_gb_s, self.threads) {
+            (None, Some(threads)) => format!("{} ({threads} threads)", self.device),
+            _ => self.device.clone(),
+        }
+    }
+
     /// The shape of A's blocks.
     pub fn block(&self) -> String {
         let [rows, cols] = self.a.block;
