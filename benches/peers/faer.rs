@@ -1,8 +1,10 @@
-//! Times faer's sparse product on the scalar expansion of block matrices, on one thread and on two: from nothing ("sorted"), and the numeric part
-//! alone into a pattern that is kept ("kept pattern").
+//! Times faer's sparse product on the scalar expansion of block matrices, on one thread and on two:
+//! from nothing ("sorted"), and the numeric part alone into a pattern that is kept ("kept
+//! pattern").
 //!
 //! ```text
-//! cargo bench --features faer --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
+//! cargo bench --features faer --bench peers_faer -- FILE.bsr ... [--json OUT.json] [--rounds N]
+//!     [--patience SECONDS]
 //! ```
 //!
 //! `blocks.py` says how a result is checked; nothing of blockmul takes part.
@@ -223,7 +225,8 @@ struct Clock {
 }
 
 impl Clock {
-    /// Milliseconds of each round after one to warm up; what a round makes is dropped outside the clock.
+    /// Milliseconds of each round after one to warm up; what a round makes is dropped outside the
+    /// clock.
     fn time<T>(&self, mut multiply: impl FnMut() -> T) -> Vec<f64> {
         drop(multiply());
         let (mut runs, began) = (Vec::new(), Instant::now());

@@ -161,7 +161,7 @@ fn no_two_rooms_name_each_other() {
 }
 
 /// Folders whose comments end at column 100.
-const NARROW: [&str; 6] = ["src", "cl", "tools/blockmul", "tests", "examples", "fuzz"];
+const NARROW: [&str; 7] = ["src", "cl", "tools/blockmul", "tests", "examples", "fuzz", "benches"];
 
 /// The endings of files whose comments begin with two slashes.
 const SLASHED: [&str; 4] = ["rs", "cl", "c", "h"];
