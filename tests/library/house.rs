@@ -24,45 +24,60 @@ impl File {
         first.trim_end_matches(".rs").to_owned()
     }
 
-    /// The names that follow `crate::` anywhere in it, in lists too.
-    fn names(&self) -> BTreeSet<String> {
-        let mut names = BTreeSet::new();
-        for (at, prefix) in self.code.match_indices("crate::") {
-            let rest = &self.code[at + prefix.len()..];
-            match rest.strip_prefix('{') {
-                None => names.extend(leading_name(rest)),
-                Some(list) => names.extend(first_names(list)),
+    /// The paths that it names from the crate's root or from a module above it, without `use`'s
+    /// lists: `crate::{a::B, c}` is `crate::a::B` and `crate::c`.
+    fn paths(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        for root in ["crate::", "super::"] {
+            for (at, _) in self.code.match_indices(root) {
+                if !self.code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                    expand(&self.code[at..], "", &mut paths);
+                }
             }
         }
+        paths
+    }
+
+    /// The first names after `crate::`.
+    fn names(&self) -> BTreeSet<String> {
+        let paths = self.paths();
+        let of_crate = paths.iter().filter_map(|path| path.strip_prefix("crate::"));
+        of_crate.map(|path| path.split("::").next().unwrap().to_owned()).collect()
+    }
+
+    /// The rooms of those names, with one name of each.
+    fn rooms(&self, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> BTreeMap<String, String> {
+        let names = self.names().into_iter();
         names
+            .filter_map(|name| {
+                let room = if rooms.contains(&name) { Some(&name) } else { exports.get(&name) };
+                Some((room?.clone(), name))
+            })
+            .collect()
     }
 }
 
-fn leading_name(text: &str) -> Option<String> {
-    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!name.is_empty()).then_some(name)
-}
-
-/// The first name of each item of a list that ends with its brace.
-fn first_names(list: &str) -> Vec<String> {
-    let (mut depth, mut item, mut names) = (1, String::new(), Vec::new());
-    for c in list.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
+/// Adds the paths of a tree of names at the beginning of `text` to `paths`, each after `prefix`.
+/// Returns what follows the tree.
+fn expand<'t>(text: &'t str, prefix: &str, paths: &mut BTreeSet<String>) -> &'t str {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    let (path, mut rest) = (format!("{prefix}{}", &text[..end]), &text[end..]);
+    if !(path.ends_with("::") && rest.starts_with('{')) {
+        paths.insert(path.trim_end_matches(':').to_owned());
+        return rest;
+    }
+    loop {
+        rest = rest[1..].trim_start();
+        if !rest.starts_with('}') {
+            rest = expand(rest, &path, paths).trim_start();
         }
-        if depth == 0 || (depth == 1 && c == ',') {
-            names.extend(leading_name(item.trim()));
-            item.clear();
-        } else {
-            item.push(c);
-        }
-        if depth == 0 {
-            break;
+        match rest.chars().next() {
+            Some(',') => {}
+            Some('}') => return &rest[1..],
+            _ => return rest, // `as`, or no list of names
         }
     }
-    names
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<File>) {
@@ -104,51 +119,90 @@ fn exports() -> BTreeMap<String, String> {
     rooms
 }
 
+/// The rooms that files are in.
+fn rooms(files: &[File]) -> BTreeSet<String> {
+    files.iter().map(File::room).filter(|room| room != "lib").collect()
+}
+
+/// What is wrong with the names of a file.
+fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> Vec<String> {
+    let (room, named, mut wrong) = (file.room(), file.rooms(exports, rooms), Vec::new());
+    let of_room: &[&str] = match room.as_str() {
+        "device" => &["matrix", "resident", "product", "primitives"],
+        "reference" => &["device", "resident"],
+        _ => &[],
+    };
+    wrong.extend(of_room.iter().filter_map(|other| named.get(*other)).cloned());
+    wrong.extend((room != "device" && file.code.contains("opencl3")).then(|| "opencl3".to_owned()));
+    // Executions of a plan take scratch, and no turns.
+    wrong.extend((PLANNED.contains(&&*room) && file.code.contains("Mutex")).then(|| "Mutex".to_owned()));
+    let own = METHODS.iter().find(|method| file.path.starts_with(format!("product/{method}")));
+    for other in METHODS.iter().filter(|method| Some(method) != own.as_ref()) {
+        let of_method = |path: &String| {
+            let of_product = path.split("::").skip_while(|name| ["crate", "super", "product"].contains(name)).next();
+            of_product == Some(other) && (path.contains("product::") || own.is_some())
+        };
+        if own.is_some() || room != "product" {
+            wrong.extend(file.paths().into_iter().filter(of_method));
+        }
+        // Kernels are named by strings.
+        if own.is_some() && file.code.contains(&format!("product/{other}/")) {
+            wrong.push(format!("product/{other}/"));
+        }
+    }
+    wrong
+}
+
 #[test]
 fn forbidden_arrows_are_not_there() {
-    for File { path, code } in source() {
-        let (shown, room) = (path.display(), path.components().next().unwrap().as_os_str().to_str().unwrap());
-        let refuse = |words: &[&str]| {
-            for word in words {
-                assert!(!code.contains(word), "src/{shown} names {word}");
-            }
-        };
-        match room {
-            "device" => refuse(&["crate::matrix", "crate::resident", "crate::product", "crate::primitives"]),
-            "reference" => refuse(&["opencl3", "crate::device", "crate::resident"]),
-            _ => refuse(&["opencl3"]),
-        }
-        if room != "product" {
-            METHODS.iter().for_each(|method| refuse(&[&format!("product::{method}")]));
-        }
-        if PLANNED.contains(&room) {
-            refuse(&["Mutex"]); // executions of a plan take scratch, and no turns
-        }
-        for method in METHODS.iter().filter(|method| path.starts_with(format!("product/{method}"))) {
-            for other in METHODS.iter().filter(|other| other != &method) {
-                let kernels = format!("\"product/{other}/");
-                refuse(&[&format!("product::{other}"), &format!("super::{other}"), &kernels]);
-            }
-        }
+    let (files, exports) = (source(), exports());
+    let rooms = rooms(&files);
+    for file in &files {
+        let wrong = forbidden(file, &exports, &rooms);
+        assert!(wrong.is_empty(), "src/{} names {wrong:?}", file.path.display());
+    }
+}
+
+#[test]
+fn forbidden_arrows_are_seen() {
+    let (files, exports) = (source(), exports());
+    let rooms = rooms(&files);
+    for (path, code, name) in [
+        ("device/work.rs", "use crate::{Error, matrix::Pattern};", Some("matrix")),
+        ("device/work.rs", "use crate::DeviceMatrix;", Some("DeviceMatrix")),
+        ("device/work.rs", "use crate::{Error, host::memory};", None),
+        ("reference/mod.rs", "fn f(device: &crate::device::Device) {}", Some("device")),
+        (
+            "vector/mod.rs",
+            "use crate::{\n    Result,\n    product::{esc::Esc, Method},\n};",
+            Some("crate::product::esc::Esc"),
+        ),
+        ("vector/mod.rs", "use std::sync::Mutex;", Some("Mutex")),
+        ("vector/mod.rs", "use opencl3::event::Event;", Some("opencl3")),
+        ("product/masked/mod.rs", "use super::{esc::Esc, method::Algorithm};", Some("super::esc::Esc")),
+        ("product/masked/once.rs", "use super::super::esc;", Some("super::super::esc")),
+        ("product/masked/mod.rs", "\"product/esc/gather.cl\"", Some("product/esc/")),
+        ("product/method.rs", "use super::{esc, masked::Masked};", None),
+    ] {
+        let wrong = forbidden(&File { path: path.into(), code: code.to_owned() }, &exports, &rooms);
+        let seen = name.map_or(wrong.is_empty(), |name| wrong.iter().any(|wrong| wrong == name));
+        assert!(seen, "{path}: {code}: {wrong:?}");
     }
 }
 
 #[test]
 fn no_two_rooms_name_each_other() {
     let (files, exports) = (source(), exports());
-    let rooms: BTreeSet<String> = files.iter().map(File::room).filter(|room| room != "lib").collect();
+    let rooms = rooms(&files);
     let mut arrows: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.room() != "lib") {
-        for name in file.names() {
-            let room = if rooms.contains(&name) { Some(&name) } else { exports.get(&name) };
-            if let Some(room) = room.filter(|room| **room != file.room() && rooms.contains(*room)) {
-                let example = format!("src/{}: {name}", file.path.display());
-                arrows.entry(file.room()).or_default().entry(room.clone()).or_insert(example);
-            }
+        for (room, name) in file.rooms(&exports, &rooms).into_iter().filter(|(room, _)| *room != file.room()) {
+            let example = format!("src/{}: {name}", file.path.display());
+            arrows.entry(file.room()).or_default().entry(room).or_insert(example);
         }
     }
     assert!(arrows["product"].contains_key("device"), "arrows are found");
-    // A room is removed if it names none that remain. Rooms in a circle are never removed.
+    // Rooms leave one after another when they name none that is left: those of a circle never do.
     let mut left = rooms;
     while let Some(room) =
         left.iter().find(|room| arrows.get(*room).is_none_or(|to| !to.keys().any(|to| left.contains(to)))).cloned()
