@@ -7,8 +7,10 @@ out=${1:-$root/target/peers}
 names=("${@:2}")
 options=(--rounds "${ROUNDS:-11}" --patience "${PATIENCE:-2}")
 python=${PYTHON:-python3}
-mkdir -p "$out"
-[ -n "${PEERS:-}" ] || rm -f "$out"/*.json
+# The records have a folder of their own: a run begins without those of the last.
+records=$out/records
+mkdir -p "$records"
+[ -n "${PEERS:-}" ] || rm -f "$records"/*.json
 
 say() { printf '== %s\n' "$*" >&2; }
 left_out() { printf '== left out: %s: %s\n' "$1" "$2" >&2; }
@@ -60,7 +62,7 @@ measure() {
     local name=$1
     shift
     say "$name"
-    "$@" "${files[@]}" "${options[@]}" --json "$out/$name.json" || left_out "$name" "ended with status $?"
+    "$@" "${files[@]}" "${options[@]}" --json "$records/$name.json" || left_out "$name" "ended with status $?"
 }
 
 # blockmul on device $1.
@@ -74,10 +76,10 @@ measure_blockmul() {
     fi
     say blockmul
     # shellcheck disable=SC2086 # a list of arguments
-    "$blockmul" bench "${files[@]}" --device "$1" --rounds "${ROUNDS:-11}" --json "$out/blockmul.json" ${BLOCKMUL_ARGS:-} ||
+    "$blockmul" bench "${files[@]}" --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
         left_out blockmul "ended with status $?"
 }
 
 print_table() {
-    "$python" "$here/table.py" "$out"/*.json | tee "$out/table.md"
+    "$python" "$here/table.py" "$records"/*.json | tee "$out/table.md"
 }
