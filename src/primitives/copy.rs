@@ -10,7 +10,6 @@ kernel! {
     struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
 }
 
-const GROUP_SIZE: usize = 256;
 /// Bytes of a copy, on GPUs and on CPUs: far more than caches keep, and long enough that the launch
 /// does not count.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
@@ -36,7 +35,7 @@ impl Device {
 
 fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let work = Work::new(device, None);
-    let group_size = GROUP_SIZE.min(device.info().max_group_size);
+    let group_size = device.info().numbers().value_group;
     let kernel: Kernel<CopyPairs<'_>> = Kernel::new(device, &Options::group_size(group_size))?;
     let (mut from, mut to) = (work.buffer::<u64>(words)?, work.buffer(words)?);
     work.fill_zero(&mut from)?;

@@ -7,6 +7,7 @@ use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Element, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel, pool_bytes},
     resident::{DeviceCbc, PatternArrays},
+    tuning::Numbers,
 };
 
 kernel! {
@@ -100,7 +101,7 @@ impl DropMemory {
             entry_bytes: (stride * size_of::<T>()) as u64,
             size_bytes: size_of::<T::Arithmetic>() as u64,
             relative: threshold.relative,
-            scan: scan_tuning(info, group_size(info)),
+            scan: scan_tuning(info, info.numbers().group_size),
         }
     }
 
@@ -115,13 +116,9 @@ impl DropMemory {
     }
 }
 
-fn group_size(info: &DeviceInfo) -> usize {
-    if info.kind == DeviceKind::Cpu { 64 } else { 256 }.min(1 << info.max_group_size.ilog2())
-}
-
 fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
-    let items = if info.kind == DeviceKind::Cpu { 256 } else { 8 };
-    ScanTuning { group_size, items, direct_tiles: 64 }
+    let Numbers { drop_scan_items: items, drop_scan_direct_tiles: direct_tiles, .. } = info.numbers();
+    ScanTuning { group_size, items, direct_tiles }
 }
 
 impl<T: Element> DropEntries<T> {
@@ -129,7 +126,7 @@ impl<T: Element> DropEntries<T> {
     pub fn new(device: &Device, area: usize, threshold: Threshold) -> Result<Self> {
         threshold.check()?;
         let info = device.info();
-        let (cpu, group_size) = (info.kind == DeviceKind::Cpu, group_size(info));
+        let (cpu, group_size) = (info.kind == DeviceKind::Cpu, info.numbers().group_size);
         let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
         Self::tuned(device, threshold, group_size, lanes)
     }

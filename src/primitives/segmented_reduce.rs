@@ -11,7 +11,8 @@ use crate::{
     element::Piece,
 };
 
-/// Values of a run that one work-item adds.
+/// Values of a run that one work-item adds. This is part of the order of a sum, the same on every
+/// device.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {

@@ -42,8 +42,8 @@ impl SortTuning {
         if numbers.sorts_serially() {
             return Self::serial(&numbers);
         }
-        // 16 bytes for each product of a chunk, and some for the group.
-        let items = if info.local_bytes >= 48 << 10 { numbers.expansion_items } else { numbers.sort_items };
+        let has_room = info.local_bytes >= numbers.expansion_local_bytes as u64;
+        let items = if has_room { numbers.expansion_items } else { numbers.sort_items };
         let chunk = numbers.sort_group_size * items;
         let short_max = numbers.expansion_short_max.min(numbers.window_group_size * numbers.window_items / 2);
         Self { short_max: short_max.min(chunk / 2), chunk, ..Self::parallel(numbers.sort_group_size, items) }

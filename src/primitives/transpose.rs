@@ -36,9 +36,6 @@ kernel! {
     }
 }
 
-/// One item per entry: nothing here depends on the size.
-const GROUP_SIZE: usize = 64;
-
 /// A pattern's transpose.
 pub(crate) struct Transposed {
     pub pattern: Arc<PatternArrays>,
@@ -52,16 +49,19 @@ pub(crate) struct Transpose {
     rows: Kernel<Rows<'static>>,
     columns: Kernel<Columns<'static>>,
     sort: SegmentedSort<u32>,
+    group_size: usize,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
-        let options = Options::group_size(GROUP_SIZE);
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size);
         Ok(Self {
             start: Kernel::new(device, &options)?,
             rows: Kernel::new(device, &options)?,
             columns: Kernel::new(device, &options)?,
             sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
+            group_size,
         })
     }
 
@@ -70,14 +70,14 @@ impl Transpose {
         let (nnz, nrows, ncols) = (entries as u32, rows as u32, cols as u32);
         let (mut key, mut entry) = (work.buffer(entries)?, work.buffer(entries)?);
         let args = Start { row_idx: &pattern.row_idx, key: &mut key, entry_idx: &mut entry, nnz };
-        self.start.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
+        self.start.launch(work, Grid::items(entries, self.group_size), args)?;
 
         let (key, entry) = self.sort.run_whole(work, key, entry)?;
         let (mut t_col_ptr, mut t_row_idx) = (work.buffer(rows + 1)?, work.buffer(entries)?);
         let args = Rows { col_ptr: &pattern.col_ptr, entry_idx: &entry, t_row_idx: &mut t_row_idx, ncols, nnz };
-        self.rows.launch(work, Grid::items(entries, GROUP_SIZE), args)?;
+        self.rows.launch(work, Grid::items(entries, self.group_size), args)?;
         let args = Columns { key: &key, t_col_ptr: &mut t_col_ptr, nrows, nnz };
-        self.columns.launch(work, Grid::items(rows + 1, GROUP_SIZE), args)?;
+        self.columns.launch(work, Grid::items(rows + 1, self.group_size), args)?;
         let pattern = PatternArrays::new(&pattern.device, cols, rows, t_col_ptr, t_row_idx);
         Ok(Transposed { pattern, source: entry })
     }

@@ -79,8 +79,6 @@ kernel! {
 
 /// Words of a class in the record.
 const RECORD: usize = 7;
-/// Work-groups that add up the record.
-const RECORD_GROUPS: usize = 64;
 
 /// The kernels that divide columns among methods.
 pub(super) struct ColumnLists<O: Word> {
@@ -92,6 +90,7 @@ pub(super) struct ColumnLists<O: Word> {
     scan: Scan<u32>,
     scan_prods: Scan<u64>,
     group_size: usize,
+    record_groups: usize,
 }
 
 /// Some columns of a band, as a B of their own.
@@ -129,6 +128,7 @@ impl<O: Word> ColumnLists<O> {
             scan: Scan::new(device, tuning.scan)?,
             scan_prods: Scan::new(device, tuning.scan)?,
             group_size: tuning.group_size,
+            record_groups: device.info().numbers().list_record_groups,
         })
     }
 
@@ -158,7 +158,7 @@ impl<O: Word> ColumnLists<O> {
             first_col,
             cols: cols as u32,
         };
-        self.record.launch(work, Grid::groups(RECORD_GROUPS, self.group_size), args)?;
+        self.record.launch(work, Grid::groups(self.record_groups, self.group_size), args)?;
 
         // The places of the flags are counted in 32 bits.
         let all = rules.len() * cols;

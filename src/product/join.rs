@@ -18,9 +18,6 @@ kernel! {
     }
 }
 
-/// Work-items of a group, which are enough for a copy.
-const GROUP_SIZE: usize = 64;
-
 /// Joins the patterns of successive bands of columns. A single band is returned as it is.
 pub(crate) fn join_patterns(
     work: &Work,
@@ -34,7 +31,8 @@ pub(crate) fn join_patterns(
     }
     let (ncols, nnz) = bands.iter().fold((0, 0), |(cols, nnz), band| (cols + band.0.len() - 1, nnz + band.1.len()));
     PatternArrays::check_nnz(nnz as u64)?;
-    let kernel: Kernel<Join<'_>> = Kernel::new(device, &Options::group_size(GROUP_SIZE))?;
+    let group_size = device.info().numbers().elementwise_group;
+    let kernel: Kernel<Join<'_>> = Kernel::new(device, &Options::group_size(group_size))?;
     let (mut col_ptr, mut row_idx) = (work.buffer(ncols + 1)?, work.buffer(nnz)?);
     let (mut column, mut entry) = (0, 0);
     for (band_col_ptr, rows) in bands {
@@ -46,7 +44,7 @@ pub(crate) fn join_patterns(
             cols: cols as u32,
             entries_before: entry as u32,
         };
-        kernel.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
+        kernel.launch(work, Grid::items(cols + 1, group_size), args)?;
         work.copy(&rows, 0, &mut row_idx, entry, rows.len())?;
         column += cols;
         entry += rows.len();

@@ -30,18 +30,17 @@ kernel! {
     }
 }
 
-/// Work-items of a group. Each processes one entry, so the number hardly matters.
-const GROUP_SIZE: usize = 64;
-
 pub(super) struct Retarget {
     ends: Kernel<RetargetEnds<'static>>,
     pieces: Kernel<RetargetPieces<'static>>,
+    group_size: usize,
 }
 
 impl Retarget {
     pub fn new(device: &Device) -> Result<Self> {
-        let options = Options::group_size(GROUP_SIZE);
-        Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)? })
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size);
+        Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::new(device, &options)?, group_size })
     }
 
     /// Moves a band whose first run is entry `first` of C to the larger pattern, and renumbers its
@@ -74,10 +73,10 @@ impl Retarget {
             first_place,
             places: places as u32,
         };
-        self.ends.launch(work, Grid::items(places, GROUP_SIZE), args)?;
+        self.ends.launch(work, Grid::items(places, self.group_size), args)?;
         let pieces = piece.len();
         let args = RetargetPieces { place, piece, first, first_place, pieces: pieces as u32 };
-        self.pieces.launch(work, Grid::items(pieces, GROUP_SIZE), args)?;
+        self.pieces.launch(work, Grid::items(pieces, self.group_size), args)?;
         Ok((place_end, first_place))
     }
 }

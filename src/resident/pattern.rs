@@ -165,11 +165,6 @@ kernel! {
     }
 }
 
-/// Work-groups that hash, each adding up its share: enough for any device, few enough to add up on
-/// the host.
-const GROUPS: usize = 256;
-const GROUP_SIZE: usize = 64;
-
 /// The offsets of any pattern are counted in 32 bits, so the fingerprint covers all of them.
 const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
 
@@ -245,7 +240,7 @@ impl PatternArrays {
 
     /// The kernel and its work-group size.
     fn fingerprint_kernel(device: &Device) -> Result<(Kernel<HashWords<'static>>, usize)> {
-        let group_size = device.info().serial_or(GROUP_SIZE);
+        let group_size = device.info().serial_or(device.info().numbers().elementwise_group);
         let options = Options::group_size(group_size);
         Ok((Kernel::new(device, &options)?, group_size))
     }
@@ -256,10 +251,11 @@ impl PatternArrays {
         }
         let work = Work::new(&self.device, None);
         let (kernel, group_size) = Self::fingerprint_kernel(&self.device)?;
-        let mut sums = work.buffer(2 * GROUPS)?;
+        let groups = self.device.info().numbers().record_groups;
+        let mut sums = work.buffer(2 * groups)?;
         work.fill_zero(&mut sums)?;
         for (array, word) in [(0, &self.col_ptr), (1, &self.row_idx)] {
-            let grid = Grid::groups(word.len().div_ceil(group_size).min(GROUPS), group_size);
+            let grid = Grid::groups(word.len().div_ceil(group_size).min(groups), group_size);
             kernel.launch(&work, grid, HashWords { word, sums: &mut sums, words: word.len() as u32, array })?;
         }
         let sums: Vec<u64> = sums.download(&work)?;

@@ -4,6 +4,7 @@ use crate::{
     Error, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     error::PatternError,
+    tuning::Numbers,
 };
 
 kernel! {
@@ -17,12 +18,6 @@ kernel! {
     }
 }
 
-/// Two warps or one wavefront. Larger groups measured the same or slower.
-const GROUP_SIZE: usize = 64;
-/// Columns or entries of a work-item. Atomic additions and, on a CPU, barriers are as many times
-/// fewer.
-const ITEMS: usize = 16;
-
 /// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is that of
 /// [`Pattern::new`]: it names the first column and entry, in whatever order the device checks them.
 pub(super) fn validate(
@@ -34,10 +29,10 @@ pub(super) fn validate(
 ) -> Result<()> {
     let nnz = row_idx.len();
     let mut broken = work.upload(&[0u32; 2])?;
-    let group_size = GROUP_SIZE.min(work.device().info().max_group_size);
-    let options = Options::group_size(group_size).define("ITEMS", ITEMS);
+    let Numbers { elementwise_group: group_size, checked_items, .. } = work.device().info().numbers();
+    let options = Options::group_size(group_size).define("ITEMS", checked_items);
     let kernel: Kernel<Validate<'_>> = Kernel::new(work.device(), &options)?;
-    let grid = Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * ITEMS), group_size);
+    let grid = Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * checked_items), group_size);
     let args =
         Validate { col_ptr, row_idx, broken: &mut broken, nrows: nrows as u32, ncols: ncols as u32, nnz: nnz as u32 };
     kernel.launch(work, grid, args)?;
@@ -74,8 +69,9 @@ mod tests {
         // No columns, with and without entries; no entries; no rows; all in one column; one to a
         // column. Columns that start at a work-group's share, one entry before it and one after.
         // Empty columns at both ends and inside.
-        let share = (GROUP_SIZE * ITEMS) as u32;
-        let (long, nrows) = (2 * share + 1, 2 * GROUP_SIZE * ITEMS + 1);
+        let Numbers { elementwise_group, checked_items, .. } = work.device().info().numbers();
+        let share = (elementwise_group * checked_items) as u32;
+        let (long, nrows) = (2 * share + 1, 2 * share as usize + 1);
         let rows: Vec<u32> = (0..long).collect();
         let each: Vec<u32> = (0..=long).collect();
         assert!(agree(&work, 5, &[0], &[]) && agree(&work, 0, &[0, 0], &[]) && agree(&work, 1, &[0; 200], &[]));

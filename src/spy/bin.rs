@@ -1,10 +1,11 @@
 //! Binning: the entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
 use super::Scale;
 use crate::{
-    BlockShape, DeviceInfo, DeviceKind, Element, Matrix, Result,
+    BlockShape, DeviceInfo, Element, Matrix, Result,
     device::{Grid, In, InOut, Kernel, Options, Work, kernel},
     matrix::CbcView,
     resident::DeviceCbc,
+    tuning::Numbers,
 };
 
 kernel! {
@@ -45,15 +46,14 @@ pub(super) struct Bins {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
     group_size: usize,
-    /// Elements per work-item. More elements mean fewer searches for a column, and fewer atomics if
-    /// neighbours share a cell.
+    /// Elements per work-item.
     items: usize,
 }
 
 impl Tuning {
     pub fn new(info: &DeviceInfo) -> Self {
-        let cpu = info.kind == DeviceKind::Cpu;
-        Self { group_size: info.max_group_size.min(64), items: if cpu { 256 } else { 8 } }
+        let Numbers { elementwise_group: group_size, binned_items: items, .. } = info.numbers();
+        Self { group_size, items }
     }
 }
 

@@ -36,11 +36,11 @@ pub(crate) struct Elementwise {
 impl Elementwise {
     /// Parameters for blocks of `shape`.
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
+        let numbers = info.numbers();
         match info.kind {
-            // An inner loop of known length over a whole block; 2^12 elements hide the cost of
-            // starting a group.
-            DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (1 << 12) / shape.area() },
-            _ => Self { shape, group_size: 256.min(1 << info.max_group_size.ilog2()), blocks: 0 },
+            // An inner loop of known length over a whole block.
+            DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (numbers.serial_elements / shape.area()).max(1) },
+            _ => Self { shape, group_size: numbers.value_group, blocks: 0 },
         }
     }
 
@@ -66,11 +66,6 @@ impl Elementwise {
             blocks => Grid::items(nnz.div_ceil(blocks), self.group_size),
         }
     }
-}
-
-/// Size of the work-groups of planning kernels, which use one item per entry or column.
-pub(crate) fn group_size(info: &DeviceInfo) -> usize {
-    64.min(1 << info.max_group_size.ilog2())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The entries are given their new places and sorted by row, then stably by column.
 use super::{
-    Elementwise, group_size,
+    Elementwise,
     move_blocks::{MovePlan, Moves, Turn},
 };
 use crate::{
@@ -238,7 +238,7 @@ impl Kernels {
             Part::Lower => 1,
             Part::Upper => 2,
         };
-        let group_size = group_size(device.info());
+        let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size).define("TRIANGLE", triangle);
         Ok(Self {
             entries: Kernel::new(device, &options)?,

@@ -1,5 +1,4 @@
 //! The union of two patterns on the device. Kernels: `cl/structure/union.cl`.
-use super::group_size;
 use crate::{
     Device, OperandPair, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -68,7 +67,7 @@ pub(super) struct Union {
 
 impl Union {
     pub fn new(device: &Device) -> Result<Self> {
-        let group_size = group_size(device.info());
+        let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size);
         Ok(Self {
             b: Kernel::new(device, &options)?,

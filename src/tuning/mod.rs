@@ -1,5 +1,5 @@
-//! Tuning: every number with which kernels of the sparse product are compiled or launched. There is
-//! one table for each kind of device, which a file in the user's configuration folder may override.
+//! Tuning: every number with which kernels are compiled or launched. There is one table for each
+//! kind of device, which a file in the user's configuration folder may override.
 //!
 //! Results have the same bits for all numbers: the numbers decide which work-item computes, never
 //! in which order terms are added. The numbers of GPUs were measured on an NVIDIA H200, those of
@@ -42,27 +42,58 @@ pub enum DeviceKind {
 }
 
 /// The numbers of one kind of device. Sizes of work-groups are powers of two.
+///
+/// Lengths that are part of the order of a sum, such as the 1024 terms of a piece, are no numbers
+/// of a device: every device has the same. They stand where the sum is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Numbers {
     /// Work-items of a work-group if each item processes one entry, column, run or block column.
     pub group_size: usize,
+    /// Work-items of a work-group if each item processes one entry or line while patterns are made
+    /// or checked, or one element of few.
+    pub elementwise_group: usize,
+    /// Work-items of a work-group if each item processes one element of all blocks of a matrix.
+    pub value_group: usize,
+    /// Elements that a work-item of a CPU moves one after another, in whole blocks.
+    pub serial_elements: usize,
+    /// Work-items of a work-group that processes elements of vectors, or adds up lines. On a CPU a
+    /// line's group is one item.
+    pub vector_group: usize,
+    /// Products that a work-group holds in local memory while it adds up lines: at most a piece of
+    /// 1024 terms.
+    pub line_elements: usize,
+    /// Elements that a work-group scales by a vector.
+    pub scaled_elements: usize,
+    /// Columns or entries that a work-item checks in arrays from outside.
+    pub checked_items: usize,
+    /// Elements that a work-item puts into the cells of a picture.
+    pub binned_items: usize,
     /// Work-groups that reduce a record.
     pub record_groups: usize,
+    /// Work-groups that add up the record of the columns of each method.
+    pub list_record_groups: usize,
     /// Work-items of a work-group of a scan.
     pub scan_group_size: usize,
     /// Consecutive values that one work-item of a scan adds up.
     pub scan_items: usize,
     /// Most tiles of a scan for which each tile adds up the sums of the tiles before it.
     pub scan_direct_tiles: usize,
+    /// Consecutive values that one work-item adds up in a scan of the entries to drop. Its groups
+    /// have `group_size` items.
+    pub drop_scan_items: usize,
+    /// `scan_direct_tiles` of that scan.
+    pub drop_scan_direct_tiles: usize,
     /// Work-items of a work-group of a sort; 1 selects the kernels for CPUs.
     pub sort_group_size: usize,
     /// Elements that one work-item of a parallel sort holds: odd, so that neighbours use different
     /// banks of local memory, and few enough for registers.
     pub sort_items: usize,
-    /// Elements per work-item for the chunks of an expansion, if local memory has at least 48 KiB.
+    /// Elements per work-item for the chunks of an expansion, if local memory has room for them.
     pub expansion_items: usize,
+    /// Bytes of local memory from which it has. On devices with less, each item has `sort_items`.
+    pub expansion_local_bytes: usize,
     /// Most products of a column that an expansion in local memory sorts whole.
     pub expansion_short_max: usize,
     /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
@@ -104,11 +135,12 @@ pub struct Numbers {
 const GPU: Numbers = Numbers {
     // Several groups of 256 items fill a multiprocessor and leave registers.
     group_size: 256,
-    record_groups: 256,
+    binned_items: 8,
     scan_group_size: 256,
     scan_items: 8,
     // 4096 tiles read 8 M partial sums, which takes as long as a launch if they are cached.
     scan_direct_tiles: 4096,
+    drop_scan_items: 8,
     sort_group_size: 256,
     sort_items: 7,
     // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
@@ -137,15 +169,36 @@ const GPU: Numbers = Numbers {
 /// CPUs. A work-group is a loop, and memory is cached.
 const CPU: Numbers = Numbers {
     group_size: 64,
+    // Two warps or one wavefront: in checks of patterns larger groups were as fast or slower.
+    elementwise_group: 64,
+    value_group: 256,
+    // They hide the cost of starting a group.
+    serial_elements: 1 << 12,
+    // Fills a device that has groups of that size.
+    vector_group: 128,
+    // 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
+    line_elements: 1024,
+    // Looking up the columns of a group is a small part of its work.
+    scaled_elements: 1024,
+    // Atomic additions and, on a CPU, barriers are as many times fewer.
+    checked_items: 16,
+    // More elements mean fewer searches for a column, and fewer atomics if neighbours share a cell.
+    binned_items: 256,
+    // Enough for any device, few enough to add up on the host.
     record_groups: 256,
+    list_record_groups: 64,
     // One item with many values: kernels without barriers compile and run faster. Tiles of tiles
     // gain nothing.
     scan_group_size: 1,
     scan_items: 4096,
     scan_direct_tiles: 64,
+    drop_scan_items: 256,
+    drop_scan_direct_tiles: 64,
     sort_group_size: 1,
     sort_items: 7,
     expansion_items: 7,
+    // 16 bytes for each product of a chunk, and some for the group.
+    expansion_local_bytes: 48 << 10,
     expansion_short_max: 576,
     // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
     serial_short_max: 1 << 14,
@@ -179,6 +232,9 @@ impl Numbers {
         let most = 1 << most.max(1).ilog2();
         Self {
             group_size: self.group_size.min(most),
+            elementwise_group: self.elementwise_group.min(most),
+            value_group: self.value_group.min(most),
+            vector_group: self.vector_group.min(most),
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
             window_group_size: self.window_group_size.min(most),
@@ -197,6 +253,9 @@ impl Numbers {
         let refuse = |name: &str, value: usize, why: &str| Err(Error::Argument(format!("{name} is {value}, {why}")));
         for (name, value) in [
             ("group_size", self.group_size),
+            ("elementwise_group", self.elementwise_group),
+            ("value_group", self.value_group),
+            ("vector_group", self.vector_group),
             ("scan_group_size", self.scan_group_size),
             ("sort_group_size", self.sort_group_size),
             ("window_group_size", self.window_group_size),
@@ -208,11 +267,20 @@ impl Numbers {
             }
         }
         for (name, value, most) in [
+            ("serial_elements", self.serial_elements, 1 << 24),
+            ("line_elements", self.line_elements, 1024),
+            ("scaled_elements", self.scaled_elements, 1 << 16),
+            ("checked_items", self.checked_items, 1 << 16),
+            ("binned_items", self.binned_items, 1 << 16),
             ("record_groups", self.record_groups, 1 << 16),
+            ("list_record_groups", self.list_record_groups, 1 << 16),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),
+            ("drop_scan_items", self.drop_scan_items, 1 << 16),
+            ("drop_scan_direct_tiles", self.drop_scan_direct_tiles, 1 << 20),
             ("sort_items", self.sort_items, 15),
             ("expansion_items", self.expansion_items, 15),
+            ("expansion_local_bytes", self.expansion_local_bytes, 1 << 30),
             ("expansion_short_max", self.expansion_short_max, self.window_group_size * self.window_items / 2),
             ("serial_short_max", self.serial_short_max, 1 << 24),
             ("serial_insertion_max", self.serial_insertion_max, 1 << 10),
@@ -260,7 +328,9 @@ mod tests {
             Numbers::of(kind).check()?;
             for most in [1, 8, 100, 1024] {
                 let cut = Numbers::of(kind).within(most);
-                assert!(cut.group_size <= most && cut.group_size.is_power_of_two());
+                for size in [cut.group_size, cut.elementwise_group, cut.value_group, cut.vector_group] {
+                    assert!(size <= most && size.is_power_of_two());
+                }
             }
         }
         assert_eq!(CPU.serial_runs_max(), 32, "fewer than 5 merge passes");
@@ -272,6 +342,7 @@ mod tests {
         let refused = |numbers: Numbers| numbers.check().unwrap_err().to_string();
         assert!(refused(Numbers { group_size: 96, ..GPU }).contains("group_size is 96, not a power of two"));
         assert!(refused(Numbers { tile_items: 0, ..GPU }).contains("tile_items is 0"));
+        assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));
     }

@@ -41,11 +41,9 @@ kernel! {
     }
 }
 
-/// Numbers that one step of a reduction folds into one: terms first, then sums.
+/// Numbers that one step of a reduction folds into one: terms first, then sums. This is part of the
+/// order of a dot product, the same on every device.
 pub(crate) const PIECE: usize = 1024;
-
-/// Fills a device that has groups of that size. No bit depends on it.
-const GROUP_SIZE: usize = 128;
 
 impl<T: Field> DeviceVector<T> {
     /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the
@@ -153,7 +151,7 @@ impl<T: Element> DeviceVector<T> {
 }
 
 fn group_size(device: &Device) -> usize {
-    GROUP_SIZE.min(device.info().max_group_size)
+    device.info().numbers().vector_group
 }
 
 fn options<T: Field>(device: &Device) -> Options {

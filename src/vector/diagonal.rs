@@ -41,9 +41,6 @@ kernel! {
     }
 }
 
-/// Elements are independent: no result depends on the size.
-const GROUP_SIZE: usize = 64;
-
 /// The blocks on the diagonal of a square matrix of square blocks, as for a block-Jacobi
 /// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
 /// matrix does not store are zero.
@@ -75,7 +72,7 @@ pub struct Diagonal<M: Matrix> {
 
 /// The kernel that finds the diagonal.
 pub(super) fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
-    Kernel::new(device, &Options::group_size(GROUP_SIZE))
+    Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
 }
 
 impl<M: Matrix> Diagonal<M> {
@@ -92,7 +89,8 @@ impl<M: Matrix> Diagonal<M> {
             return Err(Error::Argument(format!("{a:?} is not square, or its blocks are not: it has no diagonal")));
         }
         let work = Work::new(device, None);
-        let options = Options::group_size(GROUP_SIZE).element::<M::Element>().define("SIDE", shape.rows());
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size).element::<M::Element>().define("SIDE", shape.rows());
         super::ask(device)?;
         let (blocks, elements) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let (mut entry, mut d_col_ptr, mut d_row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
@@ -104,7 +102,7 @@ impl<M: Matrix> Diagonal<M> {
             d_row_idx: &mut d_row_idx,
             n: n as u32,
         };
-        find(device)?.launch(&work, Grid::items(n + 1, GROUP_SIZE), args)?;
+        find(device)?.launch(&work, Grid::items(n + 1, group_size), args)?;
         let arrays = PatternArrays::new(device, n, n, d_col_ptr, d_row_idx);
         let pattern = DevicePattern { arrays, array_shape: shape, row_major: M::ROW_MAJOR };
         Ok(Self { a: a.clone(), pattern, entry, blocks, elements })
@@ -152,7 +150,8 @@ impl<M: Matrix> Planned for Diagonal<M> {
             stride: a.cbc.stride as u32,
             d_stride: to.stride as u32,
         };
-        self.blocks.launch(work, Grid::items(n * to.shape.area(), GROUP_SIZE), args)
+        let group_size = work.device().info().numbers().elementwise_group;
+        self.blocks.launch(work, Grid::items(n * to.shape.area(), group_size), args)
     }
 }
 
@@ -190,7 +189,8 @@ impl<M: Matrix> Planned for DiagonalScalars<'_, M> {
             n: entry.len() as u32,
             stride: a.cbc.stride as u32,
         };
-        elements.launch(work, Grid::items(scalars, GROUP_SIZE), args)
+        let group_size = work.device().info().numbers().elementwise_group;
+        elements.launch(work, Grid::items(scalars, group_size), args)
     }
 }
 

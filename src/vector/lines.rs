@@ -43,9 +43,6 @@ kernel! {
     }
 }
 
-/// One item per tile or line: no result depends on the size.
-const GROUP_SIZE: usize = 64;
-
 /// The sizes by which lines are shared out and summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
@@ -58,12 +55,11 @@ pub(crate) struct LineTuning {
 
 impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
-        // 1024 products in local memory are 8 KiB of doubles, twice that for a tile: a dozen groups
-        // on a multiprocessor.
-        let entries = (1024 / shape.area()).max(1);
+        let numbers = info.numbers();
+        let entries = (numbers.line_elements / shape.area()).max(1);
         Self {
             // On a CPU each work-item has a tile of its own.
-            group_size: info.serial_or(128),
+            group_size: info.serial_or(numbers.vector_group),
             // A few large blocks keep a group busy.
             tile: if entries < 4 { 0 } else { entries },
             depth: entries,
@@ -97,15 +93,18 @@ pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
     count: Kernel<CountPieces<'static>>,
     place: Kernel<PlacePieces<'static>>,
+    group_size: usize,
 }
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let options = Options::group_size(GROUP_SIZE).define("PIECE", RUN_PIECE);
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size).define("PIECE", RUN_PIECE);
         Ok(Self {
             tile_lines: Kernel::new(device, &options)?,
             count: Kernel::new(device, &options)?,
             place: Kernel::new(device, &options)?,
+            group_size,
         })
     }
 }
@@ -140,8 +139,8 @@ impl Lines {
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
         let (line_ptr, lines, places) = (&pattern.col_ptr, pattern.ncols as u32, pattern.nnz() + pattern.ncols);
-        let grid = Grid::items(pattern.ncols, GROUP_SIZE);
-        let Kernels { tile_lines, count, place } = Kernels::new(work.device())?;
+        let Kernels { tile_lines, count, place, group_size } = Kernels::new(work.device())?;
+        let grid = Grid::items(pattern.ncols, group_size);
 
         let tiles = if tuning.tile > 0 { places.div_ceil(tuning.tile) } else { 0 };
         let tile = tuning.tile as u32;
@@ -149,7 +148,7 @@ impl Lines {
         let mut tile_line = work.buffer(tiles + 1)?;
         if tiles > 0 {
             let args = TileLines { line_ptr, tile_line: &mut tile_line, lines, tile, tiles: tiles as u32 };
-            tile_lines.launch(work, Grid::items(tiles + 1, GROUP_SIZE), args)?;
+            tile_lines.launch(work, Grid::items(tiles + 1, group_size), args)?;
         }
 
         let mut counts = work.buffer(3)?;

@@ -4,6 +4,7 @@ use crate::{
     DeviceMatrix, DeviceVector, Element, Field, Matrix, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     resident::DeviceCbc,
+    tuning::Numbers,
 };
 
 kernel! {
@@ -26,11 +27,6 @@ kernel! {
         stride: u32,
     }
 }
-
-/// Elements are independent: no result depends on the size.
-const GROUP_SIZE: usize = 64;
-/// Elements of a work-group. Looking up its columns is a small part of its work.
-const GROUP_ELEMENTS: usize = 1024;
 
 impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number
@@ -63,9 +59,10 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
 fn scale<T: Field>(a: &mut DeviceCbc<T>, factor: &Buffer<T>, rows: bool) -> Result<()> {
     let DeviceCbc { pattern, shape, stride, values } = a;
     let (device, nnz, stride) = (&pattern.device, pattern.nnz() as u32, *stride as u32);
-    let entries = (GROUP_ELEMENTS / shape.area()).max(1);
-    let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), GROUP_SIZE));
-    let options = Options::group_size(GROUP_SIZE)
+    let Numbers { elementwise_group: group_size, scaled_elements, .. } = device.info().numbers();
+    let entries = (scaled_elements / shape.area()).max(1);
+    let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), group_size));
+    let options = Options::group_size(group_size)
         .element::<T>()
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())

@@ -44,7 +44,7 @@ impl<T: Element> GroupSum<T> {
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
-        let group_size = 256.min(device.info().max_group_size);
+        let group_size = device.info().numbers().value_group;
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
             kernel: Kernel::new(device, &options)?,

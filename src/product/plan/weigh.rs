@@ -31,9 +31,6 @@ kernel! {
     }
 }
 
-/// One item per element: no result depends on the size.
-const GROUP_SIZE: usize = 256;
-
 /// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights<T: Element> {
     kernel: Kernel<WeighEntries<'static, T>>,
@@ -50,7 +47,7 @@ impl<T: Element> ApplyWeights<T> {
     /// Prepares for a J with this pattern and a W with the pattern `weights`, a [`block_diagonal`].
     pub fn new(work: &Work, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
-        let group_size = GROUP_SIZE.min(device.info().max_group_size);
+        let group_size = device.info().numbers().value_group;
         let options = Options::group_size(group_size)
             .element::<T>()
             .define("ROWS", shape.rows())
@@ -104,7 +101,7 @@ impl<T: Element> ApplyWeights<T> {
         weights: DeviceWeights<'_, M>,
     ) -> Result<TakenMatrix<'_, T>> {
         work.stage("weigh");
-        let (nnz, group_size) = (j.nnz(), GROUP_SIZE.min(self.device().info().max_group_size));
+        let (nnz, group_size) = (j.nnz(), self.device().info().numbers().value_group);
         // J's blocks stand in for arguments that are not read.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.cbc.values, w.cbc.stride));
         let (weight, rows_per_weight) =
