@@ -129,6 +129,18 @@ pub struct Numbers {
     pub block_long_run: usize,
     /// Runs of blocks that a work-item of a CPU sums one after another.
     pub block_serial_runs: usize,
+    /// Work-items of a work-group in the Schur complement that processes lines, or scalars of
+    /// points: at least 32, the longest side of a block. One item of a CPU processes as many.
+    pub schur_group: usize,
+    /// Most terms of a short line of the Schur complement, which an item adds alone: at most
+    /// a piece of 1024. Longer ones have work-groups to themselves.
+    pub schur_short_line: usize,
+    /// Bytes of local memory for the products of such a work-group.
+    pub schur_line_bytes: usize,
+    /// Side of the largest blocks that one work-item factors, in registers.
+    pub schur_factor_side: usize,
+    /// Bytes of local memory for the blocks that a work-group so factors, if they are of doubles.
+    pub schur_factor_bytes: usize,
 }
 
 /// GPUs like the NVIDIA H200.
@@ -163,6 +175,8 @@ const GPU: Numbers = Numbers {
     // One item adds a product of small blocks in about a microsecond, most of it waiting for
     // memory. A group hides that latency.
     block_long_run: 32,
+    // The same holds for the lines of the Schur complement.
+    schur_short_line: 32,
     ..CPU
 };
 
@@ -218,6 +232,14 @@ const CPU: Numbers = Numbers {
     block_staged_group: 32,
     block_long_run: 1024,
     block_serial_runs: 64,
+    schur_group: 64,
+    // An item reads its terms from the cache.
+    schur_short_line: 1024,
+    schur_line_bytes: 16 << 10,
+    // 21 numbers.
+    schur_factor_side: 6,
+    // Groups of 64 blocks up to side 4, and of 32 up to side 6.
+    schur_factor_bytes: 10 << 10,
 };
 
 impl Numbers {
@@ -261,10 +283,14 @@ impl Numbers {
             ("window_group_size", self.window_group_size),
             ("tile_group_size", self.tile_group_size),
             ("block_staged_group", self.block_staged_group),
+            ("schur_group", self.schur_group),
         ] {
             if !value.is_power_of_two() || value > 1024 {
                 return refuse(name, value, "not a power of two up to 1024");
             }
+        }
+        if self.schur_group < 32 {
+            return refuse("schur_group", self.schur_group, "less than the longest side of a block");
         }
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
@@ -294,6 +320,10 @@ impl Numbers {
             ("block_staged_bytes", self.block_staged_bytes, 12 << 10),
             ("block_long_run", self.block_long_run, 1024),
             ("block_serial_runs", self.block_serial_runs, 1 << 16),
+            ("schur_short_line", self.schur_short_line, 1024),
+            ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
+            ("schur_factor_side", self.schur_factor_side, 8),
+            ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
         ] {
             if value == 0 || value > most {
                 return refuse(name, value, &format!("not from 1 to {most}"));
@@ -342,6 +372,7 @@ mod tests {
         let refused = |numbers: Numbers| numbers.check().unwrap_err().to_string();
         assert!(refused(Numbers { group_size: 96, ..GPU }).contains("group_size is 96, not a power of two"));
         assert!(refused(Numbers { tile_items: 0, ..GPU }).contains("tile_items is 0"));
+        assert!(refused(Numbers { schur_group: 16, ..GPU }).contains("schur_group is 16, less than the longest side"));
         assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));

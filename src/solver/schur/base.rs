@@ -22,9 +22,6 @@ kernel! {
     }
 }
 
-/// One item per element: nothing here depends on the size.
-const GROUP_SIZE: usize = 64;
-
 /// Places of the blocks of U and of the diagonal, as `cl/solver/schur/structure.cl` computes them.
 pub(super) struct Slots {
     /// Entry of S; `u32::MAX` if the slot is unused.
@@ -62,7 +59,8 @@ impl<T: Element> Base<T> {
     }
 
     fn kernel(device: &Device, side: usize) -> Result<Kernel<AddBase<'static, T>>> {
-        let options = Options::group_size(GROUP_SIZE).element::<T>().define("C", side);
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size).element::<T>().define("C", side);
         Kernel::new(device, &options)
     }
 
@@ -80,7 +78,8 @@ impl<T: Element> Base<T> {
             scale: damped.scale,
             shift: damped.shift,
         };
-        self.kernel.launch(work, Grid::items(place.len() * u.shape.area(), GROUP_SIZE), args)
+        let group_size = work.device().info().numbers().elementwise_group;
+        self.kernel.launch(work, Grid::items(place.len() * u.shape.area(), group_size), args)
     }
 
     pub fn bytes(&self) -> u64 {

@@ -2,7 +2,7 @@
 //! Kernels: `cl/solver/schur/factor.cl`.
 use super::system::{Damped, least_pivot, packed};
 use crate::{
-    Element, Result,
+    BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Work, kernel},
     resident::DeviceCbc,
 };
@@ -35,8 +35,8 @@ kernel! {
     }
 }
 
-/// Side of the largest blocks that one work-item holds in registers: 21 numbers.
-const EACH_MAX: usize = 6;
+/// Work-items of a group that factors one block, an item for each row: the longest side of a block.
+const ROWS: usize = BlockShape::MAX_SIDE;
 
 pub(super) struct Factor<T: Element> {
     kernel: BySide<T>,
@@ -57,7 +57,7 @@ pub(super) struct Factors<T: Element> {
     blocks: usize,
 }
 
-/// The kernel for blocks up to [`EACH_MAX`], or the one for larger blocks.
+/// The kernel for blocks that one work-item factors, or the one for larger blocks.
 enum BySide<T: Element> {
     Each(Kernel<FactorEach<'static, T>>),
     Group(Kernel<FactorGroup<'static, T>>),
@@ -92,15 +92,15 @@ impl<T: Element> Factor<T> {
     }
 
     fn kernel(device: &Device, side: usize) -> Result<(BySide<T>, Groups)> {
-        // The small blocks of a group take 8 to 10 KiB of local memory. A large block has an item
-        // for each row.
-        let each = side <= EACH_MAX;
+        let numbers = device.info().numbers();
+        let each = side <= numbers.schur_factor_side;
         let groups = match each {
             true => {
-                let blocks = if side <= 4 { 64 } else { 32 };
+                let room = numbers.schur_factor_bytes / (side * side * size_of::<f64>());
+                let blocks = 1 << room.clamp(1, numbers.schur_group).ilog2();
                 Groups { size: device.info().serial_or(blocks), blocks }
             }
-            false => Groups { size: 32, blocks: 1 },
+            false => Groups { size: ROWS, blocks: 1 },
         };
         let options = Options::group_size(groups.size)
             .element::<T>()

@@ -5,7 +5,7 @@
 //! by a work-item per element.
 use super::{factor::Factors, structure::scan};
 use crate::{
-    BlockShape, DeviceKind, Element, Result,
+    BlockShape, Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
@@ -72,14 +72,6 @@ kernel! {
     }
 }
 
-/// Work-items of a group: at least the longest side of a block.
-const GROUP_SIZE: usize = 64;
-/// Most terms of a short line. Longer ones have work-groups to themselves: on a GPU an item adds a
-/// block in about a microsecond, most of it waiting for memory.
-const LONG: usize = 32;
-/// Local memory for the products of a group, in bytes.
-const LOCAL_BYTES: usize = 16 << 10;
-
 /// The lines of Z in one direction.
 struct Lines<T: Element> {
     /// Lines are the columns of Z, or of its transpose.
@@ -92,30 +84,34 @@ struct Lines<T: Element> {
 }
 
 /// Points of a work-group.
-fn points(side: usize) -> usize {
-    GROUP_SIZE / side
+fn points(device: &Device, side: usize) -> usize {
+    group_size(device) / side
+}
+
+/// Work-items of a group, if each has an element or a piece of its own.
+fn group_size(device: &Device) -> usize {
+    device.info().numbers().schur_group
 }
 
 /// Options of `count_pieces` and `make_pieces`, the same for all shapes.
 fn sharing(device: &Device, group_size: usize) -> Options {
-    Options::group_size(group_size)
-        .define("LONG", if device.info().kind == DeviceKind::Cpu { RUN_PIECE } else { LONG })
-        .define("PIECE", RUN_PIECE)
+    Options::group_size(group_size).define("LONG", device.info().numbers().schur_short_line).define("PIECE", RUN_PIECE)
 }
 
 /// Options of the kernels that sum rows or columns in blocks of `shape`, in groups of `group_size`.
 fn sums<T: Element>(device: &Device, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
+    let depth = device.info().numbers().schur_line_bytes / (shape.area() * size_of::<T>());
     sharing(device, group_size)
         .element::<T>()
         .define("C", shape.rows())
         .define("P", shape.cols())
         .define("BY_ROWS", u8::from(by_rows))
-        .define("DEPTH", (LOCAL_BYTES / (shape.area() * size_of::<T>())).clamp(1, 64))
-        .define("POINTS", points(shape.cols()))
+        .define("DEPTH", depth.clamp(1, 64))
+        .define("POINTS", points(device, shape.cols()))
 }
 
 fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
-    Kernel::new(device, &sharing(device, GROUP_SIZE))
+    Kernel::new(device, &sharing(device, group_size(device)))
 }
 
 /// Requests the kernels of [`ReducedRightSide`] and of [`BackSubstitution`].
@@ -131,16 +127,16 @@ impl<T: Element> Lines<T> {
         let (device, cols) = (work.device(), pattern.ncols);
         let (line_ptr, lines) = (&pattern.col_ptr, cols as u32);
         let count = count_pieces(device)?;
-        let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, GROUP_SIZE))?;
-        let sum_pieces = Kernel::rare(device, &sums::<T>(device, GROUP_SIZE, shape, by_rows))?;
+        let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, group_size(device)))?;
+        let sum_pieces = Kernel::rare(device, &sums::<T>(device, group_size(device), shape, by_rows))?;
         let mut piece_ptr = work.buffer(cols + 1)?;
         let args = CountPieces { line_ptr, piece_ptr: &mut piece_ptr, lines };
-        count.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
+        count.launch(work, Grid::items(cols + 1, group_size(device)), args)?;
         scan(device)?.run(work, &mut piece_ptr)?;
         let n = work.read_count(&piece_ptr, cols, "pieces of lines", (pattern.nnz() + cols) as u64)? as usize;
         let mut pieces = work.buffer(n)?;
         let args = MakePieces { line_ptr, piece_ptr: &piece_ptr, piece: &mut pieces, lines, pieces: n as u32 };
-        make.launch(work, Grid::items(n, GROUP_SIZE), args)?;
+        make.launch(work, Grid::items(n, group_size(device)), args)?;
         let parts = Scratch::new(device, n * if by_rows { shape.rows() } else { shape.cols() })?;
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
@@ -157,7 +153,7 @@ impl<T: Element> Lines<T> {
         let other = &self.pattern.row_idx;
         let (piece, source) = (&self.pieces, source.unwrap_or(other));
         let args = SumPieces { piece, other, source, z, x, parts };
-        self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), GROUP_SIZE), args)
+        self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), group_size(work.device())), args)
     }
 
     fn bytes(&self) -> u64 {
@@ -183,7 +179,7 @@ impl<T: Element> ReducedRightSide<T> {
     }
 
     fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<ReduceRows<'static, T>>> {
-        Kernel::new(device, &sums::<T>(device, GROUP_SIZE, shape, true))
+        Kernel::new(device, &sums::<T>(device, group_size(device), shape, true))
     }
 
     pub fn run(&self, work: &Work, z: &Buffer<T>, y: &Buffer<T>, b: &Buffer<T>, r: &mut Buffer<T>) -> Result<()> {
@@ -204,7 +200,7 @@ impl<T: Element> ReducedRightSide<T> {
             r,
             lines: cameras as u32,
         };
-        self.kernel.launch(work, Grid::items(cameras * self.side, GROUP_SIZE), args)
+        self.kernel.launch(work, Grid::items(cameras * self.side, group_size(work.device())), args)
     }
 
     pub fn bytes(&self) -> u64 {
@@ -232,7 +228,7 @@ impl<T: Element> BackSubstitution<T> {
     }
 
     fn group_size(device: &Device) -> usize {
-        device.info().serial_or(GROUP_SIZE)
+        device.info().serial_or(group_size(device))
     }
 
     pub fn run(
@@ -259,7 +255,8 @@ impl<T: Element> BackSubstitution<T> {
             x_p,
             lines: pattern.ncols as u32,
         };
-        let grid = Grid::groups(pattern.ncols.div_ceil(points(self.side)), Self::group_size(work.device()));
+        let device = work.device();
+        let grid = Grid::groups(pattern.ncols.div_ceil(points(device, self.side)), Self::group_size(device));
         self.kernel.launch(work, grid, args)
     }
 

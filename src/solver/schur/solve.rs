@@ -18,9 +18,6 @@ kernel! {
     }
 }
 
-/// One item per row of a block: nothing here depends on the size.
-const GROUP_SIZE: usize = 64;
-
 pub(super) struct Solve<T: Element> {
     kernel: Kernel<SolveRows<'static, T>>,
     /// Column of each entry of W.
@@ -39,8 +36,9 @@ impl<T: Element> Solve<T> {
     }
 
     fn kernel(device: &Device, shape: BlockShape) -> Result<Kernel<SolveRows<'static, T>>> {
+        let group_size = device.info().numbers().elementwise_group;
         let options =
-            Options::group_size(GROUP_SIZE).element::<T>().define("C", shape.rows()).define("P", shape.cols());
+            Options::group_size(group_size).element::<T>().define("C", shape.rows()).define("P", shape.cols());
         Kernel::new(device, &options)
     }
 
@@ -54,7 +52,8 @@ impl<T: Element> Solve<T> {
             nnz: w.nnz() as u32,
             stride: w.stride as u32,
         };
-        self.kernel.launch(work, Grid::items(w.nnz() * w.shape.rows(), GROUP_SIZE), args)
+        let group_size = work.device().info().numbers().elementwise_group;
+        self.kernel.launch(work, Grid::items(w.nnz() * w.shape.rows(), group_size), args)
     }
 
     pub fn bytes(&self) -> u64 {

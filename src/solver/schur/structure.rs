@@ -71,9 +71,6 @@ kernel! {
     }
 }
 
-/// One item per entry: nothing here depends on the size.
-const GROUP_SIZE: usize = 64;
-
 /// The pattern of S, and the entries of S for those of the product and of U.
 pub(super) struct Structure {
     pub pattern: Arc<PatternArrays>,
@@ -88,16 +85,19 @@ pub(super) struct Kernels {
     place_slots: Kernel<PlaceSlots<'static>>,
     place_entries: Kernel<PlaceEntries<'static>>,
     s_columns: Kernel<SColumns<'static>>,
+    group_size: usize,
 }
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let options = Options::group_size(GROUP_SIZE);
+        let group_size = device.info().numbers().elementwise_group;
+        let options = Options::group_size(group_size);
         Ok(Self {
             make_slots: Kernel::new(device, &options)?,
             place_slots: Kernel::new(device, &options)?,
             place_entries: Kernel::new(device, &options)?,
             s_columns: Kernel::new(device, &options)?,
+            group_size,
         })
     }
 }
@@ -108,7 +108,7 @@ impl Structure {
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
         let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
-        let Kernels { make_slots, place_slots, place_entries, s_columns } = Kernels::new(device)?;
+        let Kernels { make_slots, place_slots, place_entries, s_columns, group_size } = Kernels::new(device)?;
 
         let slot_count = u.nnz() + cols;
         if slot_count as u64 > PatternArrays::MAX_NNZ {
@@ -135,7 +135,7 @@ impl Structure {
             n,
             slots,
         };
-        make_slots.launch(work, Grid::items(slot_count + 1, GROUP_SIZE), args)?;
+        make_slots.launch(work, Grid::items(slot_count + 1, group_size), args)?;
         scan(device)?.run(work, &mut extra)?;
         let what = "blocks of U and diagonal blocks alone";
         let s_nnz = product.nnz() + work.read_count(&extra, slot_count, what, slot_count as u64)? as usize;
@@ -145,7 +145,7 @@ impl Structure {
         let mut places = work.buffer(product.nnz())?;
         let args =
             PlaceSlots { slot_row: &slot_row, extra: &extra, place: &mut place, s_row_idx: &mut s_row_idx, slots };
-        place_slots.launch(work, Grid::items(slot_count, GROUP_SIZE), args)?;
+        place_slots.launch(work, Grid::items(slot_count, group_size), args)?;
         let args = PlaceEntries {
             u_col_ptr,
             p_col_ptr,
@@ -157,9 +157,9 @@ impl Structure {
             n,
             p_nnz: product.nnz() as u32,
         };
-        place_entries.launch(work, Grid::items(product.nnz(), GROUP_SIZE), args)?;
+        place_entries.launch(work, Grid::items(product.nnz(), group_size), args)?;
         let args = SColumns { u_col_ptr, p_col_ptr, extra: &extra, s_col_ptr: &mut s_col_ptr, n };
-        s_columns.launch(work, Grid::items(cols + 1, GROUP_SIZE), args)?;
+        s_columns.launch(work, Grid::items(cols + 1, group_size), args)?;
         let pattern = PatternArrays::new(device, cols, cols, s_col_ptr, s_row_idx);
         Ok(Self { pattern, places, slots: Slots { place, source, kind } })
     }
@@ -167,7 +167,7 @@ impl Structure {
 
 /// The kernel of [`columns`].
 pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterColumns<'static>>> {
-    Kernel::new(device, &Options::group_size(GROUP_SIZE))
+    Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
 }
 
 /// Column of each entry, from the transpose.
@@ -176,7 +176,7 @@ pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32
     let mut column = work.buffer(nnz)?;
     let (t_row_idx, t_source) = (&transposed.pattern.row_idx, &transposed.source);
     let args = ScatterColumns { t_row_idx, t_source, column: &mut column, w_nnz: nnz as u32 };
-    kernel.launch(work, Grid::items(nnz, GROUP_SIZE), args)?;
+    kernel.launch(work, Grid::items(nnz, work.device().info().numbers().elementwise_group), args)?;
     Ok(column)
 }
 
