@@ -51,10 +51,11 @@ pub enum DeviceKind {
 pub struct Numbers {
     /// Work-items of a work-group if each item processes one entry, column, run or block column.
     pub group_size: usize,
-    /// Work-items of a work-group if each item processes one entry or line while patterns are made
-    /// or checked, or one element of few.
+    /// Work-items of a work-group if each item processes one entry, line or row of a block, and no
+    /// size is better than others: where patterns are made and checked, and in small kernels.
     pub elementwise_group: usize,
-    /// Work-items of a work-group if each item processes one element of all blocks of a matrix.
+    /// Work-items of a work-group if each item processes one element of all blocks of a matrix:
+    /// where blocks are moved, copied, weighed and added.
     pub value_group: usize,
     /// Elements that a work-item of a CPU moves one after another, in whole blocks.
     pub serial_elements: usize,
@@ -132,14 +133,14 @@ pub struct Numbers {
     /// Work-items of a work-group in the Schur complement that processes lines, or scalars of
     /// points: at least 32, the longest side of a block. One item of a CPU processes as many.
     pub schur_group: usize,
-    /// Most terms of a short line of the Schur complement, which an item adds alone: at most
-    /// a piece of 1024. Longer ones have work-groups to themselves.
+    /// Most terms of a short line of the Schur complement, which an item adds alone: at most a
+    /// piece of 1024. Longer ones have work-groups to themselves.
     pub schur_short_line: usize,
     /// Bytes of local memory for the products of such a work-group.
     pub schur_line_bytes: usize,
     /// Side of the largest blocks that one work-item factors, in registers.
     pub schur_factor_side: usize,
-    /// Bytes of local memory for the blocks that a work-group so factors, if they are of doubles.
+    /// Bytes of local memory for the blocks that a work-group factors so, as if they were doubles.
     pub schur_factor_bytes: usize,
 }
 
