@@ -10,10 +10,10 @@ use super::Arithmetic;
 /// | kernels | form |
 /// |---|---|
 /// | `product/esc/expansion.cl`, `product/esc/sorted_expansion.cl` | products of scalars |
-/// | `primitives/segmented_reduce.cl` | sums of runs of such products | | `product/blocks/*.cl` |
-/// sums of products of blocks, masked or not |
+/// | `primitives/segmented_reduce.cl` | sums of runs of such products |
+/// | `product/blocks/*.cl` | sums of products of blocks, masked or not |
 /// | `product/weigh.cl` | W·J |
-/// | `groups/sum.cl` | the sum of a product's terms, one for each inner group |
+/// | `product/sum.cl` | the sum of a product's terms, one for each inner group |
 /// | `vector/line_sums.cl` | A·x; its norms use plus-times |
 ///
 /// All other kernels that compute use plus-times alone; their headers state it.
