@@ -43,6 +43,6 @@ fn the_demo_finds_what_cargo_built_wherever_that_is() {
             generate.strip_prefix("blockmul generate bundle-adjustment --cameras 200 --points 20000 --seed 1 -o ");
         let matrix = matrix.unwrap_or_else(|| panic!("{generate}"));
         assert!(matrix.ends_with("/W.mtx"), "{matrix}");
-        assert_eq!(multiply, format!("blockmul multiply {matrix} --block 6x3 --repeat 3 --verify --element f32"));
+        assert_eq!(multiply, format!("blockmul multiply {matrix} --repeat 3 --verify --element f32"));
     }
 }

@@ -22,7 +22,8 @@ Examples:
   blockmul generate bal --cameras 200 --points 20000 -o problem.txt.bz2
   blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
 
-Sizes count blocks. The file of a matrix holds every element of every block: give `multiply` the same --block.")]
+Sizes count blocks. The file of a matrix holds every element of every block, and a comment that names the
+shape of the blocks: `multiply` needs no --block.")]
 pub struct Args {
     #[command(subcommand)]
     family: Family,

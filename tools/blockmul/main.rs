@@ -49,7 +49,7 @@ const STYLES: Styles = Styles::styled()
 Examples:
   blockmul info A.mtx                                   what a matrix is like, and what its square will take
   blockmul multiply A.mtx B.mtx -o C.mtx.gz             C = A·B on the best device
-  blockmul multiply W.mtx --block 6x3 --verify          W·Wᵀ in blocks, checked against the reference
+  blockmul multiply W.mtx --verify                      W·Wᵀ in the file's blocks, checked against the reference
   blockmul compare C.mtx D.mtx --tolerance 1e-12
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
@@ -57,9 +57,9 @@ BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, els
 stderr: info, blockmul=debug, blockmul::esc=debug.
 The ending of a file gives its format: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2,
 .xz, .zst, and .tar as the SuiteSparse collection has them. Results go to stdout, messages to stderr.
-Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver can make no
-step; 2 wrong usage, or an input that cannot be read; 3 no such device; 4 not enough memory; 5 anything else;
-130 interrupted, with nothing half-written left.")]
+Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver has not
+converged; 2 wrong usage, or an input that cannot be read; 3 no such device, or one that lacks what is
+needed; 4 not enough memory; 5 anything else; 130 interrupted, with nothing half-written left.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

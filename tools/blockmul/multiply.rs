@@ -29,7 +29,8 @@ Examples:
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
 
 Without --report - and -o -, stdout shows the sizes and the time of each stage.
-Exit status: 0 done; 1 the result failed --verify; 2 wrong usage or unreadable input; 3 no such device; 4 memory; 5 else.")]
+Exit status: 0 done; 1 the result failed --verify; 2 wrong usage, or an input that cannot be read; 3 no such
+device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     #[command(flatten)]
     operands: OperandArgs,

@@ -52,10 +52,12 @@ Examples:
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --list                                  the families
 
-Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns. Files are what `multiply` reads, the plain binary
-BCSR0001 and BSR1 (.bcsr, .bsr, .bin) too; values that a file leaves out are made up.
-Exit status: 0 done; 1 a result was not the product; 2 wrong usage or unreadable input; 3 no such device; 4 memory; 5 else. What can
-be timed is, whatever becomes of the rest.")]
+Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns.
+Files are those that `multiply` reads, the plain binary BCSR0001 and BSR1 (.bcsr, .bsr, .bin) included. If a
+file has no values, random ones are used.
+If one input fails, the others are still timed.
+Exit status: 0 done; 1 a result differs from the reference; 2 wrong usage, or an input that cannot be read;
+3 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// A family with its sizes, as in uniform:20000x8, or a file [default: the families that suit
     /// the operation].
