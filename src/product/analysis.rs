@@ -1,4 +1,4 @@
-//! Stage 1 of 6, setup (Polok 2015, Algorithm 1), with which every method begins. It counts the
+//! Setup (Polok 2015, Algorithm 1, lines 1-14), with which every method begins. It counts the
 //! products of each entry of B, finds the segments of the expansion, and reads their sizes (round
 //! trip 1). Kernels: `cl/product/analysis.cl`.
 //!

@@ -1,6 +1,6 @@
-//! Stage 5 of 6, compression (Polok 2015, Algorithm 3, lines 50-69), which all methods share. It
-//! computes the sum of each run and writes it to its place in C. Kernels: `cl/product/blocks/` for
-//! blocks, `cl/primitives/segmented_reduce.cl` for scalars.
+//! Compression (Polok 2015, Algorithm 3, lines 52, 69 and 73), which runs last and which all
+//! methods share. It computes the sum of each run and writes it to its place in C. Kernels:
+//! `cl/product/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::{
     blocks::{BlockSums, Places},
     problem::{Factors, Operands, Pairs, Payload, Scaling, Spec, Values},

@@ -1,5 +1,5 @@
 //! Planned products: the operand pairs of all runs, and the pattern of C, are kept. A further
-//! product of the same patterns only computes the sums of stage 5.
+//! product of the same patterns only computes the sums of the compression.
 use super::{
     blocks::{BlockSums, Places},
     engine::Engine,

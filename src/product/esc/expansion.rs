@@ -1,4 +1,4 @@
-//! Stage 2 of 6, expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
+//! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
 //! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
 use super::{Front, Products};
 use crate::{
@@ -31,7 +31,7 @@ kernel! {
     }
 }
 
-/// Stages 2 and 3 in global memory: all products are written, and then sorted.
+/// Expansion and segmented sort in global memory: all products are written, and then sorted.
 pub(crate) struct InGlobalMemory<T: Element, P: Payload<T>> {
     expand: Kernel<Expand<'static, P::Operand, P::Word>>,
     sort: SegmentedSort<P::Word>,

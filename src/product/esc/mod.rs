@@ -5,13 +5,13 @@
 //! |---|---|---|
 //! | setup | Algorithm 1, lines 1-14 | `product/analysis.rs`, round trip 1 |
 //! | expansion | Algorithm 2, lines 15-38 | `esc/expansion.rs` or `esc/sorted_expansion.rs` |
-//! | segmented sort | line 39 | `primitives/segmented_sort.rs` |
-//! | tail counts | lines 40-49 | `esc/tail_counts.rs`, round trip 2 |
-//! | gather | Algorithm 3, lines 50-67 and 70-74 | `esc/gather.rs` |
-//! | compression | Algorithm 3, lines 50-69 | `product/compression.rs`, `product/blocks/` |
+//! | segmented sort | Algorithm 2, line 39 | `primitives/segmented_sort.rs` |
+//! | tail counts | Algorithm 2, lines 40-49 | `esc/tail_counts.rs`, round trip 2 |
+//! | gather | Algorithm 3, lines 50-51, 53-68, 70-72 and 74 | `esc/gather.rs` |
+//! | compression | Algorithm 3, lines 52, 69 and 73 | `product/compression.rs`, `product/blocks/` |
 //!
-//! Gather runs before compression, which needs the ends of runs and writes the sums to their places
-//! in C. The stages pass on, in running order:
+//! The stages run in this order. The paper compresses first and then gathers (lines 70-74); here
+//! compression needs the ends of runs and writes the sums to their places in C. The stages pass on:
 //!
 //! * setup: products of each entry of B, and segments, one for each column of C;
 //! * expansion: rows and payloads of all products;
@@ -42,7 +42,7 @@ use gather::Gather;
 pub(super) use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// The method: kernels of stages 2 to 4 and 6 for one kind of payload. `F` does stages 2 and 3.
+/// The method: kernels from expansion to gather for one kind of payload. `F` expands and sorts.
 pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
     front: F,
     tail_counts: TailCounts,
@@ -50,7 +50,7 @@ pub(super) struct Esc<T: Element, P: Payload<T>, F: Front<T, P>> {
     payload: std::marker::PhantomData<fn(T, P)>,
 }
 
-/// An implementation of stages 2 and 3, which make and sort the products.
+/// An implementation of expansion and segmented sort, which make and sort the products.
 pub(super) trait Front<T: Element, P: Payload<T>>: Sized {
     /// The method that uses this front.
     const METHOD: Method;

@@ -1,5 +1,6 @@
-//! Stages 2 and 3 for devices with fast local memory. Products are sorted before they are written
-//! for the first time: short segments whole, long ones by chunks, which stage 3 merges. Kernel:
+//! Expansion and segmented sort (Polok 2015, Algorithm 2, lines 15-39) for devices with fast local
+//! memory. Products are sorted before they are written for the first time: short segments whole,
+//! long ones by chunks, which the segmented sort then merges. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
 use super::{Front, Products};
 use crate::{
@@ -37,7 +38,7 @@ kernel! {
     }
 }
 
-/// Stages 2 and 3 in local memory.
+/// Expansion and segmented sort in local memory.
 pub(crate) struct InLocalMemory<T: Element, P: Payload<T>> {
     of_windows: Kernel<SortExpansion<'static, P::Operand, P::Word>>,
     of_chunks: Kernel<SortExpansion<'static, P::Operand, P::Word>>,

@@ -1,4 +1,4 @@
-//! Stage 4 of 6, tail counts (Polok 2015, Algorithm 2, lines 40-49). It counts and scans the run
+//! Tail counts (Polok 2015, Algorithm 2, lines 40-49). It counts and scans the run
 //! ends of each tile, and prepares the record that round trip 2 reads. Kernel:
 //! `cl/product/esc/tail_counts.cl`.
 use super::Products;
