@@ -21,7 +21,7 @@
 #error "PAYLOAD: see src/product/combine.rs"
 #endif
 
-// A piece is a uint4 of run, begin, end and part; see src/element.rs.
+// A piece is a uint4 of run, begin, end and part; see src/element/mod.rs.
 #define WHOLE_RUN 0xffffffffu
 
 KERNEL column_lengths(global const uint* columns, global const uint* part_ptr, global uint* c_col_ptr, uint listed)
