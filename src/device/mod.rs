@@ -116,12 +116,12 @@ impl Device {
     /// The environment variable that names the device of [`Device::auto`] and of every command
     /// without `--device`. Its value is one that [`Device::select`] takes. An empty value counts as
     /// unset.
-    pub const VARIABLE: &'static str = "BLOCKMUL_DEVICE";
+    pub const ENVIRONMENT_VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
     /// Opens the device that `wanted` names. This is `auto` (a GPU, else a CPU, else anything),
     /// `gpu`, `cpu`, an index of [`Device::list`], or a part of a name. Names are those of devices
     /// and platforms, in any case. The choice is final: even `auto` does not read
-    /// [`Device::VARIABLE`].
+    /// [`Device::ENVIRONMENT_VARIABLE`].
     ///
     /// # Errors
     /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] naming the devices there are,
@@ -130,20 +130,20 @@ impl Device {
         Self::open(info::choose(&Self::list()?, wanted)?)
     }
 
-    /// Opens the device that the environment variable [`BLOCKMUL_DEVICE`](Device::VARIABLE) names;
-    /// if it is unset, a GPU, else a CPU, else any other device. So the user of a program decides
-    /// if its author has not.
+    /// Opens the device that the environment variable
+    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names; if it is unset, a GPU, else a CPU,
+    /// else any other device. So the user of a program decides if its author has not.
     ///
     /// # Errors
     /// As [`Device::select`]; [`Error::NoSuchDevice`] names the variable if the name came from
     /// there.
     pub fn auto() -> Result<Self> {
-        let Some(wanted) = std::env::var_os(Self::VARIABLE).filter(|name| !name.is_empty()) else {
+        let Some(wanted) = std::env::var_os(Self::ENVIRONMENT_VARIABLE).filter(|name| !name.is_empty()) else {
             return Self::select("auto");
         };
         Self::select(&wanted.to_string_lossy()).map_err(|error| match error {
             Error::NoSuchDevice { wanted, available, .. } => {
-                Error::NoSuchDevice { wanted, variable: Some(Self::VARIABLE), available }
+                Error::NoSuchDevice { wanted, variable: Some(Self::ENVIRONMENT_VARIABLE), available }
             }
             error => error,
         })

@@ -36,12 +36,12 @@ impl<'a, X> From<&'a X> for Factor<'a, X> {
 
 /// A type that may be a factor: [`DeviceMatrix`] and [`DeviceGroups`] with values,
 /// [`DevicePattern`] and [`GroupsPattern`] for plans, and host matrices for estimates.
-pub trait Operand: Given {}
+pub trait Operand: OperandTypes {}
 
-impl<X: Given> Operand for X {}
+impl<X: OperandTypes> Operand for X {}
 
 /// The types of a product's options for one kind of operand. Implemented in this module only.
-pub trait Given {
+pub trait OperandTypes {
     /// The pattern of an operand, and of a mask.
     type Pattern;
     /// The parts of a square product that may be chosen.
@@ -58,7 +58,7 @@ pub trait Given {
     fn kinds(weights: Self::Weights<'_>) -> Vec<Weights<(), ()>>;
 }
 
-impl<M: Matrix> Given for DeviceMatrix<M> {
+impl<M: Matrix> OperandTypes for DeviceMatrix<M> {
     type Pattern = DevicePattern;
     type Parts = Part;
     type Weights<'a> = Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>;
@@ -72,7 +72,7 @@ impl<M: Matrix> Given for DeviceMatrix<M> {
     }
 }
 
-impl Given for DevicePattern {
+impl OperandTypes for DevicePattern {
     type Pattern = Self;
     type Parts = Part;
     type Weights<'a> = Weights<(), ()>;
@@ -86,7 +86,7 @@ impl Given for DevicePattern {
     }
 }
 
-impl<M: Matrix> Given for DeviceGroups<M> {
+impl<M: Matrix> OperandTypes for DeviceGroups<M> {
     type Pattern = GroupsPattern;
     type Parts = GramParts;
     type Weights<'a> = &'a [Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>>];
@@ -100,7 +100,7 @@ impl<M: Matrix> Given for DeviceGroups<M> {
     }
 }
 
-impl Given for GroupsPattern {
+impl OperandTypes for GroupsPattern {
     type Pattern = Self;
     type Parts = GramParts;
     type Weights<'a> = &'a [Weights<(), ()>];
@@ -115,7 +115,7 @@ impl Given for GroupsPattern {
 }
 
 /// Host matrices, for estimates.
-impl<M: Matrix> Given for M {
+impl<M: Matrix> OperandTypes for M {
     type Pattern = crate::Pattern;
     type Parts = Part;
     type Weights<'a> = Weights<(), ()>;

@@ -97,8 +97,8 @@ pub struct Run {
 }
 
 impl Target {
-    /// The device of `--device`, else of [`Device::VARIABLE`], else `auto`, for elements of type
-    /// `T`. Prints on stderr the choice of `auto`.
+    /// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for
+    /// elements of type `T`. Prints on stderr the choice of `auto`.
     pub fn choose<T: Element>(wanted: Option<&str>, method: Method, messages: &Messages) -> Result<Self, Failure> {
         Ok(Self::open::<T>(wanted, method)?.announce(messages))
     }
@@ -106,7 +106,7 @@ impl Target {
     /// As [`Target::choose`], but prints nothing until it is announced; for another thread.
     pub fn open<T: Element>(wanted: Option<&str>, method: Method) -> Result<Opened, Failure> {
         let silent = |target| Opened { target, notes: Vec::new() };
-        let variable = std::env::var_os(Device::VARIABLE).unwrap_or_default();
+        let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
         let variable = variable.to_string_lossy();
         let by_default = if variable.is_empty() { "auto" } else { &variable };
         match wanted.unwrap_or(by_default).to_lowercase().as_str() {
@@ -300,7 +300,7 @@ pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The device of `--device`, else of [`Device::VARIABLE`], else any.
+/// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else any.
 pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }

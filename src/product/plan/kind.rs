@@ -4,7 +4,7 @@ use super::{DeviceWeights, cell::FactorGrid};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern, describe_groups},
-    product::operand::Given,
+    product::operand::OperandTypes,
     resident::DeviceCbc,
 };
 
@@ -17,7 +17,7 @@ impl<K: Grid> Plannable for K {}
 pub(crate) type ElementOf<K> = <<K as Grid>::Matrix as Matrix>::Element;
 
 /// The weights of a factor.
-pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as Given>::Weights<'a>;
+pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weights<'a>;
 
 /// The arrays of each cell.
 pub(crate) type Arrays<'a, T> = Cells<&'a DeviceCbc<T>>;
@@ -27,7 +27,7 @@ pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
     type Matrix: Matrix;
     /// The matrix on a device.
-    type Device: Given<Pattern = Self::Pattern> + 'static;
+    type Device: OperandTypes<Pattern = Self::Pattern> + 'static;
     /// Its pattern.
     type Pattern: Clone + std::fmt::Debug;
 
