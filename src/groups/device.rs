@@ -3,7 +3,6 @@ use super::{BlockGroups, Cells, Group};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Matrix, Result,
     device::{Mapped, Work},
-    error::Dimensions,
     planned::prepared::same_device,
 };
 
@@ -44,7 +43,7 @@ impl<M: Matrix> DeviceGroups<M> {
         cells: Vec<Option<DeviceMatrix<M>>>,
     ) -> Result<Self> {
         cells.iter().flatten().try_for_each(|m| same_device(device, m.device()))?;
-        let size = |m: &DeviceMatrix<M>| of_pattern(&m.pattern());
+        let size = |m: &DeviceMatrix<M>| m.pattern().dimensions();
         Ok(Self { cells: Cells::new(row_groups, col_groups, cells, size)?, device: device.clone() })
     }
 
@@ -184,11 +183,6 @@ impl GroupsPattern {
 pub(crate) fn describe_groups(groups: &[Group]) -> String {
     let one = |group: &Group| format!("{} of {}", group.blocks, group.side);
     format!("[{}]", groups.iter().map(one).collect::<Vec<_>>().join(", "))
-}
-
-pub(crate) fn of_pattern(pattern: &DevicePattern) -> Dimensions {
-    let shape = pattern.shape();
-    Dimensions { nrows: pattern.nrows(), ncols: pattern.ncols(), block_rows: shape.rows(), block_cols: shape.cols() }
 }
 
 impl<M: Matrix> std::fmt::Debug for DeviceGroups<M> {

@@ -10,8 +10,8 @@ mod device;
 
 pub(crate) use cells::Cells;
 pub use cells::Group;
+pub(crate) use device::describe_groups;
 pub use device::{DeviceGroups, GroupsPattern};
-pub(crate) use device::{describe_groups, of_pattern};
 
 use crate::{Cbc, Error, Matrix, Result, error::Dimensions, matrix::dense_zeros};
 use nalgebra::DMatrix;

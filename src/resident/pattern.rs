@@ -6,7 +6,7 @@ use super::DeviceCbc;
 use crate::{
     BlockShape, Element, Error, Matrix, Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Param, Parameter, RawKernel, Work, kernel},
-    error::{PatternDifference, PatternMismatch, PatternSize},
+    error::{Dimensions, PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
 
@@ -49,6 +49,12 @@ impl DevicePattern {
     /// Bytes of device memory held, once for all that share the pattern.
     pub fn device_bytes(&self) -> u64 {
         self.arrays.bytes()
+    }
+
+    /// Rows and columns, counted in entries (blocks), and the sides of a block.
+    pub(crate) fn dimensions(&self) -> Dimensions {
+        let (shape, nrows, ncols) = (self.shape(), self.nrows(), self.ncols());
+        Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
     }
 
     /// Rows and columns, counted in scalars.

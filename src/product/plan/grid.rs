@@ -9,7 +9,7 @@ use super::{
 use crate::{
     DevicePattern, Element, Error, Matrix, Part, Result,
     device::{Scratch, Work},
-    groups::{Cells, Group, describe_groups, of_pattern},
+    groups::{Cells, Group, describe_groups},
     product::{Bin, Method, Scaling},
     resident::DeviceCbc,
 };
@@ -96,7 +96,7 @@ impl<M: Matrix> GridProduct<M> {
         let pairs = || cells.iter().flat_map(|cell| &cell.terms).map(|term| &term.pair);
         let sums: u64 = cells.iter().filter_map(|cell| cell.sum.as_ref()).map(|sum| sum.bytes()).sum();
         Ok(Self {
-            c: Cells::new(rows.to_vec(), cols.to_vec(), patterns, of_pattern)?,
+            c: Cells::new(rows.to_vec(), cols.to_vec(), patterns, DevicePattern::dimensions)?,
             products: pairs().map(|pair| pair.products).sum(),
             flops: pairs().map(|pair| pair.flops).sum(),
             longest_run: pairs().map(|pair| pair.longest_run).max().unwrap_or(0),

@@ -3,9 +3,9 @@
 //! It is for solvers that repeat it with the same patterns and new values.
 //!
 //! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. A [`Form`] makes
-//! S = U' - Z·Zᵀ, and r = b_c - Z·y ends it. The plan holds what depends on patterns, and the
-//! output every value. So back-substitution and products by S are methods of the plan that read an
-//! output.
+//! S = U' - Z·Zᵀ. Last, the execution computes r = b_c - Z·y. The plan holds all that depends on
+//! patterns, and the output every value. So back-substitution and products by S are methods of the
+//! plan that read an output.
 mod base;
 mod cameras;
 mod equations;
@@ -22,7 +22,6 @@ pub(crate) mod system;
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Marker, Real, Result,
     device::Work,
-    error::Dimensions,
     planned::{
         Accum, Cost, On, Planned,
         prepared::{check_unscaled, same_device},
@@ -30,6 +29,7 @@ use crate::{
     primitives::transpose::Transpose,
     product::FactorPattern,
     resident::PatternArrays,
+    vector::check_vector,
 };
 pub use equations::NormalEquations;
 use factor::Factor;
@@ -41,7 +41,7 @@ pub use reduced::Reduced;
 use solve::Solve;
 use std::sync::OnceLock;
 pub use system::Damping;
-use system::{check_sizes, identity, length};
+use system::{block_rows, check_sizes, identity};
 
 /// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that
 /// stay the same.
@@ -172,11 +172,7 @@ impl<F: Form> Elimination<F> {
 
     /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
     fn check_vector(&self, array: &'static str, vector: &DeviceVector<F::Element>, of: &DevicePattern) -> Result<()> {
-        same_device(&self.device, &vector.device)?;
-        match vector.len() == of.scalar_sides().0 {
-            true => Ok(()),
-            false => Err(length(array, vector.len(), dimensions(of))),
-        }
+        check_vector(array, vector, &self.device, of.scalar_sides().0, || block_rows(of.dimensions()))
     }
 
     /// Refuses the output of a plan for other patterns.
@@ -260,7 +256,7 @@ fn check_patterns<T: Real>(work: &Work, patterns: [&DevicePattern; 3]) -> Result
     if let Some(pattern) = patterns.into_iter().find(|pattern| pattern.row_major) {
         return Err(Error::Argument(format!("{pattern:?} is of a row-major matrix: blocks by columns are wanted")));
     }
-    check_sizes(patterns.map(dimensions))
+    check_sizes(patterns.map(DevicePattern::dimensions))
 }
 
 /// Refuses a V that is not block-diagonal. [`check_patterns`] must have passed.
@@ -269,11 +265,6 @@ fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
     }
     Ok(())
-}
-
-fn dimensions(pattern: &DevicePattern) -> Dimensions {
-    let (shape, nrows, ncols) = (pattern.shape(), pattern.nrows(), pattern.ncols());
-    Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
 }
 
 /// The factors of Z·Zᵀ; Z has the pattern of W.

@@ -68,6 +68,10 @@ pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
 
 /// The error of a vector whose length is not that of the rows of a matrix.
 pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
-    let why = format!("{} blocks of {}", of.nrows, of.block_rows);
-    Error::Length { array, found, expected: of.nrows * of.block_rows, why }
+    Error::Length { array, found, expected: of.nrows * of.block_rows, why: block_rows(of) }
+}
+
+/// The rows of a matrix, for the error of a vector that does not fit them.
+pub(super) fn block_rows(of: Dimensions) -> String {
+    format!("{} blocks of {}", of.nrows, of.block_rows)
 }
