@@ -50,8 +50,8 @@
 //!   C      a b   c d  e+g  f         compression      sum of each run; blocks are multiplied here
 //! ```
 //!
-//! Nothing else is read back, and the host does not wait in between. Work is divided by products,
-//! so a few huge columns do not delay the rest.
+//! A product of one band and one method reads back nothing else, and the host does not wait between
+//! the two reads. Work is divided by products, so a few huge columns do not delay the rest.
 //!
 //! # The same bits everywhere
 //!
