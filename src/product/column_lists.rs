@@ -113,6 +113,17 @@ impl<O: Word> ListedColumns<O> {
     }
 }
 
+/// A list, and the band from which its columns are taken.
+struct List<'a, O: Word> {
+    factors: Factors<'a, O>,
+    analysis: &'a Analysis,
+    band: &'a Band,
+    /// Entries of B in the listed columns.
+    entries: usize,
+    /// Products of the listed columns.
+    sizes: Sizes,
+}
+
 impl<O: Word> ColumnLists<O> {
     /// Compiles the kernels for payloads `P` of a product like `spec`.
     pub fn new<T: Element, P: Payload<T, Operand = O>>(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
@@ -196,7 +207,7 @@ impl<O: Word> ColumnLists<O> {
             let list = (listed > 0).then(|| {
                 let mut of_list = work.buffer(listed)?;
                 work.copy(&columns, start, &mut of_list, 0, listed)?;
-                self.gather(work, factors, analysis, band, of_list, entries, sizes)
+                self.gather(work, &List { factors, analysis, band, entries, sizes }, of_list)
             });
             lists.push(list.transpose()?);
             start += listed;
@@ -204,18 +215,9 @@ impl<O: Word> ColumnLists<O> {
         Ok(lists)
     }
 
-    /// Gathers the listed columns of B.
-    #[expect(clippy::too_many_arguments, reason = "one list, and what it is taken from")]
-    fn gather(
-        &self,
-        work: &Work,
-        factors: Factors<'_, O>,
-        analysis: &Analysis,
-        band: &Band,
-        columns: Buffer<u32>,
-        entries: usize,
-        sizes: Sizes,
-    ) -> Result<ListedColumns<O>> {
+    /// Gathers the listed `columns` of B.
+    fn gather(&self, work: &Work, list: &List<'_, O>, columns: Buffer<u32>) -> Result<ListedColumns<O>> {
+        let &List { factors, analysis, band, entries, sizes } = list;
         let (b, listed, first_col) = (factors.b, columns.len(), band.columns.start);
         let mut list_ptr = work.buffer(listed + 1)?;
         let args = ListLengths {
