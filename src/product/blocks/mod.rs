@@ -1,148 +1,20 @@
-//! Sums of block products, a part of stage 5. Operand pairs are multiplied here, and each sum is
-//! written to its place in C. No array ever has products x block area elements (Polok 2015,
+//! Sums of block products, a part of compression. Operand pairs are multiplied here, and each sum
+//! is written to its place in C. No array ever has products x block area elements (Polok 2015,
 //! "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`, `cl/product/blocks/tiles.cl`,
 //! `cl/product/blocks/staged.cl`.
+mod arguments;
+
 use super::{
     problem::{Scaling, Transposed},
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
-    element::Piece,
+    device::{Buffer, Device, Grid, Kernel, Options, Scratch, Work},
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
 };
-
-kernel! {
-    struct SumTiles<T: Element> = "sum_tiles" in "product/blocks/words.cl", "product/blocks/tiles.cl" {
-        run_end: In<u32>,
-        piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
-        nnz: u32,
-        pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct SumStaged<T: Element> = "sum_staged" in "product/blocks/words.cl", "product/blocks/staged.cl" {
-        run_end: In<u32>,
-        piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
-        nnz: u32,
-        pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct SumSerial<T: Element> = "sum_serial" in "product/blocks/words.cl", "product/blocks/sums.cl" {
-        run_end: In<u32>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        c_values: InOut<T>,
-        nnz: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct SumPieces<T: Element> = "sum_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
-        piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "product/blocks/words.cl", "product/blocks/sums.cl" {
-        run_end: In<u32>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        c_values: InOut<T>,
-        nnz: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-        rows: u32,
-        inner: u32,
-        cols: u32,
-    }
-}
-
-kernel! {
-    struct SumAnyPieces<T: Element> = "sum_any_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
-        piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<T>,
-        b_values: In<T>,
-        parts: InOut<T::Arithmetic>,
-        c_values: InOut<T>,
-        pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-        rows: u32,
-        inner: u32,
-        cols: u32,
-    }
-}
-
-kernel! {
-    struct AddParts<T: Element> = "add_parts" in "product/blocks/words.cl", "product/blocks/sums.cl" {
-        piece: In<Piece>,
-        run_end: In<u32>,
-        parts: In<T::Arithmetic>,
-        c_values: InOut<T>,
-        pieces: u32,
-        first: u32,
-        c_stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
-        area: u32,
-    }
-}
+use arguments::{AddParts, Arrays, SumAnyBlocks, SumAnyPieces, SumPieces, SumSerial, SumStaged, SumTiles};
 
 pub(crate) struct BlockSums<T: Element> {
     a: BlockShape,
@@ -249,147 +121,37 @@ impl<T: Element> BlockSums<T> {
         work: &Work,
         (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
         places: &Places<'_>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        scaling: Scaling<T::Arithmetic>,
         parts: &mut Buffer<T::Arithmetic>,
         c_values: &mut Buffer<T>,
     ) -> Result<()> {
-        let Places { runs: Runs { end: run_end, pieces: piece }, pairs, first, stride } = *places;
-        let (nnz, pieces) = (run_end.len(), piece.len());
-        let (a_stride, b_stride, c_stride) = (a.stride as u32, b.stride as u32, stride as u32);
-        let (rows, inner, cols) = (self.a.rows() as u32, self.a.cols() as u32, self.b.cols() as u32);
-        let (area, group_size) = ((rows * cols) as usize, self.tuning.group_size);
+        let (nnz, pieces) = (places.runs.end.len(), places.runs.pieces.len());
+        let (area, group_size) = (self.a.product(self.b).area(), self.tuning.group_size);
+        let sides = [self.a.rows(), self.a.cols(), self.b.cols()].map(|side| side as u32);
+        let mut arrays = Arrays { a, b, places, scaling, parts, c_values, sides };
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.b.cols() / tiles.cols);
                 let groups = pieces.div_ceil(tiles.piece_teams) + nnz.div_ceil(teams * tiles.batch);
-                let args = SumTiles {
-                    run_end,
-                    piece,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    parts: &mut *parts,
-                    c_values: &mut *c_values,
-                    nnz: nnz as u32,
-                    pieces: pieces as u32,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                };
-                kernel.launch(work, Grid::groups(groups, group_size), args)?;
+                kernel.launch(work, Grid::groups(groups, group_size), arrays.tiles())?;
             }
             Kernels::Staged { kernel, tiles } => {
                 let nnz = if self.empty_runs { nnz } else { 0 };
                 let groups = pieces.div_ceil(tiles.teams) + nnz.div_ceil(group_size);
-                let args = SumStaged {
-                    run_end,
-                    piece,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    parts: &mut *parts,
-                    c_values: &mut *c_values,
-                    nnz: nnz as u32,
-                    pieces: pieces as u32,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                };
-                kernel.launch(work, Grid::groups(groups, group_size), args)?;
+                kernel.launch(work, Grid::groups(groups, group_size), arrays.staged(nnz))?;
             }
             Kernels::Serial { runs, each, pieces: of_pieces } => {
-                let args = SumSerial {
-                    run_end,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    c_values: &mut *c_values,
-                    nnz: nnz as u32,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                };
-                runs.launch(work, Grid::items(nnz.div_ceil(*each), group_size), args)?;
-                let args = SumPieces {
-                    piece,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    parts: &mut *parts,
-                    c_values: &mut *c_values,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                };
-                of_pieces.launch(work, Grid::groups(pieces, group_size), args)?;
+                runs.launch(work, Grid::items(nnz.div_ceil(*each), group_size), arrays.serial())?;
+                of_pieces.launch(work, Grid::groups(pieces, group_size), arrays.pieces())?;
             }
             Kernels::Any { runs, pieces: of_pieces } => {
-                let args = SumAnyBlocks {
-                    run_end,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    c_values: &mut *c_values,
-                    nnz: nnz as u32,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                    rows,
-                    inner,
-                    cols,
-                };
-                runs.launch(work, Grid::items(nnz * area, group_size), args)?;
-                let args = SumAnyPieces {
-                    piece,
-                    pair: pairs,
-                    a_values: &a.values,
-                    b_values: &b.values,
-                    parts: &mut *parts,
-                    c_values: &mut *c_values,
-                    pieces: pieces as u32,
-                    first,
-                    a_stride,
-                    b_stride,
-                    c_stride,
-                    alpha,
-                    beta,
-                    rows,
-                    inner,
-                    cols,
-                };
-                of_pieces.launch(work, Grid::items(pieces * area, group_size), args)?;
+                runs.launch(work, Grid::items(nnz * area, group_size), arrays.any_blocks())?;
+                of_pieces.launch(work, Grid::items(pieces * area, group_size), arrays.any_pieces())?;
             }
         }
-        if parts.len() == 0 {
+        if arrays.parts.len() == 0 {
             return Ok(());
         }
-        let args = AddParts {
-            piece,
-            run_end,
-            parts,
-            c_values,
-            pieces: pieces as u32,
-            first,
-            c_stride,
-            alpha,
-            beta,
-            area: area as u32,
-        };
-        self.add_parts.launch(work, Grid::items(pieces * area, group_size), args)
+        self.add_parts.launch(work, Grid::items(pieces * area, group_size), arrays.add_parts())
     }
 }

@@ -1,0 +1,308 @@
+//! Arguments of the kernels of block sums.
+use super::Places;
+use crate::{
+    Element, OperandPair,
+    device::{Buffer, In, InOut, Scalar, kernel},
+    element::Piece,
+    product::problem::Scaling,
+    resident::DeviceCbc,
+};
+
+kernel! {
+    pub(super) struct SumTiles<T: Element> = "sum_tiles" in "product/blocks/words.cl", "product/blocks/tiles.cl" {
+        run_end: In<u32>,
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        nnz: u32,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    pub(super) struct SumStaged<T: Element> = "sum_staged" in "product/blocks/words.cl", "product/blocks/staged.cl" {
+        run_end: In<u32>,
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        nnz: u32,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    pub(super) struct SumSerial<T: Element> = "sum_serial" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        run_end: In<u32>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        c_values: InOut<T>,
+        nnz: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    pub(super) struct SumPieces<T: Element> = "sum_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    pub(super) struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        run_end: In<u32>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        c_values: InOut<T>,
+        nnz: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        rows: u32,
+        inner: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    pub(super) struct SumAnyPieces<T: Element> = "sum_any_pieces" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        rows: u32,
+        inner: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    pub(super) struct AddParts<T: Element> = "add_parts" in "product/blocks/words.cl", "product/blocks/sums.cl" {
+        piece: In<Piece>,
+        run_end: In<u32>,
+        parts: In<T::Arithmetic>,
+        c_values: InOut<T>,
+        pieces: u32,
+        first: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+        area: u32,
+    }
+}
+
+/// Everything from which the arguments of these kernels are taken.
+pub(super) struct Arrays<'a, T: Element> {
+    pub a: &'a DeviceCbc<T>,
+    pub b: &'a DeviceCbc<T>,
+    pub places: &'a Places<'a>,
+    pub scaling: Scaling<T::Arithmetic>,
+    /// Sums of the pieces of runs that are cut.
+    pub parts: &'a mut Buffer<T::Arithmetic>,
+    pub c_values: &'a mut Buffer<T>,
+    /// Rows of a block of A, its columns, columns of a block of B.
+    pub sides: [u32; 3],
+}
+
+impl<T: Element> Arrays<'_, T> {
+    pub fn tiles(&mut self) -> SumTiles<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        SumTiles {
+            run_end: runs.end,
+            piece: runs.pieces,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            parts: &mut *self.parts,
+            c_values: &mut *self.c_values,
+            nnz: runs.end.len() as u32,
+            pieces: runs.pieces.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+        }
+    }
+
+    /// The kernel looks at `nnz` runs besides the pieces: all, or none if no run may be empty.
+    pub fn staged(&mut self, nnz: usize) -> SumStaged<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        SumStaged {
+            run_end: runs.end,
+            piece: runs.pieces,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            parts: &mut *self.parts,
+            c_values: &mut *self.c_values,
+            nnz: nnz as u32,
+            pieces: runs.pieces.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+        }
+    }
+
+    pub fn serial(&mut self) -> SumSerial<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        SumSerial {
+            run_end: runs.end,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            c_values: &mut *self.c_values,
+            nnz: runs.end.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+        }
+    }
+
+    pub fn pieces(&mut self) -> SumPieces<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        SumPieces {
+            piece: runs.pieces,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            parts: &mut *self.parts,
+            c_values: &mut *self.c_values,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+        }
+    }
+
+    pub fn any_blocks(&mut self) -> SumAnyBlocks<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        let [rows, inner, cols] = self.sides;
+        SumAnyBlocks {
+            run_end: runs.end,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            c_values: &mut *self.c_values,
+            nnz: runs.end.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+            rows,
+            inner,
+            cols,
+        }
+    }
+
+    pub fn any_pieces(&mut self) -> SumAnyPieces<'_, T> {
+        let (a, b) = (self.a, self.b);
+        let Places { runs, pairs, first, stride } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        let [rows, inner, cols] = self.sides;
+        SumAnyPieces {
+            piece: runs.pieces,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            parts: &mut *self.parts,
+            c_values: &mut *self.c_values,
+            pieces: runs.pieces.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+            rows,
+            inner,
+            cols,
+        }
+    }
+
+    pub fn add_parts(&mut self) -> AddParts<'_, T> {
+        let Places { runs, first, stride, .. } = *self.places;
+        let Scaling { alpha, beta } = self.scaling;
+        let [rows, _, cols] = self.sides;
+        AddParts {
+            piece: runs.pieces,
+            run_end: runs.end,
+            parts: &*self.parts,
+            c_values: &mut *self.c_values,
+            pieces: runs.pieces.len() as u32,
+            first,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+            area: rows * cols,
+        }
+    }
+}
