@@ -124,27 +124,57 @@ fn covering(random: &mut Random) -> Vec<Row> {
     rows
 }
 
-/// A small integer other than zero: sums are exact in every type, and no zero can lose its sign.
-fn number(random: &mut Random) -> f64 {
-    [-2.0, -1.0, 1.0, 2.0][random.below(4)]
+/// The values of a case. None is zero, so that no zero can lose its sign.
+#[derive(Clone, Copy)]
+enum Values {
+    /// Small integers: every sum is exact in every type.
+    Integers,
+    /// Magnitudes from 1 to 7/3 with all bits in use: products and sums are rounded, and the bits
+    /// of a sum depend on the order of its terms.
+    Rounded,
 }
 
-fn cell<T: Field>(rows: Group, cols: Group, random: &mut Random) -> Cbc<T> {
+impl Values {
+    /// Half of the cases have rounded values. Those of `f16` all have integers: a device multiplies
+    /// W·B by its weights before it rounds to `f16`, and the expected result is rounded twice.
+    fn of(row: &Row, seed: u64) -> Self {
+        if row[ELEMENT] != 2 && (seed / 2).is_multiple_of(2) { Self::Rounded } else { Self::Integers }
+    }
+
+    fn number(self, random: &mut Random) -> f64 {
+        match self {
+            Self::Integers => [-2.0, -1.0, 1.0, 2.0][random.below(4)],
+            Self::Rounded => {
+                let magnitude = 1.0 + random.below(1 << 30) as f64 / 3.0 / f64::from(1 << 28);
+                [-magnitude, magnitude][random.below(2)]
+            }
+        }
+    }
+}
+
+fn cell<T: Field>(rows: Group, cols: Group, values: Values, random: &mut Random) -> Cbc<T> {
     let mut places = std::collections::BTreeSet::new();
     for col in 0..cols.blocks {
         places.extend((0..3).map(|_| (random.below(rows.blocks), col)));
     }
-    let block = |random: &mut Random| DMatrix::from_fn(rows.side, cols.side, |_, _| T::from_f64(number(random)));
+    let block = |random: &mut Random| DMatrix::from_fn(rows.side, cols.side, |_, _| T::from_f64(values.number(random)));
     let blocks: Vec<_> = places.into_iter().map(|(i, j)| (i, j, block(random))).collect();
     Cbc::from_triplets(rows.blocks, cols.blocks, BlockShape::new(rows.side, cols.side).unwrap(), blocks).unwrap()
 }
 
 /// A grid of cells without those of `missing`.
-fn grid<T: Field>(rows: &[Group], cols: &[Group], missing: &[(usize, usize)], seed: u64) -> BlockGroups<Cbc<T>> {
+fn grid<T: Field>(
+    rows: &[Group],
+    cols: &[Group],
+    missing: &[(usize, usize)],
+    values: Values,
+    seed: u64,
+) -> BlockGroups<Cbc<T>> {
     let mut random = Random(seed);
     let places = (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
-    let one =
-        |(row, col): (usize, usize)| (!missing.contains(&(row, col))).then(|| cell(rows[row], cols[col], &mut random));
+    let one = |(row, col): (usize, usize)| {
+        (!missing.contains(&(row, col))).then(|| cell(rows[row], cols[col], values, &mut random))
+    };
     BlockGroups::new(rows.to_vec(), cols.to_vec(), places.map(one).collect()).unwrap()
 }
 
@@ -187,11 +217,12 @@ impl<T: Field> Host<T> {
             (GROUPS, _) => &[(0, 1)],
             _ => &[],
         };
-        let mut factors = vec![grid(&outer, &inner, missing, seed)];
-        factors.extend((row[CHAIN] == 1).then(|| grid(&inner, &inner, &[], seed + 1)));
-        factors.push(grid(&inner, &outer, &[], seed + 2));
+        let values = Values::of(row, seed);
+        let mut factors = vec![grid(&outer, &inner, missing, values, seed)];
+        factors.extend((row[CHAIN] == 1).then(|| grid(&inner, &inner, &[], values, seed + 1)));
+        factors.push(grid(&inner, &outer, &[], values, seed + 2));
         let mut random = Random(seed + 3);
-        let mut numbers = |n: usize| -> Vec<T> { (0..n).map(|_| T::from_f64(number(&mut random))).collect() };
+        let mut numbers = |n: usize| -> Vec<T> { (0..n).map(|_| T::from_f64(values.number(&mut random))).collect() };
         let diagonal = |n: usize| Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
         let information = inner.iter().map(|&Group { blocks, side }| {
             Cbc::new(diagonal(blocks), BlockShape::new(side, side).unwrap(), numbers(blocks * side * side)).unwrap()
@@ -200,7 +231,7 @@ impl<T: Field> Host<T> {
             information: information.collect(),
             of_blocks: inner.iter().map(|group| numbers(group.blocks)).collect(),
             of_rows: inner.iter().map(|group| numbers(group.scalars())).collect(),
-            mask: grid(&outer, &outer, &[], seed + 4),
+            mask: grid(&outer, &outer, &[], values, seed + 4),
             factors,
         }
     }
@@ -444,7 +475,12 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     }
     // A triangle needs a square product. Weights need a plan with weights.
     let a = device()
-        .upload(&cell::<f64>(Group { blocks: 4, side: 2 }, Group { blocks: 3, side: 2 }, &mut Random(1)))
+        .upload(&cell::<f64>(
+            Group { blocks: 4, side: 2 },
+            Group { blocks: 3, side: 2 },
+            Values::Integers,
+            &mut Random(1),
+        ))
         .unwrap();
     let message = Product::of(a.t(), &a).times(a.t()).part(Part::Lower).run().unwrap_err().to_string();
     assert_eq!(message, "only a square product has a diagonal: this one is 3 by 4");
