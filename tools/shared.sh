@@ -24,7 +24,7 @@ budgets='
 tools/test: total             1100
   setup                        180
   build                        500
-  tests                        600
+  tests                        700
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
