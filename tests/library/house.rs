@@ -139,7 +139,7 @@ fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<S
     let own = METHODS.iter().find(|method| file.path.starts_with(format!("product/{method}")));
     for other in METHODS.iter().filter(|method| Some(method) != own.as_ref()) {
         let of_method = |path: &String| {
-            let of_product = path.split("::").skip_while(|name| ["crate", "super", "product"].contains(name)).next();
+            let of_product = path.split("::").find(|name| !["crate", "super", "product"].contains(name));
             of_product == Some(other) && (path.contains("product::") || own.is_some())
         };
         if own.is_some() || room != "product" {
