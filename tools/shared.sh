@@ -28,7 +28,7 @@ tools/test: total             1100
 tools/test quick: total        120
   quick build                   30
   quick tests                  120
-.ci/run: total                1900
+.ci/run: total                2400
   formatting                    10
   licences                      20
   demo and lints               900
