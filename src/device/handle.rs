@@ -194,6 +194,16 @@ impl Kernel {
         check("clSetKernelArg", set)
     }
 
+    /// Reserves `bytes` of local memory for each work-group, not 0.
+    ///
+    /// # Safety
+    /// Argument `index` of the kernel must be a pointer to local memory.
+    pub(super) unsafe fn set_local(&self, index: u32, bytes: u64) -> Result<()> {
+        // SAFETY: as the caller promises. Local memory has a size and no contents.
+        let set = unsafe { clk::set_kernel_arg(self.get(), index, bytes as usize, ptr::null()) };
+        check("clSetKernelArg", set)
+    }
+
     /// Number of arguments.
     pub(super) fn arguments(&self) -> Result<u32> {
         Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())

@@ -149,7 +149,7 @@ impl<S: Arguments> Kernel<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{In, InOut, Out, kernel, test_device};
+    use crate::device::{In, InOut, Local, Out, kernel, test_device};
 
     const SUM: Source = Source {
         path: "sum.cl",
@@ -169,6 +169,45 @@ mod tests {
             sum.launch(&work, Grid::items(n as usize, 16), Sum { a: &a, b: &mut b, n })?;
             assert_eq!(b.download(&work)?, values.iter().map(|v| 2 * v).collect::<Vec<_>>());
         }
+        Ok(())
+    }
+
+    /// Each group adds up its values in local memory, whose size the host decides at each launch.
+    #[test]
+    fn a_group_has_the_local_memory_that_the_host_passes() -> Result<()> {
+        const GROUP_SUM: Source = Source {
+            path: "group_sum.cl",
+            text: "KERNEL group_sum(global const uint* a, local uint* held, global uint* sums, uint each) {
+                       for (uint i = 0; i < each; ++i)
+                           held[i * GROUP_SIZE + get_local_id(0)] = a[get_global_id(0) * each + i];
+                       barrier(CLK_LOCAL_MEM_FENCE);
+                       if (get_local_id(0) > 0) return;
+                       uint sum = 0;
+                       for (uint i = 0; i < GROUP_SIZE * each; ++i) sum += held[i];
+                       sums[get_group_id(0)] = sum;
+                   }",
+        };
+        kernel! { struct GroupSum = "group_sum" in (GROUP_SUM) {
+            a: In<u32>, held: Local<u32>, sums: Out<u32>, each: u32
+        } }
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let kernel: Kernel<GroupSum<'_>> = Kernel::new(&device, &Options::group_size(8))?;
+        let values: Vec<u32> = (0..960).collect();
+        let a = work.upload(&values)?;
+        for each in [1, 3, 40] {
+            let of_group = 8 * each;
+            let mut sums = work.buffer(960 / of_group)?;
+            let args = GroupSum { a: &a, held: of_group, sums: &mut sums, each: each as u32 };
+            kernel.launch(&work, Grid::groups(960 / of_group, 8), args)?;
+            let expected: Vec<u32> = values.chunks(of_group).map(|values| values.iter().sum()).collect();
+            assert_eq!(sums.download(&work)?, expected, "{each} values an item");
+        }
+        let mut none = work.buffer(1)?;
+        kernel.launch(&work, Grid::groups(1, 8), GroupSum { a: &a, held: 0, sums: &mut none, each: 0 })?;
+        assert_eq!(none.download(&work)?, [0]);
+        let uncountable = GroupSum { a: &a, held: usize::MAX, sums: &mut none, each: 0 };
+        assert!(kernel.launch(&work, Grid::groups(1, 8), uncountable).is_err());
         Ok(())
     }
 

@@ -13,7 +13,7 @@
 //!
 //! rustc checks the types at every launch. Names and types of the fields are compared with the
 //! compiled kernel's before its first launch.
-use super::{Source, buffer::Buffer, handle};
+use super::{Source, buffer::Buffer, handle, work::bytes_of};
 use crate::{Result, Word};
 use std::marker::PhantomData;
 
@@ -23,6 +23,10 @@ pub(crate) struct In<T>(PhantomData<T>);
 pub(crate) struct Out<T>(PhantomData<T>);
 /// A buffer the kernel reads and writes.
 pub(crate) struct InOut<T>(PhantomData<T>);
+
+/// Local memory for values that the kernel's work-groups share. The host passes the number of
+/// values of a group; 0 counts as 1.
+pub(crate) struct Local<T>(PhantomData<T>);
 
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
@@ -40,7 +44,7 @@ pub(crate) trait Param {
     type Value<'a>;
     /// The parameters that a field called `name` stands for.
     fn declare(name: &str) -> Vec<Parameter>;
-    /// Bytes of memory passed.
+    /// Bytes of device memory passed.
     fn bytes(value: &Self::Value<'_>) -> u64;
     /// Sets the arguments from `index` on, and returns the index of the next one.
     ///
@@ -71,6 +75,22 @@ macro_rules! buffer_param {
 buffer_param!(In, &'a Buffer<T>);
 buffer_param!(Out, &'a mut Buffer<T>);
 buffer_param!(InOut, &'a mut Buffer<T>);
+
+impl<T: Word> Param for Local<T> {
+    type Value<'a> = usize;
+    fn declare(name: &str) -> Vec<Parameter> {
+        vec![Parameter { name: name.into(), cl_type: format!("{}*", T::CL_NAME) }]
+    }
+    fn bytes(_: &usize) -> u64 {
+        0
+    }
+    unsafe fn set(kernel: &handle::Kernel, index: u32, &len: &usize) -> Result<u32> {
+        // OpenCL refuses local memory of 0 bytes.
+        // SAFETY: the argument is a local pointer by the caller's word.
+        unsafe { kernel.set_local(index, bytes_of::<T>(len.max(1))?)? };
+        Ok(index + 1)
+    }
+}
 
 impl<T: Word> Param for Scalar<T> {
     type Value<'a> = T;
@@ -116,7 +136,7 @@ pub(crate) trait Arguments: 'static {
     /// The struct, with the borrows of one launch.
     type Passed<'a>;
     fn parameters() -> Vec<Parameter>;
-    /// Bytes of memory passed.
+    /// Bytes of device memory passed.
     fn bytes(passed: &Self::Passed<'_>) -> u64;
     /// # Safety
     /// The kernel must take exactly [`Arguments::parameters`].
