@@ -63,6 +63,11 @@ impl DeviceInfo {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 
+    /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline PTX.
+    pub(super) fn has_warp_instructions(&self) -> bool {
+        self.kind == DeviceKind::Gpu && self.platform == "NVIDIA CUDA"
+    }
+
     /// Refuses an element type that the device cannot compute with.
     pub(crate) fn require<T: Element>(&self) -> Result<()> {
         match T::NAME == "f64" && !self.fp64 {

@@ -25,6 +25,7 @@ mod program;
 mod queue;
 mod scratch;
 mod source;
+mod team;
 mod work;
 
 pub(crate) use buffer::Buffer;
@@ -37,6 +38,7 @@ pub(crate) use parameters::{Arguments, In, InOut, Local, Out, Param, Parameter, 
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};
+pub(crate) use team::Teams;
 pub use work::StageTime;
 pub(crate) use work::{Clock, Work, at_most};
 

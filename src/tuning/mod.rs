@@ -142,6 +142,9 @@ pub struct Numbers {
     pub schur_factor_side: usize,
     /// Bytes of local memory for the blocks that a work-group factors so, as if they were doubles.
     pub schur_factor_bytes: usize,
+    /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
+    /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
+    pub warp_instructions: usize,
 }
 
 /// GPUs like the NVIDIA H200.
@@ -178,6 +181,7 @@ const GPU: Numbers = Numbers {
     block_long_run: 32,
     // The same holds for the lines of the Schur complement.
     schur_short_line: 32,
+    warp_instructions: 1,
     ..CPU
 };
 
@@ -241,6 +245,7 @@ const CPU: Numbers = Numbers {
     schur_factor_side: 6,
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
+    warp_instructions: 0,
 };
 
 impl Numbers {
@@ -330,6 +335,9 @@ impl Numbers {
                 return refuse(name, value, &format!("not from 1 to {most}"));
             }
         }
+        if self.warp_instructions > 1 {
+            return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
+        }
         if self.serial_runs_max() > 1 << 10 {
             return refuse("serial_deal_cost", self.serial_deal_cost, "too much for so cheap merges");
         }
@@ -376,6 +384,7 @@ mod tests {
         assert!(refused(Numbers { schur_group: 16, ..GPU }).contains("schur_group is 16, less than the longest side"));
         assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
+        assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));
     }
 }

@@ -1,0 +1,134 @@
+// team: 32 neighbouring work-items that exchange words.
+// Host: src/device/team.rs
+//
+// A team is a warp on devices that run 32 work-items in step (WARPS), and a whole work-group on all
+// others. A kernel for teams has as many teams in a group as it likes if WARPS, otherwise one.
+//
+// All 32 items of a team call each of these together. A kernel declares TEAM_MEMORY first. It
+// passes it on to functions by TEAM, which declare it by TEAM_OF.
+//
+//   TEAM_BARRIER            what the team's items wrote to memory is visible to the team
+//   team_from(v, i, TEAM)   v of item i, a number from 0 to 31 for each item
+//   team_across(v, m, TEAM) v of the item whose number differs by the bits m
+//   team_before(v, d, TEAM) v of the item d places before; of the first d items their own
+//   team_votes(b, TEAM)     the items whose b is not 0, as bits
+//   team_sum, team_max, team_min(v, TEAM)    over the team
+//   team_sum_before(v, &all, TEAM)           the sum of the items before, and of all
+//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to 32
+#if !defined(WARPS)
+#error "WARPS: see src/device/team.rs"
+#endif
+#define TEAM_SIZE 32
+#define LANE (get_local_id(0) % TEAM_SIZE)
+
+#if WARPS
+// The only inline PTX. Each function has its portable twin below, which gives the same words.
+#define TEAM_MEMORY
+#define TEAM 0
+#define TEAM_OF int team
+#define TEAM_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+
+uint team_from(uint value, uint item, TEAM_OF)
+{
+    uint other;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(item));
+    return other;
+}
+
+uint team_across(uint value, uint bits, TEAM_OF)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(bits));
+    return other;
+}
+
+uint team_before(uint value, uint distance, TEAM_OF)
+{
+    uint other;
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0x0, 0xffffffff;" : "=r"(other) : "r"(value), "r"(distance));
+    return other;
+}
+
+uint team_votes(uint vote, TEAM_OF)
+{
+    uint votes;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"(vote));
+    return votes;
+}
+#else
+#if GROUP_SIZE != TEAM_SIZE
+#error "a team is a group"
+#endif
+#define TEAM_MEMORY local uint team_words[TEAM_SIZE]
+#define TEAM team_words
+#define TEAM_OF local uint* team
+#define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+uint team_from(uint value, uint item, TEAM_OF)
+{
+    team[LANE] = value;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint other = team[item];
+    barrier(CLK_LOCAL_MEM_FENCE); // the read, before the next write
+    return other;
+}
+
+uint team_across(uint value, uint bits, TEAM_OF)
+{
+    return team_from(value, LANE ^ bits, team);
+}
+
+uint team_before(uint value, uint distance, TEAM_OF)
+{
+    return team_from(value, LANE >= distance ? LANE - distance : LANE, team);
+}
+
+uint team_votes(uint vote, TEAM_OF)
+{
+    team[LANE] = vote != 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint votes = 0;
+    for (uint item = 0; item < TEAM_SIZE; ++item)
+        votes |= team[item] << item;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return votes;
+}
+#endif
+
+uint team_sum(uint value, TEAM_OF)
+{
+    for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
+        value += team_across(value, bit, team);
+    return value;
+}
+
+uint team_max(uint value, TEAM_OF)
+{
+    for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
+        value = max(value, team_across(value, bit, team));
+    return value;
+}
+
+uint team_min(uint value, TEAM_OF)
+{
+    for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
+        value = min(value, team_across(value, bit, team));
+    return value;
+}
+
+uint team_part_sum_before(uint value, uint items, TEAM_OF)
+{
+    uint sum = value;
+    for (uint distance = 1; distance < items; distance *= 2) {
+        const uint before = team_before(sum, distance, team);
+        sum += LANE % items >= distance ? before : 0;
+    }
+    return sum - value;
+}
+
+uint team_sum_before(uint value, uint* all, TEAM_OF)
+{
+    const uint before = team_part_sum_before(value, TEAM_SIZE, team);
+    *all = team_from(before + value, TEAM_SIZE - 1, team);
+    return before;
+}

@@ -1,0 +1,168 @@
+//! Teams of 32 work-items that exchange words, see `cl/team.cl`.
+use super::{DeviceInfo, Options};
+
+/// How a device runs teams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Teams {
+    warps: bool,
+    /// Most teams of a work-group.
+    most: usize,
+}
+
+impl Teams {
+    /// Work-items of a team.
+    pub const SIZE: usize = 32;
+
+    /// `None` on devices with smaller work-groups.
+    pub fn of(info: &DeviceInfo) -> Option<Self> {
+        let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
+        let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
+        (info.max_group_size >= Self::SIZE).then_some(Self { warps, most })
+    }
+
+    /// Whether teams exchange words by instructions of their own. Otherwise each is a work-group.
+    pub fn are_warps(self) -> bool {
+        self.warps
+    }
+
+    /// Teams of a work-group, at most `wanted`.
+    pub fn in_group(self, wanted: usize) -> usize {
+        wanted.clamp(1, self.most)
+    }
+
+    /// Work-items of such a group.
+    pub fn group_size(self, wanted: usize) -> usize {
+        Self::SIZE * self.in_group(wanted)
+    }
+
+    /// The options of kernels for such groups.
+    pub fn options(self, wanted: usize) -> Options {
+        Options::group_size(self.group_size(wanted)).define("WARPS", u8::from(self.warps))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Result,
+        device::{DeviceKind, Grid, In, InOut, Kernel, Out, Source, Work, kernel, test_device},
+    };
+
+    const PORTABLE: Teams = Teams { warps: false, most: 1 };
+
+    /// Words that the kernel writes for each item.
+    const WORDS: usize = 17;
+
+    const EXCHANGES: Source = Source {
+        path: "exchanges.cl",
+        text: concat!(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/team.cl")),
+            "
+KERNEL exchanges(global const uint* value, global const uint* chosen, global uint* passed, global uint* words)
+{
+    TEAM_MEMORY;
+    const uint item = get_global_id(0), first = item - LANE;
+    const uint v = value[item], c = chosen[item];
+    global uint* to = words + item * WORDS;
+    uint all = 0;
+    *to++ = team_from(v, c, TEAM);
+    *to++ = team_across(v, c, TEAM);
+    *to++ = team_before(v, c, TEAM);
+    *to++ = team_votes(c % 3, TEAM);
+    *to++ = team_votes(v == c, TEAM);
+    *to++ = team_sum(v, TEAM);
+    *to++ = team_max(v, TEAM);
+    *to++ = team_min(v, TEAM);
+    *to++ = team_sum_before(v, &all, TEAM);
+    *to++ = all;
+    for (uint items = 1; items <= 32; items *= 2)
+        *to++ = team_part_sum_before(v, items, TEAM);
+    passed[first + (LANE + 1) % 32] = v;
+    TEAM_BARRIER;
+    *to++ = passed[item];
+}
+"
+        ),
+    };
+    kernel! { struct Exchanges = "exchanges" in (EXCHANGES) {
+        value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: Out<u32>
+    } }
+
+    /// The words of item `lane` of a team, as the kernel writes them.
+    fn expected(value: &[u32], chosen: &[u32], lane: usize) -> Vec<u32> {
+        let sum = |items: &[u32]| items.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v));
+        let votes = |vote: &dyn Fn(usize) -> bool| (0..32).map(|i| u32::from(vote(i)) << i).sum::<u32>();
+        let choice = chosen[lane] as usize;
+        let mut words = vec![
+            value[choice],
+            value[lane ^ choice],
+            value[lane.checked_sub(choice).unwrap_or(lane)],
+            votes(&|i| !chosen[i].is_multiple_of(3)),
+            votes(&|i| value[i] == chosen[i]),
+            sum(value),
+            value.iter().copied().max().unwrap(),
+            value.iter().copied().min().unwrap(),
+            sum(&value[..lane]),
+            sum(value),
+        ];
+        words.extend([1, 2, 4, 8, 16, 32].map(|items| sum(&value[lane / items * items..lane])));
+        words.push(value[(lane + 31) % 32]);
+        words
+    }
+
+    /// Portable teams, and those of the device if they are warps, several in a group.
+    #[test]
+    fn small_teams_exchange_what_plain_loops_do() -> Result<()> {
+        const TEAMS: usize = 24;
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let mut state = 7u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u32
+        };
+        let chosen: Vec<u32> = (0..32 * TEAMS).map(|_| random() % 32).collect();
+        // Values of all sizes, up to u32::MAX; those of the last team are all the same.
+        let value: Vec<u32> = (0..32 * TEAMS)
+            .map(|i| if i / 32 == TEAMS - 1 { 5 } else { (random() << 1 | 1) >> (random() % 32) })
+            .collect();
+        let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());
+        for (teams, wanted) in [(Some(PORTABLE), 4), (of_device, 1), (of_device, 4)] {
+            let Some(teams) = teams else { continue };
+            let options = teams.options(wanted).define("WORDS", WORDS);
+            let kernel: Kernel<Exchanges<'_>> = Kernel::new(&device, &options)?;
+            let (on_device, choices) = (work.upload(&value)?, work.upload(&chosen)?);
+            let (mut passed, mut words) = (work.buffer(32 * TEAMS)?, work.buffer(32 * TEAMS * WORDS)?);
+            let grid = Grid::items(32 * TEAMS, teams.group_size(wanted));
+            let args = Exchanges { value: &on_device, chosen: &choices, passed: &mut passed, words: &mut words };
+            kernel.launch(&work, grid, args)?;
+            for (item, found) in words.download(&work)?.chunks(WORDS).enumerate() {
+                let team = item / 32 * 32..item / 32 * 32 + 32;
+                let expected = expected(&value[team.clone()], &chosen[team], item % 32);
+                assert_eq!(found, expected, "item {item}, {teams:?}, groups of {wanted}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn groups_have_several_teams_on_nvidia_gpus_alone() {
+        let nvidia = DeviceInfo {
+            platform: "NVIDIA CUDA".into(),
+            kind: DeviceKind::Gpu,
+            max_group_size: 1024,
+            ..test_device().info().clone()
+        };
+        let pocl = DeviceInfo { platform: "Portable Computing Language".into(), ..nvidia.clone() };
+        let cpu = DeviceInfo { kind: DeviceKind::Cpu, ..nvidia.clone() };
+        let sizes = |info: &DeviceInfo| Teams::of(info).map(|teams| [0, 1, 4, 64].map(|n| teams.group_size(n)));
+        assert_eq!(sizes(&nvidia), Some([32, 32, 128, 1024]));
+        assert_eq!((sizes(&pocl), sizes(&cpu)), (Some([32; 4]), Some([32; 4])));
+        let options = |info: &DeviceInfo| Teams::of(info).unwrap().options(4).to_string();
+        assert_eq!(options(&nvidia), " -DGROUP_SIZE=128 -DWARPS=1");
+        assert_eq!(options(&pocl), " -DGROUP_SIZE=32 -DWARPS=0");
+        let small = DeviceInfo { max_group_size: 16, ..nvidia };
+        assert_eq!(Teams::of(&small), None);
+    }
+}
