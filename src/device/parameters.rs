@@ -143,8 +143,8 @@ pub(crate) trait Arguments: 'static {
     unsafe fn set(kernel: &handle::Kernel, passed: &Self::Passed<'_>) -> Result<()>;
 }
 
-/// Declares the arguments of a kernel, see the head of this file. If two files are given, the first
-/// one's text comes before the second, which has the kernel.
+/// Declares the arguments of a kernel, see the head of this file. If several files are given,
+/// the last one has the kernel, and the texts of the others come before it.
 macro_rules! kernel {
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {

@@ -9,25 +9,31 @@ pub(crate) struct Source {
     pub text: &'static str,
 }
 
-/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`. If two files are given, the text
-/// of the second comes first.
+/// Embeds a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
+/// texts of the others come before the last one's.
 macro_rules! source {
-    ($words:literal, $path:literal) => {
-        $crate::device::Source {
-            path: concat!("cl/", $path),
-            text: concat!(
-                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $words)),
-                "\n#line 1 \"cl/",
-                $path,
-                "\"\n",
-                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path))
-            ),
-        }
+    (@path $path:literal) => {
+        concat!("cl/", $path)
     };
-    ($path:literal) => {
+    (@path $words:literal, $($path:literal),+) => {
+        $crate::device::source!(@path $($path),+)
+    };
+    (@text $path:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path))
+    };
+    (@text $words:literal, $next:literal $(, $path:literal)*) => {
+        concat!(
+            $crate::device::source!(@text $words),
+            "\n#line 1 \"cl/",
+            $next,
+            "\"\n",
+            $crate::device::source!(@text $next $(, $path)*)
+        )
+    };
+    ($($path:literal),+) => {
         $crate::device::Source {
-            path: concat!("cl/", $path),
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/", $path)),
+            path: $crate::device::source!(@path $($path),+),
+            text: $crate::device::source!(@text $($path),+),
         }
     };
 }
