@@ -1,5 +1,6 @@
 //! A product, compiled: bands of columns are analysed, shared out among methods, and summed.
 use super::{
+    adaptive::Adaptive,
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
     choose::{Rule, choose},
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::{
     Element, Result,
-    device::{Device, Work},
+    device::{Device, Teams, Work},
     resident::DeviceCbc,
 };
 
@@ -58,7 +59,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
-    fn multiply(
+    pub fn multiply(
         &self,
         work: &Work,
         operands: &Operands<'_, T>,
@@ -159,6 +160,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 
 /// A·B in one shot, compiled for its kind of payload.
 pub(super) enum OneShot<T: Element> {
+    Adaptive(Adaptive<T>),
     Values(Engine<T, Values>),
     Pairs(Engine<T, Pairs>),
 }
@@ -172,7 +174,14 @@ impl<T: Element> OneShot<T> {
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
+        let teams = Teams::of(device.info()).filter(|teams| match method {
+            Method::Auto => teams.are_warps(),
+            method => method.is_of_scalars(),
+        });
         Ok(match tuning.payload {
+            PayloadKind::Values if let Some(teams) = teams => {
+                Self::Adaptive(Adaptive::new(device, teams, spec, tuning, method)?)
+            }
             PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
             PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),
         })
@@ -186,6 +195,7 @@ impl<T: Element> OneShot<T> {
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         match self {
+            Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),
         }

@@ -173,10 +173,12 @@ where
 }
 
 /// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
-/// [`Algorithm`], by which they are compiled; those of a mask are compiled with their masks.
+/// [`Algorithm`], by which they are compiled. Those of scalars, which add products as they meet
+/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks.
 macro_rules! methods {
     (
         columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }
+        scalars { $( $scalar:ident = $scalar_name:literal, $scalar_doc:literal, )+ }
         mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
     ) => {
         /// How a product is computed.
@@ -188,12 +190,13 @@ macro_rules! methods {
             #[default]
             Auto,
             $( #[doc = $doc] $(#[$meta])? $method, )+
+            $( #[doc = $scalar_doc] $scalar, )+
             $( #[doc = $masked_doc] $masked, )+
         }
 
         impl Method {
             /// Every method, without the choice among them.
-            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$masked, )+];
+            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$scalar, )+ $( Self::$masked, )+];
 
             /// Whether it computes only products that have a mask.
             pub fn needs_mask(self) -> bool {
@@ -205,14 +208,20 @@ macro_rules! methods {
                 match self {
                     Self::Auto => "auto",
                     $( $(#[$meta])? Self::$method => $name, )+
+                    $( Self::$scalar => $scalar_name, )+
                     $( Self::$masked => $masked_name, )+
                 }
+            }
+
+            /// Whether it computes columns of scalars, and adds products as it meets them.
+            pub(super) fn is_of_scalars(self) -> bool {
+                matches!(self, $( Self::$scalar )|+)
             }
 
             /// The method, if it computes columns.
             pub(super) fn of_columns(self) -> Option<ColumnMethod> {
                 match self {
-                    Self::Auto $( | Self::$masked )+ => None,
+                    Self::Auto $( | Self::$scalar )+ $( | Self::$masked )+ => None,
                     $( $(#[$meta])? Self::$method => Some(ColumnMethod::$method), )+
                 }
             }
@@ -246,6 +255,9 @@ methods! {
         EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.": esc::Esc<T, P, esc::InLocalMemory<T, P>>,
         #[cfg(test)]
         Serial = "serial", "Column by column.": super::serial::Serial<T, P>,
+    }
+    scalars {
+        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars, in one shot.",
     }
     mask {
         Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",

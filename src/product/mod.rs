@@ -1,4 +1,5 @@
 //! Products: [`multiply`], [`Product`] with its options, [`Plan`] for products that repeat.
+mod adaptive;
 mod analysis;
 mod bands;
 mod blocks;
@@ -6,6 +7,7 @@ mod choose;
 mod column_lists;
 mod combine;
 mod compression;
+mod dense;
 mod drop;
 mod engine;
 mod esc;

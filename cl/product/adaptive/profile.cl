@@ -1,0 +1,186 @@
+// profile: the numbers by which the method of each column of C is chosen, and lists of columns.
+// Host: src/product/adaptive/profile.rs
+//
+//   profile_columns   PART work-items per column of B, work-groups in a stride over the columns. A
+//                     whole group takes each column of more than LONG entries
+//   choose_samples    one work-item per sample of the columns
+//   list_columns      work-items in a stride over the columns
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
+//   out  first_row[cols]  last_row[cols]   of columns with more than SORTED_MOST products: the rows
+//                                 between which all rows of C are
+//   out  class[cols]              the class of each column, see class_of
+//   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
+//                                 longest column of B, most products of a column, entries of B;
+//                                 zeros before. Products and bound have two words, the low one
+//                                 first
+//   i/o  sampled[1]               bound of the entries of C in all samples; zero before
+//   out  sample[samples]          columns of the classes first_class..end_class with at most
+//                                 `most_products` products, spread evenly; NO_COLUMN for others
+//   i/o  cursor[CLASSES]          zeros before; columns of each class that were listed
+//   out  list[cols]               the columns, class after class, within a class in any order
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
+#error "see src/product/adaptive/profile.rs"
+#endif
+#define COLUMNS (GROUP_SIZE / PART)
+#define NO_ROWS (uint2)(0xffffffff, 0)
+#define NO_COLUMN 0xffffffff
+
+// The number of the class in `Class`, src/product/adaptive/profile.rs.
+uint class_of(uint products, uint first_row, uint last_row)
+{
+    if (products == 0)
+        return 0;
+    if (products <= SORTED_MOST)
+        return products <= 32 ? 1 : products <= 64 ? 2 : products <= 128 ? 3 : 4;
+    if (!DENSE)
+        return CLASSES - 1;
+    const uint words = last_row / 32 - first_row / 32 + 1;
+    return products > BIG_PRODUCTS ? 8 : words <= NARROW_WORDS ? 5 : words <= MEDIUM_WORDS ? 6 : 7;
+}
+
+// Adds to a sum of two words. Atomic: the carry goes to the item that made it.
+void add_wide(volatile local uint* sum, uint value)
+{
+    if (atomic_add(sum, value) > 0xffffffff - value)
+        atomic_inc(sum + 1);
+}
+
+// Products of the entries begin, begin + step .. before end.
+uint products_of(global const uint* a_col_ptr, global const uint* b_row_idx, uint begin, uint end, uint step)
+{
+    uint products = 0;
+    for (uint entry = begin; entry < end; entry += step) {
+        const uint k = b_row_idx[entry];
+        products = add_sat(products, a_col_ptr[k + 1] - a_col_ptr[k]);
+    }
+    return products;
+}
+
+// The first and the last row of these entries' columns of A; (2^32 - 1, 0) if there is none.
+uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
+              uint end, uint step)
+{
+    uint2 rows = NO_ROWS;
+    for (uint entry = begin; entry < end; entry += step) {
+        const uint k = b_row_idx[entry], from = a_col_ptr[k], to = a_col_ptr[k + 1];
+        if (from < to)
+            rows = (uint2)(min(rows.x, a_row_idx[from]), max(rows.y, a_row_idx[to - 1]));
+    }
+    return rows;
+}
+
+// Writes down the numbers of a column, and adds them to the sums of its class.
+#define NOTE_COLUMN(at, count, rows, entries)                                                                         \
+    do {                                                                                                              \
+        const uint of = class_of(count, rows.x, rows.y);                                                              \
+        local uint* of_class = sums + of * RECORD;                                                                    \
+        products[at] = count;                                                                                         \
+        first_row[at] = rows.x;                                                                                       \
+        last_row[at] = rows.y;                                                                                        \
+        class[at] = of;                                                                                               \
+        atomic_inc(of_class);                                                                                         \
+        add_wide(of_class + 1, count);                                                                                \
+        add_wide(of_class + 3, count > SORTED_MOST ? min(count, rows.y - rows.x + 1) : count);                        \
+        atomic_max(of_class + 5, entries);                                                                            \
+        atomic_max(of_class + 6, count);                                                                              \
+        atomic_add(of_class + 7, entries);                                                                            \
+    } while (0)
+
+KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                       global const uint* b_row_idx, global uint* products, global uint* first_row,
+                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols)
+{
+    TEAM_MEMORY;
+    // Of a long column: its products in two words, and its first and last row.
+    local uint sums[CLASSES * RECORD], long_columns[COLUMNS], longs, together[4];
+    const uint item = get_local_id(0), place = item % PART;
+    for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE)
+        sums[i] = 0;
+    for (uint base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
+        if (item == 0)
+            longs = 0;
+        barrier(CLK_LOCAL_MEM_FENCE); // also the zeros above
+        const uint col = base + item / PART;
+        const uint begin = col < cols ? b_col_ptr[first_col + col] : 0, end = col < cols ? b_col_ptr[first_col + col + 1] : 0;
+        const bool is_long = end - begin > LONG;
+        if (is_long && place == 0)
+            long_columns[atomic_inc(&longs)] = col;
+        const uint stop = is_long ? begin : end;
+        uint count = products_of(a_col_ptr, b_row_idx, begin + place, stop, PART);
+        for (uint bit = PART / 2; bit > 0; bit /= 2)
+            count = add_sat(count, team_across(count, bit, TEAM));
+        uint2 rows = NO_ROWS;
+        if (count > SORTED_MOST)
+            rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART);
+        for (uint bit = PART / 2; bit > 0; bit /= 2)
+            rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
+        if (place == 0 && col < cols && !is_long)
+            NOTE_COLUMN(col, count, rows, end - begin);
+        barrier(CLK_LOCAL_MEM_FENCE); // the list of long columns
+        const uint of_group = longs;
+        for (uint i = 0; i < of_group; ++i) {
+            if (item < 4)
+                together[item] = item == 2 ? 0xffffffff : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint from = b_col_ptr[first_col + long_columns[i]], to = b_col_ptr[first_col + long_columns[i] + 1];
+            rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, from + item, to, GROUP_SIZE);
+            add_wide(together, products_of(a_col_ptr, b_row_idx, from + item, to, GROUP_SIZE));
+            atomic_min(together + 2, rows.x);
+            atomic_max(together + 3, rows.y);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            count = together[1] > 0 ? 0xffffffff : together[0];
+            rows = (uint2)(together[2], together[3]);
+            if (item == 0)
+                NOTE_COLUMN(long_columns[i], count, rows, to - from);
+            barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // the number of long columns, before the next ones
+    }
+    for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE) {
+        const uint word = i % RECORD, sum = sums[i];
+        if (word == 5 || word == 6)
+            atomic_max(record + i, sum);
+        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3))
+            atomic_inc(record + i + 1);
+    }
+}
+
+KERNEL choose_samples(global const uint* products, global const uint* first_row, global const uint* last_row,
+                      global const uint* class, global uint* sampled, global uint* sample, uint cols, uint samples,
+                      uint first_class, uint end_class, uint most_products)
+{
+    const uint i = get_global_id(0);
+    if (i < samples) {
+        const uint col = (uint)((ulong)i * cols / samples);
+        const bool eligible = class[col] >= first_class && class[col] < end_class && products[col] <= most_products;
+        sample[i] = eligible ? col : NO_COLUMN;
+        if (eligible)
+            atomic_add(sampled, min(products[col], last_row[col] - first_row[col] + 1));
+    }
+}
+
+KERNEL list_columns(global const uint* class, global const uint* record, global uint* cursor, global uint* list, uint cols)
+{
+    local uint counts[CLASSES], firsts[CLASSES];
+    const uint item = get_local_id(0);
+    for (uint base = get_group_id(0) * GROUP_SIZE; base < cols; base += get_num_groups(0) * GROUP_SIZE) {
+        if (item < CLASSES)
+            counts[item] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint col = base + item, of = col < cols ? class[col] : 0;
+        const uint place = col < cols ? atomic_inc(counts + of) : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < CLASSES && counts[item] > 0) {
+            uint first = atomic_add(cursor + item, counts[item]);
+            for (uint before = 0; before < item; ++before)
+                first += record[before * RECORD];
+            firsts[item] = first;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (col < cols)
+            list[firsts[of] + place] = col;
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next columns
+    }
+}

@@ -1,0 +1,287 @@
+//! The analysis of spECK (Parger 2020, section 4, "row analysis"), by columns: products and rows of
+//! each column of C, its class, and the sums of each class. Kernels:
+//! `cl/product/adaptive/profile.cl`.
+use super::task::ColumnTask;
+use crate::{
+    Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
+    product::adaptive::AdaptiveTuning,
+    resident::{InPattern, PatternArrays},
+};
+
+kernel! {
+    struct ProfileColumns = "profile_columns" in "team.cl", "product/adaptive/profile.cl" {
+        a: InPattern,
+        b: InPattern,
+        products: Out<u32>,
+        first_row: Out<u32>,
+        last_row: Out<u32>,
+        class: Out<u32>,
+        record: InOut<u32>,
+        first_col: u32,
+        cols: u32,
+    }
+}
+
+kernel! {
+    struct ChooseSamples = "choose_samples" in "team.cl", "product/adaptive/profile.cl" {
+        products: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        class: In<u32>,
+        sampled: InOut<u32>,
+        sample: Out<u32>,
+        cols: u32,
+        samples: u32,
+        first_class: u32,
+        end_class: u32,
+        most_products: u32,
+    }
+}
+
+kernel! {
+    struct ListColumns = "list_columns" in "team.cl", "product/adaptive/profile.cl" {
+        class: In<u32>,
+        record: In<u32>,
+        cursor: InOut<u32>,
+        list: InOut<u32>,
+        cols: u32,
+    }
+}
+
+/// How a column of C is computed. The numbers are those of `class_of` in the kernel file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub(in crate::product) enum Class {
+    /// Without products.
+    Empty,
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted256`].
+    Sorted32,
+    Sorted64,
+    Sorted128,
+    Sorted256,
+    /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
+    Narrow,
+    /// Rows in a range of some ten thousand.
+    Medium,
+    /// Rows in any range.
+    Wide,
+    /// Rows in any range, and many products.
+    Big,
+    /// What no other class takes.
+    Rest,
+}
+
+impl Class {
+    pub const ALL: [Self; 10] = [
+        Self::Empty,
+        Self::Sorted32,
+        Self::Sorted64,
+        Self::Sorted128,
+        Self::Sorted256,
+        Self::Narrow,
+        Self::Medium,
+        Self::Wide,
+        Self::Big,
+        Self::Rest,
+    ];
+    pub const SORTED: [Self; 4] = [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256];
+    pub const DENSE: [Self; 4] = [Self::Narrow, Self::Medium, Self::Wide, Self::Big];
+}
+
+/// The sums of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::product) struct ClassSums {
+    pub columns: u32,
+    pub products: u64,
+    /// Bound of the entries of C: no column has more than products, or rows in its range.
+    pub most_entries: u64,
+    /// Entries of the longest column of B.
+    pub longest_b: u32,
+    /// Most products of a column.
+    pub longest: u32,
+    /// Entries of B.
+    pub b_entries: u32,
+}
+
+impl ClassSums {
+    /// Words of the device's record.
+    const WORDS: usize = 8;
+
+    fn new(words: &[u32]) -> Self {
+        let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
+        let (columns, products, most_entries) = (words[0], wide(1), wide(3));
+        Self { columns, products, most_entries, longest_b: words[5], longest: words[6], b_entries: words[7] }
+    }
+}
+
+/// Columns of a band of C, analysed by the device.
+pub(super) struct Profiled {
+    products: Buffer<u32>,
+    pub first_row: Buffer<u32>,
+    pub last_row: Buffer<u32>,
+    class: Buffer<u32>,
+    /// The sums of the classes, then the two numbers of the samples.
+    pub record: Buffer<u32>,
+}
+
+/// Columns of a band of C, and what is known of them.
+pub(in crate::product) struct Profile {
+    pub first_row: Buffer<u32>,
+    pub last_row: Buffer<u32>,
+    pub class: Buffer<u32>,
+    /// The columns by class, unless all of them are of one class.
+    pub list: Buffer<u32>,
+    first_col: u32,
+    sums: [ClassSums; Class::ALL.len()],
+    /// Entries of C in the samples, and the bound of them.
+    samples: [u32; 2],
+}
+
+impl Profile {
+    pub fn of(&self, class: Class) -> &ClassSums {
+        &self.sums[class as usize]
+    }
+
+    /// The sum of a number over some classes.
+    pub fn sum(&self, classes: &[Class], number: impl Fn(&ClassSums) -> u64) -> u64 {
+        classes.iter().map(|&class| number(self.of(class))).sum()
+    }
+
+    /// Entries of C in the columns of the dense classes, estimated from the samples; the bound if
+    /// there are none. A quarter more than in the samples.
+    pub fn dense_entries(&self) -> u64 {
+        let bound = self.sum(&Class::DENSE, |sums| sums.most_entries);
+        match self.samples {
+            [_, 0] => bound,
+            [entries, of] => {
+                (u128::from(bound) * 5 * u128::from(entries)).div_ceil(4 * u128::from(of)).min(u128::from(bound)) as u64
+            }
+        }
+    }
+
+    /// The columns of a class.
+    pub fn task(&self, class: Class) -> ColumnTask<'_> {
+        let first = self.sums[..class as usize].iter().map(|sums| sums.columns).sum();
+        let Self { list, first_col, .. } = self;
+        ColumnTask { list, first, columns: self.of(class).columns, listed: list.len() > 0, first_col: *first_col }
+    }
+}
+
+/// The kernels of the analysis.
+pub(super) struct Profiler {
+    profile: Kernel<ProfileColumns<'static>>,
+    samples: Kernel<ChooseSamples<'static>>,
+    list: Kernel<ListColumns<'static>>,
+    group_size: usize,
+    groups: usize,
+}
+
+impl Profiler {
+    /// Work-items for each column of B.
+    const PART: usize = 8;
+    /// Entries of a column of B that a whole group processes.
+    const LONG: usize = 512;
+    /// Columns sampled.
+    pub const SAMPLES: usize = 256;
+    /// Most products of a sample.
+    const MOST_OF_SAMPLE: u32 = 1 << 16;
+    /// Place in the record of the entries of C in the samples. Their bound is next.
+    pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
+
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let options = teams
+            .options(8)
+            .define("CLASSES", Class::ALL.len())
+            .define("RECORD", ClassSums::WORDS)
+            .define("PART", Self::PART)
+            .define("LONG", Self::LONG)
+            .define("SORTED_MOST", tuning.sorted_most)
+            .define("DENSE", u8::from(tuning.dense))
+            .define("NARROW_WORDS", tuning.narrow_words)
+            .define("MEDIUM_WORDS", tuning.medium_words)
+            .define("BIG_PRODUCTS", tuning.big_products);
+        Ok(Self {
+            profile: Kernel::new(device, &options)?,
+            samples: Kernel::rare(device, &options)?,
+            list: Kernel::new(device, &options)?,
+            group_size: teams.group_size(8),
+            groups: 8 * device.info().compute_units as usize,
+        })
+    }
+
+    /// Analyses all columns of B. Reads nothing back.
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Profiled> {
+        let cols = b.ncols;
+        let array = || work.buffer(cols);
+        let (mut products, mut first_row, mut last_row, mut class) = (array()?, array()?, array()?, array()?);
+        let mut record = work.buffer(Self::SAMPLED + 2)?;
+        work.fill_zero(&mut record)?;
+        let groups = (cols * Self::PART).div_ceil(self.group_size).min(self.groups);
+        let args = ProfileColumns {
+            a,
+            b,
+            products: &mut products,
+            first_row: &mut first_row,
+            last_row: &mut last_row,
+            class: &mut class,
+            record: &mut record,
+            first_col: 0,
+            cols: cols as u32,
+        };
+        self.profile.launch(work, Grid::groups(groups, self.group_size), args)?;
+        Ok(Profiled { products, first_row, last_row, class, record })
+    }
+
+    /// Chooses samples of the columns of the dense classes.
+    pub fn samples(&self, work: &Work, profiled: &mut Profiled) -> Result<Buffer<u32>> {
+        let Profiled { products, first_row, last_row, class, record } = profiled;
+        let (mut sampled, mut sample) = (work.buffer(1)?, work.buffer(Self::SAMPLES)?);
+        work.fill_zero(&mut sampled)?;
+        let args = ChooseSamples {
+            products,
+            first_row,
+            last_row,
+            class,
+            sampled: &mut sampled,
+            sample: &mut sample,
+            cols: class.len() as u32,
+            samples: Self::SAMPLES as u32,
+            first_class: Class::DENSE[0] as u32,
+            end_class: Class::DENSE[Class::DENSE.len() - 1] as u32 + 1,
+            most_products: Self::MOST_OF_SAMPLE,
+        };
+        self.samples.launch(work, Grid::items(Self::SAMPLES, self.group_size), args)?;
+        work.copy(&sampled, 0, record, Self::SAMPLED + 1, 1)?;
+        Ok(sample)
+    }
+
+    /// Reads the sums of the classes, and lists the columns of each. One read.
+    pub fn finish(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, profiled: Profiled) -> Result<Profile> {
+        let (cols, Profiled { first_row, last_row, class, record, .. }) = (b.ncols, profiled);
+        let words = record.download(work)?;
+        let mut sums = [ClassSums::default(); Class::ALL.len()];
+        let (mut columns, most) = (0, (b.nnz() as u64).saturating_mul(a.nrows.min(a.nnz()) as u64));
+        for (sums, words) in sums.iter_mut().zip(words.chunks_exact(ClassSums::WORDS)) {
+            *sums = ClassSums::new(words);
+            columns += u64::from(sums.columns);
+            at_most("products", sums.products, most)?;
+            at_most("entries of C", sums.most_entries, sums.products)?;
+            at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
+        }
+        at_most("columns of C", columns, cols as u64)?;
+        let samples = [words[Self::SAMPLED], words[Self::SAMPLED + 1]];
+        at_most("entries of C in samples", samples[0].into(), samples[1].into())?;
+        let alone = sums.iter().any(|sums| sums.columns as usize == cols);
+        let mut list = work.buffer(if alone { 0 } else { cols })?;
+        if !alone {
+            let mut cursor = work.buffer(Class::ALL.len())?;
+            work.fill_zero(&mut cursor)?;
+            let (class, record, cols) = (&class, &record, cols as u32);
+            let args = ListColumns { class, record, cursor: &mut cursor, list: &mut list, cols };
+            let groups = (cols as usize).div_ceil(self.group_size).min(self.groups);
+            self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
+        }
+        Ok(Profile { first_row, last_row, class, list, first_col: 0, sums, samples })
+    }
+}

@@ -1,0 +1,120 @@
+//! The sums of the tasks, straight into C. Kernel: `cl/product/dense/sums.cl`.
+use super::{FoundRows, Tasks, step_bytes};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
+    primitives::segmented_reduce::RUN_PIECE,
+    product::adaptive::AdaptiveTuning,
+    resident::{DeviceCbc, InPattern},
+};
+
+kernel! {
+    struct SumDense<T: Element> = "sum_dense" in "team.cl", "product/dense/sums.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        task: In<u64>,
+        chunk_ptr: In<u32>,
+        place: In<u32>,
+        rows: In<u32>,
+        c_row_idx: InOut<u32>,
+        c_values: InOut<T>,
+        memory: Local<u64>,
+        slice: u32,
+        first: u64,
+        tasks: u32,
+        first_col: u32,
+        windows: u32,
+    }
+}
+
+/// The operands of the sums, and where their rows are.
+pub(in crate::product) struct Factors<'a, T> {
+    pub a: &'a DeviceCbc<T>,
+    pub b: &'a DeviceCbc<T>,
+    pub chunk_ptr: &'a Buffer<u32>,
+    pub found: &'a FoundRows,
+    pub windows: usize,
+}
+
+/// The kernels of one class of tasks: compiled for some sizes of work-groups.
+struct Variant<T: Element>([Kernel<SumDense<'static, T>>; DenseSums::<f32>::TEAMS.len()]);
+
+/// The kernels that sum up tasks.
+pub(in crate::product) struct DenseSums<T: Element> {
+    /// By the number of levels, and whether runs are cut: the order of classes in
+    /// `cl/product/dense/tasks.cl`.
+    variants: [Variant<T>; 4],
+    teams: Teams,
+    tuning: AdaptiveTuning,
+    local_bytes: usize,
+}
+
+impl<T: Element> DenseSums<T> {
+    /// Most teams in a work-group: as many as have room.
+    const TEAMS: [usize; 3] = [4, 2, 1];
+
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let kernel = |variant: usize, in_group: usize| {
+            let cut = variant / 2;
+            let options = teams
+                .options(in_group)
+                .element::<T>()
+                .define("LEVELS", variant % 2)
+                .define("CUT", cut)
+                .define("PIECE", tuning.piece >> cut)
+                .define("RUN_PIECE", RUN_PIECE);
+            Kernel::rare(device, &options)
+        };
+        let variant = |variant| -> Result<Variant<T>> {
+            let [four, two, one] = Self::TEAMS.map(|in_group| kernel(variant, in_group));
+            Ok(Variant([four?, two?, one?]))
+        };
+        Ok(Self {
+            variants: [variant(0)?, variant(1)?, variant(2)?, variant(3)?],
+            teams,
+            tuning: *tuning,
+            local_bytes: tuning.local_bytes,
+        })
+    }
+
+    /// Sums up the tasks of a class.
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: &Factors<'_, T>,
+        tasks: &Tasks,
+        class: usize,
+        c_row_idx: &mut Buffer<u32>,
+        c_values: &mut Buffer<T>,
+    ) -> Result<()> {
+        let slices = self.tuning.slices.len();
+        let (bytes, Variant(kernels)) = (self.tuning.slices[class % slices], &self.variants[class / slices]);
+        debug_assert!(bytes > step_bytes::<T>());
+        let fits = |&at: &usize| self.teams.in_group(Self::TEAMS[at]) * bytes <= self.local_bytes;
+        let size = (0..kernels.len()).find(fits).unwrap_or(kernels.len() - 1);
+        let in_group = self.teams.in_group(Self::TEAMS[size]);
+        let count = tasks.counts[class];
+        let args = SumDense {
+            a: &factors.a.pattern,
+            a_values: &factors.a.values,
+            b: &factors.b.pattern,
+            b_values: &factors.b.values,
+            task: &tasks.task,
+            chunk_ptr: factors.chunk_ptr,
+            place: &factors.found.place,
+            rows: &factors.found.rows,
+            c_row_idx,
+            c_values,
+            memory: in_group * bytes / 8,
+            slice: (bytes / 8) as u32,
+            first: tasks.counts[..class].iter().sum::<usize>() as u64,
+            tasks: count as u32,
+            first_col: 0,
+            windows: factors.windows as u32,
+        };
+        let grid = Grid::groups(count.div_ceil(in_group), self.teams.group_size(Self::TEAMS[size]));
+        kernels[size].launch(work, grid, args)
+    }
+}

@@ -1,0 +1,153 @@
+//! The tasks of the sums: columns of C, cut into pieces that fit local memory. Kernel:
+//! `cl/product/dense/tasks.cl`.
+use super::{FoundRows, step_bytes};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, at_most, kernel},
+    primitives::segmented_reduce::RUN_PIECE,
+    product::adaptive::{AdaptiveTuning, Class, Profile},
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct CountTasks = "count_tasks" in "product/dense/tasks.cl" {
+        b_col_ptr: In<u32>,
+        class: In<u32>,
+        chunk_ptr: In<u32>,
+        place: In<u32>,
+        rows: In<u32>,
+        record: InOut<u32>,
+        first_col: u32,
+        cols: u32,
+        windows: u32,
+        first_class: u32,
+        end_class: u32,
+    }
+}
+
+kernel! {
+    struct ListTasks = "list_tasks" in "product/dense/tasks.cl" {
+        b_col_ptr: In<u32>,
+        class: In<u32>,
+        chunk_ptr: In<u32>,
+        place: In<u32>,
+        rows: In<u32>,
+        record: In<u32>,
+        cursor: InOut<u32>,
+        task: InOut<u64>,
+        first_col: u32,
+        cols: u32,
+        windows: u32,
+        first_class: u32,
+        end_class: u32,
+    }
+}
+
+/// The sizes of the tasks.
+pub(in crate::product) struct Cut {
+    record: Buffer<u32>,
+    /// The number of tasks of each class.
+    pub counts: Vec<usize>,
+    /// Entries of C, of all columns.
+    pub c_nnz: usize,
+    /// Entries whose rows found no place.
+    pub missing: usize,
+}
+
+/// The tasks, class after class.
+pub(in crate::product) struct Tasks {
+    pub task: Buffer<u64>,
+    pub counts: Vec<usize>,
+}
+
+/// The kernels that cut tasks.
+pub(in crate::product) struct CutTasks {
+    count: Kernel<CountTasks<'static>>,
+    list: Kernel<ListTasks<'static>>,
+    tuning: AdaptiveTuning,
+    group_size: usize,
+}
+
+impl CutTasks {
+    const FIRST_CLASS: u32 = Class::DENSE[0] as u32;
+    const END_CLASS: u32 = Class::DENSE[Class::DENSE.len() - 1] as u32 + 1;
+
+    pub fn new<T: Element>(device: &Device, tuning: &AdaptiveTuning) -> Result<Self> {
+        // Columns with many pieces are few: small groups spread them.
+        let group_size = device.info().numbers().elementwise_group;
+        let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
+        let options = Options::group_size(group_size)
+            .define("SLICES", slices)
+            .define("SLICE_COUNT", tuning.slices.len())
+            .define("PIECE", tuning.piece)
+            .define("CUT_FROM", RUN_PIECE)
+            .define("SUM_BYTES", size_of::<T::Arithmetic>())
+            .define("STEP_BYTES", step_bytes::<T>());
+        let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        Ok(Self { count, list, tuning: *tuning, group_size })
+    }
+
+    /// Cuts the columns of the dense classes. One read.
+    pub fn count(
+        &self,
+        work: &Work,
+        (b, profile, windows): (&PatternArrays, &Profile, usize),
+        (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
+    ) -> Result<Cut> {
+        let classes = 4 * self.tuning.slices.len();
+        let mut record = work.buffer(classes + 3)?;
+        work.fill_zero(&mut record)?;
+        let args = CountTasks {
+            b_col_ptr: &b.col_ptr,
+            class: &profile.class,
+            chunk_ptr,
+            place: &found.place,
+            rows: &found.rows,
+            record: &mut record,
+            first_col: 0,
+            cols: b.ncols as u32,
+            windows: windows as u32,
+            first_class: Self::FIRST_CLASS,
+            end_class: Self::END_CLASS,
+        };
+        self.count.launch(work, Grid::items(b.ncols * windows, self.group_size), args)?;
+        let words = record.download(work)?;
+        let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
+        let count = |what, at: usize| Ok::<_, crate::Error>(at_most(what, words[at].into(), most)? as usize);
+        Ok(Cut {
+            counts: (0..classes).map(|class| count("tasks", class)).collect::<Result<_>>()?,
+            c_nnz: count("entries of C", classes)?,
+            missing: count("entries without a place", classes + 2)?,
+            record,
+        })
+    }
+
+    /// Lists the tasks that were counted.
+    pub fn list(
+        &self,
+        work: &Work,
+        (b, profile, windows): (&PatternArrays, &Profile, usize),
+        (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
+        cut: Cut,
+    ) -> Result<Tasks> {
+        let (mut task, mut cursor) = (work.buffer(cut.counts.iter().sum())?, work.buffer(cut.counts.len())?);
+        work.fill_zero(&mut cursor)?;
+        let args = ListTasks {
+            b_col_ptr: &b.col_ptr,
+            class: &profile.class,
+            chunk_ptr,
+            place: &found.place,
+            rows: &found.rows,
+            record: &cut.record,
+            cursor: &mut cursor,
+            task: &mut task,
+            first_col: 0,
+            cols: b.ncols as u32,
+            windows: windows as u32,
+            first_class: Self::FIRST_CLASS,
+            end_class: Self::END_CLASS,
+        };
+        self.list.launch(work, Grid::items(b.ncols * windows, self.group_size), args)?;
+        Ok(Tasks { task, counts: cut.counts })
+    }
+}
