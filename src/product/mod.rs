@@ -29,6 +29,7 @@ mod run;
 mod runs;
 #[cfg(test)]
 mod serial;
+mod sort;
 mod tuning;
 
 pub(crate) use crate::element::Scaling;

@@ -1,0 +1,34 @@
+// count_sorted: counts the runs of columns, which are the entries of C.
+// Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
+//
+//   Teams in a stride over the columns of a task, COLUMNS at once.
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
+//                                 they are the first `columns` and this is not read
+//   out  lengths[cols]            runs of the task's columns
+KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                    global const uint* b_row_idx, global const uint* list, global uint* lengths, uint first, uint columns,
+                    uint listed, uint first_col)
+{
+    SORT_MEMORY;
+    for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
+        const uint number = (uint)base + get_local_id(0) / LANES;
+        const bool serves = number < columns;
+        const uint of_band = serves && listed ? list[first + number] : number, column = first_col + of_band;
+        const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
+        const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, TEAM);
+        uint entry_of[HELD], key[HELD];
+        find_entries(entry_of, starts);
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i) {
+            const uint place = COLUMN_LANE + i * LANES;
+            key[i] = place < products ? a_row_idx[words[entry_of[i]] + place] * PRODUCTS + place : NO_KEY;
+        }
+        sort_keys(key, TEAM);
+        const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
+        if (serves && COLUMN_LANE == LANES - 1)
+            lengths[of_band] = before + heads;
+        TEAM_BARRIER; // the reads above, before the next column
+    }
+}

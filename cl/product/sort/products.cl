@@ -1,0 +1,171 @@
+// products: the products of a column of C, sorted by row in registers. It comes before the kernels
+// that sort, and behind cl/team.cl.
+// Host: src/product/sort/mod.rs
+//
+// LANES work-items of a team serve a column of at most PRODUCTS products, so a team serves COLUMNS
+// columns at once. A product's *place* is its number in the order in which it is made: by entries
+// of B, ascending in k. Each lane makes the products of 8 places, LANES apart, so that neighbours
+// read neighbours. Each is sorted as one word, its key: row * PRODUCTS + place. Keys differ, so the
+// products of a row stay in ascending k.
+//
+// A kernel declares SORT_MEMORY first:
+//   starts[]     a bit for each place: whether the products of an entry of B begin there
+//   words[]      for each entry of B that has products: its first entry of A, less its first place
+//   kept[]       what kernels that make products keep of each of these entries
+// Arrays of a column have SLICE words. The words behind every 8 pad them: PADDED places that are 8
+// apart lie in different banks of local memory, for the columns of a team together.
+#if !defined(PRODUCTS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
+#error "PRODUCTS, ONLY_LOWER, ONLY_UPPER: see src/product/sort/mod.rs"
+#endif
+#define HELD 8
+#define LANES (PRODUCTS / HELD)
+#define COLUMNS (TEAM_SIZE / LANES)
+#define GROUP_COLUMNS (GROUP_SIZE / LANES)
+#define COLUMN_LANE (get_local_id(0) % LANES)
+#define PADDED(i) ((i) + (i) / HELD)
+#define SLICE (PRODUCTS + LANES)
+#define START_WORDS (PRODUCTS / 32)
+#define NO_KEY 0xffffffffu
+#define ROW_OF(key) ((key) / PRODUCTS)
+#define PLACE_OF(key) ((key) % PRODUCTS)
+
+// What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
+#if defined(ELEMENT)
+#define KEPT ARITHMETIC
+#define KEEP(entry) LOAD(b_values, entry)
+#define KEPT_OF , global const ELEMENT *b_values, local KEPT *kept
+#elif defined(OPERAND)
+#define KEPT uint
+#define KEEP(entry) (entry)
+#define KEPT_OF , local KEPT *kept
+#else
+#define KEPT_OF
+#endif
+
+#define SORT_MEMORY                                                                                                   \
+    local uint all_starts[GROUP_COLUMNS * START_WORDS], all_words[GROUP_COLUMNS * SLICE];                             \
+    local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
+    local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
+    TEAM_MEMORY
+
+// v of the column's last lane.
+uint column_last(uint value, TEAM_OF)
+{
+    return team_from(value, LANE | (LANES - 1), team);
+}
+
+// Notes the entries begin..end of B, which are a column, and returns the number of their products.
+uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint column,
+                  uint begin, uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
+{
+    for (uint word = COLUMN_LANE; word < START_WORDS; word += LANES)
+        starts[word] = 0;
+    TEAM_BARRIER;
+    uint products = 0, entries = 0;
+    // As many rounds as the team's longest column needs: its items meet at barriers.
+    const uint rounds = team_max((end - begin + LANES - 1) / LANES, team);
+    for (uint round = 0; round < rounds; ++round) {
+        const uint entry = begin + round * LANES + COLUMN_LANE;
+        uint first = 0, length = 0;
+        if (entry < end) {
+            const uint k = b_row_idx[entry];
+            first = a_col_ptr[k];
+            uint last = a_col_ptr[k + 1];
+#if ONLY_LOWER
+            first = lower_bound(a_row_idx, first, last, column);
+#elif ONLY_UPPER
+            last = lower_bound(a_row_idx, first, last, column + 1);
+#endif
+            length = last - first;
+        }
+        // Both sums at once: at most 256 products, of as many entries.
+        const uint own = length | (length > 0) << 16;
+        const uint before = team_part_sum_before(own, LANES, team), all = column_last(before + own, team);
+        if (length > 0) {
+            const uint place = products + (before & 0xffff), at = entries + (before >> 16);
+            words[at] = first - place;
+#if defined(ELEMENT) || defined(OPERAND)
+            kept[at] = KEEP(entry);
+#endif
+            atomic_or(&starts[place / 32], 1u << place % 32);
+        }
+        products += all & 0xffff;
+        entries += all >> 16;
+    }
+    TEAM_BARRIER; // the writes above, before places look for their entries
+    return products;
+}
+
+// The entry of each of the lane's places, as note_entries counts them.
+void find_entries(uint* entry_of, local const uint* starts)
+{
+    uint before = 0;
+#pragma unroll
+    for (uint i = 0; i < HELD; ++i) {
+        const uint word = i * LANES / 32, place = COLUMN_LANE + i * LANES;
+        if (i > 0 && i * LANES % 32 == 0)
+            before += popcount(starts[word - 1]);
+        entry_of[i] = before + popcount(starts[word] & (NO_KEY >> (31 - place % 32))) - 1;
+    }
+}
+
+// Sorts the keys of a column; then each lane has 8 neighbours. A bitonic sort in which every
+// comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
+// both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
+// stay in registers.
+void sort_keys(uint* key, TEAM_OF)
+{
+#pragma unroll
+    for (uint level = 1; (1u << level) <= PRODUCTS; ++level) {
+        const uint size = 1u << level;
+        if (size <= HELD) {
+#pragma unroll
+            for (uint i = 0; i < HELD; ++i)
+                if ((i ^ (size - 1)) > i) {
+                    const uint low = min(key[i], key[i ^ (size - 1)]);
+                    key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
+                    key[i] = low;
+                }
+        } else {
+            uint other[HELD];
+#pragma unroll
+            for (uint i = 0; i < HELD; ++i)
+                other[i] = team_across(key[HELD - 1 - i], size / HELD - 1, team);
+            const bool is_low = (LANE & (size / HELD / 2)) == 0;
+#pragma unroll
+            for (uint i = 0; i < HELD; ++i)
+                key[i] = is_low ? min(key[i], other[i]) : max(key[i], other[i]);
+        }
+#pragma unroll
+        for (uint step = 2; step <= level; ++step) {
+            const uint distance = size >> step;
+            if (distance >= HELD) {
+                const bool is_low = (LANE & (distance / HELD)) == 0;
+#pragma unroll
+                for (uint i = 0; i < HELD; ++i) {
+                    const uint other = team_across(key[i], distance / HELD, team);
+                    key[i] = is_low ? min(key[i], other) : max(key[i], other);
+                }
+            } else {
+#pragma unroll
+                for (uint i = 0; i < HELD; ++i)
+                    if ((i & distance) == 0) {
+                        const uint low = min(key[i], key[i + distance]);
+                        key[i + distance] = max(key[i], key[i + distance]);
+                        key[i] = low;
+                    }
+            }
+        }
+    }
+}
+
+// Which of the lane's sorted keys begin a run, as bits.
+uint find_heads(const uint* key, TEAM_OF)
+{
+    const uint before = team_before(key[HELD - 1], 1, team);
+    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || ROW_OF(before) != ROW_OF(key[0]));
+#pragma unroll
+    for (uint i = 1; i < HELD; ++i)
+        heads |= (uint)(key[i] != NO_KEY && ROW_OF(key[i - 1]) != ROW_OF(key[i])) << i;
+    return heads;
+}

@@ -1,0 +1,98 @@
+// sum_sorted: computes columns of C: the sum of each run, by ascending place and so ascending k.
+// Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
+//
+//   Teams in a stride over the columns of a task, COLUMNS at once.
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
+//   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
+//   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
+//                                 they are the first `columns` and this is not read
+//   in   c_col_ptr[cols + 1]      entries of C before each column
+//   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C
+KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
+                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
+                  global const uint* list, global const uint* c_col_ptr, global uint* c_row_idx, global ELEMENT* c_values,
+                  uint first, uint columns, uint listed, uint first_col)
+{
+    // kept: values of entries of B, then the products by place, then the sums by run.
+    // words: entries of A, then sorted keys, then the rows of runs.
+    SORT_MEMORY;
+    local ARITHMETIC all_kept[GROUP_COLUMNS * SLICE];
+    local ARITHMETIC* kept = all_kept + get_local_id(0) / LANES * SLICE;
+    for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
+        const uint number = (uint)base + get_local_id(0) / LANES;
+        const bool serves = number < columns;
+        const uint of_band = serves && listed ? list[first + number] : number, column = first_col + of_band;
+        const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
+        const uint products =
+            note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, b_values, kept, TEAM);
+
+        uint entry_of[HELD], key[HELD];
+        ARITHMETIC value[HELD];
+        find_entries(entry_of, starts);
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i) {
+            const uint place = COLUMN_LANE + i * LANES;
+            key[i] = NO_KEY;
+            value[i] = EMPTY;
+            if (place < products) {
+                const uint a_entry = words[entry_of[i]] + place;
+                key[i] = a_row_idx[a_entry] * PRODUCTS + place;
+                value[i] = MULTIPLY(LOAD(a_values, a_entry), kept[entry_of[i]]);
+            }
+        }
+        TEAM_BARRIER; // the reads above
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i)
+            kept[COLUMN_LANE + i * LANES] = value[i];
+        sort_keys(key, TEAM);
+        const uint heads = find_heads(key, TEAM), own = popcount(heads);
+        uint run = team_part_sum_before(own, LANES, TEAM);
+        const uint runs = column_last(run + own, TEAM);
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i)
+            words[PADDED(COLUMN_LANE * HELD + i)] = key[i];
+        TEAM_BARRIER; // the writes above, before lanes read what others wrote
+
+        // A lane adds the runs that begin among its keys. value[i]: the sum of key i's run so far.
+        ARITHMETIC sum = EMPTY;
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i) {
+            if (key[i] != NO_KEY) {
+                const ARITHMETIC product = kept[PLACE_OF(key[i])];
+                sum = heads >> i & 1 ? product : ADD(sum, product);
+            }
+            value[i] = sum;
+        }
+        // The last run goes on in the lanes behind.
+        if (heads != 0 && key[HELD - 1] != NO_KEY) {
+            IN_ORDER
+            for (uint i = (COLUMN_LANE + 1) * HELD; i < PRODUCTS; ++i) {
+                const uint next = words[PADDED(i)];
+                if (next == NO_KEY || ROW_OF(next) != ROW_OF(key[HELD - 1]))
+                    break;
+                sum = ADD(sum, kept[PLACE_OF(next)]);
+            }
+            value[HELD - 1] = sum;
+        }
+        TEAM_BARRIER; // the reads above
+        bool in_run = false;
+#pragma unroll
+        for (uint i = 0; i < HELD; ++i) {
+            in_run |= heads >> i & 1;
+            const bool ends = i == HELD - 1 || (heads >> (i + 1) & 1) || key[i + 1 < HELD ? i + 1 : i] == NO_KEY;
+            if (in_run && ends && key[i] != NO_KEY) {
+                words[PADDED(run)] = ROW_OF(key[i]);
+                kept[PADDED(run)] = value[i];
+                ++run;
+            }
+        }
+        TEAM_BARRIER; // the writes above
+        const uint at = runs > 0 ? c_col_ptr[of_band] : 0;
+        for (uint i = COLUMN_LANE; i < runs; i += LANES) {
+            c_row_idx[at + i] = words[PADDED(i)];
+            STORE(kept[PADDED(i)], c_values, at + i);
+        }
+        TEAM_BARRIER; // the reads above, before the next column
+    }
+}

@@ -1,0 +1,78 @@
+//! Columns of C with at most 256 products, each sorted by row in the registers of up to 32
+//! work-items; the products of a run are then added in ascending k. Kernels: `cl/product/sort/`.
+//!
+//! There is a kernel for each class of columns. A column takes an eighth of the class's products as
+//! work-items, so one team serves 8, 4, 2 columns, or 1.
+mod columns;
+mod count;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    adaptive::ColumnTask,
+    problem::{Factors, Part},
+};
+use crate::{
+    Element, Result, Word,
+    device::{Buffer, Device, Teams, Work},
+};
+use columns::ColumnGroups;
+use count::Counts;
+use sums::Sums;
+
+/// Most products of a column of each class.
+pub(in crate::product) const CLASSES: [u32; 4] = [32, 64, 128, 256];
+
+/// Most products of a column that can be sorted: 0, or one of [`CLASSES`]. `row_bits` is the number
+/// of bits for the number of rows: a key of 32 bits has a row and the place of a product.
+pub(in crate::product) fn most_products(row_bits: u32) -> u32 {
+    let fits = |most: &&u32| row_bits + most.ilog2() <= u32::BITS;
+    CLASSES.iter().rev().find(fits).copied().unwrap_or(0)
+}
+
+/// The method, compiled for products of scalars.
+pub(in crate::product) struct Sort<T: Element> {
+    counts: Counts,
+    sums: Sums<T>,
+}
+
+impl<T: Element> Sort<T> {
+    /// `groups` is the most work-groups of a launch.
+    pub fn new(device: &Device, teams: Teams, groups: usize) -> Result<Self> {
+        let columns = ColumnGroups { teams, groups };
+        Ok(Self { counts: Counts::new(device, columns, Part::Full)?, sums: Sums::new(device, columns)? })
+    }
+
+    /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
+    /// band. The columns have at most `CLASSES[class]` products, which [`most_products`] allows.
+    pub fn count<O: Word>(
+        &self,
+        work: &Work,
+        factors: Factors<'_, O>,
+        task: &ColumnTask<'_>,
+        class: usize,
+        lengths: &mut Buffer<u32>,
+    ) -> Result<()> {
+        self.counts.run(work, factors, task, class, lengths)
+    }
+
+    /// Computes the task's columns of C. `c` has the entries of C before each column of the band.
+    pub fn sums(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        task: &ColumnTask<'_>,
+        class: usize,
+        c: SortedColumns<'_, T>,
+    ) -> Result<()> {
+        self.sums.run(work, factors, task, class, c)
+    }
+}
+
+/// C, of which a task computes some columns.
+pub(in crate::product) struct SortedColumns<'a, T> {
+    pub col_ptr: &'a Buffer<u32>,
+    pub row_idx: &'a mut Buffer<u32>,
+    pub values: &'a mut Buffer<T>,
+}

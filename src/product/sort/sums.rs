@@ -1,0 +1,66 @@
+//! Columns of C. Kernel: `cl/product/sort/sum_sorted.cl`.
+use super::{CLASSES, SortedColumns, columns::ColumnGroups};
+use crate::{
+    Element, Result,
+    device::{Device, In, InOut, Kernel, Work, kernel},
+    product::{
+        adaptive::ColumnTask,
+        problem::{Factors, Part},
+    },
+    resident::InPattern,
+};
+
+kernel! {
+    struct SumSorted<T: Element> = "sum_sorted" in "team.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        list: In<u32>,
+        c_col_ptr: In<u32>,
+        c_row_idx: InOut<u32>,
+        c_values: InOut<T>,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+    }
+}
+
+/// The kernels, one for each class.
+pub(super) struct Sums<T: Element> {
+    kernels: Vec<Kernel<SumSorted<'static, T>>>,
+    columns: ColumnGroups,
+}
+
+impl<T: Element> Sums<T> {
+    pub fn new(device: &Device, columns: ColumnGroups) -> Result<Self> {
+        let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most, Part::Full).element::<T>());
+        Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
+    }
+
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        task: &ColumnTask<'_>,
+        class: usize,
+        c: SortedColumns<'_, T>,
+    ) -> Result<()> {
+        let args = SumSorted {
+            a: factors.a,
+            a_values: factors.a_operand,
+            b: factors.b,
+            b_values: factors.b_operand,
+            list: task.list,
+            c_col_ptr: c.col_ptr,
+            c_row_idx: c.row_idx,
+            c_values: c.values,
+            first: task.first,
+            columns: task.columns,
+            listed: task.listed.into(),
+            first_col: task.first_col,
+        };
+        self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
+    }
+}

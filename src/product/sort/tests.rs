@@ -1,0 +1,202 @@
+//! Tests against a model that adds the products of each row in ascending k, on columns at the
+//! borders of classes, lanes and rounds of entries.
+use super::*;
+use crate::{Csc, device::test_device, matrix::Matrix, resident::DeviceCbc};
+use half::f16;
+use std::collections::BTreeMap;
+
+/// A·B for tests.
+struct Case {
+    a: Csc<f64>,
+    b: Csc<f64>,
+}
+
+/// Column pointer, rows and values of C.
+type Expected<T> = (Vec<u32>, Vec<u32>, Vec<T>);
+
+impl Case {
+    /// A column of B for each list of columns of A, each a list of rows.
+    fn new(rows: usize, columns: &[Vec<Vec<usize>>]) -> Result<Self> {
+        let (mut a, mut b, mut k) = (Vec::new(), Vec::new(), 0);
+        // Sums of these depend on their order.
+        let value = |i: usize| [0.3, -30000.1, 3.7, 30000.1, -0.1, 1e-3, -0.0, 1.0 / 3.0, 777.7][i % 9];
+        for (j, entries) in columns.iter().enumerate() {
+            for entry in entries {
+                a.extend(entry.iter().enumerate().map(|(i, &row)| (row, k, value(row + 3 * i + k))));
+                b.push((k, j, value(3 * k + j)));
+                k += 1;
+            }
+        }
+        Ok(Self { a: Csc::from_triplets(rows, k, a)?, b: Csc::from_triplets(k, columns.len(), b)? })
+    }
+
+    fn products(&self, column: usize) -> u32 {
+        let (a, b) = (self.a.pattern(), self.b.pattern());
+        b.entries(column).map(|entry| a.entries(b.row_idx()[entry] as usize).len() as u32).sum()
+    }
+
+    /// The columns `first..`.
+    fn model<T: Element>(&self, first: usize) -> Expected<T> {
+        let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
+        let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+        for column in first..b.ncols() {
+            let mut sums: BTreeMap<u32, T::Arithmetic> = BTreeMap::new();
+            for b_entry in b.pattern().entries(column) {
+                for a_entry in a.pattern().entries(b.pattern().row_idx()[b_entry] as usize) {
+                    let product = a.values()[a_entry].widen() * b.values()[b_entry].widen();
+                    let sum = sums.entry(a.pattern().row_idx()[a_entry]);
+                    sum.and_modify(|sum| *sum = *sum + product).or_insert(product);
+                }
+            }
+            row_idx.extend(sums.keys());
+            values.extend(sums.values().map(|&sum| T::narrow(sum)));
+            col_ptr.push(row_idx.len() as u32);
+        }
+        (col_ptr, row_idx, values)
+    }
+
+    /// C from column `first_col` on, by tasks of each class if `listed`, else by one. A
+    /// launch has at most 3 groups.
+    fn sorted<T: Element>(&self, first_col: usize, listed: bool) -> Result<Expected<T>> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let teams = Teams::of(device.info()).expect("groups of 32 items");
+        let sort = Sort::<T>::new(&device, teams, 3)?;
+        let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
+        let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+        let factors = Factors::of_values(&a, &b);
+        let columns = self.b.ncols() - first_col;
+        let class = |column: usize| CLASSES.partition_point(|&most| most < self.products(first_col + column));
+        // Each list is in descending order, and behind a word that is no column.
+        let mut lists = vec![Vec::new(); CLASSES.len()];
+        match listed {
+            true => (0..columns).rev().for_each(|column| lists[class(column)].push(column as u32)),
+            false => lists[(0..columns).map(class).max().unwrap_or(0)].resize(columns, u32::MAX),
+        }
+        let words: Vec<u32> = std::iter::once(u32::MAX).chain(lists.iter().flatten().copied()).collect();
+        let list = work.upload(&words)?;
+        let mut begin = 1;
+        let tasks = lists.iter().map(|of_class| {
+            begin += of_class.len() as u32;
+            let (first, columns) = (begin - of_class.len() as u32, of_class.len() as u32);
+            ColumnTask { list: &list, first, columns, listed, first_col: first_col as u32 }
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let mut lengths = work.upload(&vec![u32::MAX; columns])?;
+        for (class, task) in tasks.iter().enumerate() {
+            sort.count(&work, factors, task, class, &mut lengths)?;
+        }
+        let mut col_ptr = vec![0];
+        lengths.download(&work)?.iter().for_each(|length| col_ptr.push(col_ptr[col_ptr.len() - 1] + length));
+        let nnz = col_ptr[columns] as usize;
+        let c_col_ptr = work.upload(&col_ptr)?;
+        let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?);
+        for (class, task) in tasks.iter().enumerate() {
+            let c = SortedColumns { col_ptr: &c_col_ptr, row_idx: &mut row_idx, values: &mut values };
+            sort.sums(&work, factors, task, class, c)?;
+        }
+        Ok((col_ptr, row_idx.download(&work)?, values.download(&work)?))
+    }
+
+    fn check<T: Element>(&self, first: usize, listed: bool) -> Result<()> {
+        let (want, got) = (self.model::<T>(first), self.sorted::<T>(first, listed)?);
+        assert_eq!(got.0, want.0);
+        assert_eq!(got.1, want.1);
+        assert_eq!(bytemuck::cast_slice::<T, u8>(&got.2), bytemuck::cast_slice::<T, u8>(&want.2));
+        Ok(())
+    }
+}
+
+/// A column with `products` products in runs of `length`, by entries of `per_entry` rows. Every
+/// third entry meets an empty column of A.
+fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
+    let runs = products.div_ceil(length);
+    // Entry by entry: the rows of an entry are distinct, so it has at most one product of each run.
+    let mut left: Vec<usize> = (0..runs).map(|run| length.min(products - run * length)).collect();
+    let (mut entries, mut next) = (Vec::new(), 0);
+    while left.iter().any(|&left| left > 0) {
+        if entries.len() % 3 == 2 {
+            entries.push(Vec::new());
+        }
+        let mut rows = Vec::new();
+        for step in 0..runs {
+            let run = (next + step) % runs;
+            if rows.len() < per_entry && left[run] > 0 {
+                left[run] -= 1;
+                rows.push(run);
+            }
+        }
+        next += per_entry;
+        rows.sort_unstable();
+        entries.push(rows);
+    }
+    entries
+}
+
+/// Columns with all products in one run, with all rows distinct, and between.
+fn columns(products: &[usize]) -> Vec<Vec<Vec<usize>>> {
+    let shapes = |&products: &usize| {
+        [(products, 1), (1, products), (1, 5), (9, 3), (70, 4), (2, 40)]
+            .map(|(length, per_entry)| column(products, length.max(1), per_entry.max(1)))
+    };
+    products.iter().flat_map(shapes).collect()
+}
+
+#[test]
+fn small_columns_agree_with_the_model() -> Result<()> {
+    let case = Case::new(300, &[columns(&[1, 0, 33]), columns(&[9])].concat())?;
+    case.check::<f64>(0, true)
+}
+
+#[test]
+fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
+    for products in [&[0, 1, 7, 31, 32][..], &[0, 33, 63, 64], &[65, 127, 128, 0], &[129, 255, 256, 3]] {
+        let case = Case::new(300, &columns(products))?;
+        case.check::<f64>(0, false)?;
+        case.check::<f64>(1, false)?;
+    }
+    let case = Case::new(300, &columns(&[256, 0, 32, 129, 1, 64, 255, 33, 128, 31, 65, 127]))?;
+    case.check::<f64>(0, true)?;
+    case.check::<f64>(5, true)?;
+    case.check::<f32>(0, true)?;
+    case.check::<f16>(0, true)
+}
+
+#[test]
+fn random_columns_agree_with_the_model() -> Result<()> {
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let columns: Vec<_> = (0..200)
+        .map(|_| {
+            let entries = random(30);
+            (0..entries)
+                .map(|_| {
+                    let mut rows: Vec<usize> = (0..random(9)).map(|_| random(40)).collect();
+                    rows.sort_unstable();
+                    rows.dedup();
+                    rows
+                })
+                .collect()
+        })
+        .collect();
+    let case = Case::new(40, &columns)?;
+    case.check::<f64>(0, true)?;
+    case.check::<f64>(0, false)
+}
+
+/// The highest row that a key can have.
+#[test]
+fn keys_have_room_for_the_last_row() -> Result<()> {
+    for most in CLASSES {
+        let rows = (1 << (u32::BITS - most.ilog2())) - 1_usize;
+        let bits = usize::BITS - rows.leading_zeros();
+        assert_eq!(most_products(bits), most);
+        assert_eq!(most_products(bits + 1), most / 2 / 32 * 32);
+        let last = vec![vec![0, rows - 2, rows - 1]; most as usize / 3];
+        Case::new(rows, &[last])?.check::<f32>(0, false)?;
+    }
+    Ok(())
+}
