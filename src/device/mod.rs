@@ -191,22 +191,22 @@ impl Device {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Work whose commands may overlap those of other queues: on queue `number` of the device,
-    /// below 32. The queue is made when it is first asked for; queue 0 is that of all other work.
-    /// [`Work::follow`] makes work run behind that of another queue. Queue 0 must follow the others
-    /// before their results are given away.
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`].
-    #[cfg_attr(not(test), expect(dead_code, reason = "for methods that overlap their kernels"))]
-    pub(crate) fn work_on(&self, number: usize, limit: Option<u64>) -> Result<Work> {
+    /// Queue `number` of the device, below 32, made when it is first asked for. Queue 0 is that of
+    /// all work that does not ask for another.
+    fn queue(&self, number: usize) -> Result<Arc<Queue>> {
         let Inner { info, queue, further, context, .. } = &*self.inner;
         let mut further = further.lock().unwrap_or_else(PoisonError::into_inner);
         while further.len() < number {
             let raw = CommandQueue::with_times(context, info.id)?;
             further.push(Arc::new(queue.another(raw)));
         }
-        Ok(Work::on(self, number.checked_sub(1).map_or(queue, |at| &further[at]), limit))
+        Ok(number.checked_sub(1).map_or(queue, |at| &further[at]).clone())
+    }
+
+    /// Work on queue `number` of the device.
+    #[cfg(test)]
+    pub(crate) fn work_on(&self, number: usize, limit: Option<u64>) -> Result<Work> {
+        Ok(Work::on(self, self.queue(number)?, limit))
     }
 
     /// Name, kind and limits.

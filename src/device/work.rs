@@ -1,4 +1,6 @@
 //! [`Work`]: the commands and the memory of one product, upload or download.
+mod lanes;
+
 use super::{
     Device, Marker,
     buffer::Buffer,
@@ -7,6 +9,7 @@ use super::{
     queue::{Queue, SharedEvent, Waits},
 };
 use crate::{Error, Result, Word};
+use lanes::Home;
 use opencl3::{
     command_queue as clq,
     types::{cl_command_queue, cl_event},
@@ -27,6 +30,8 @@ pub(crate) struct Work {
     record: RefCell<StageRecord>,
     /// Time spent waiting for kernels.
     kernel_wait: Cell<Duration>,
+    /// The work that this one is a lane of.
+    home: Option<Home>,
 }
 
 /// Wall-clock time of a work, without the time it waits for kernels.
@@ -50,6 +55,8 @@ struct StageRecord {
     /// The stage of each kernel launched.
     launches: Vec<&'static str>,
     read_backs: u32,
+    /// The command that ends after all others.
+    last: Option<SharedEvent>,
 }
 
 /// Time and launches of one stage.
@@ -79,19 +86,20 @@ const FILL_BYTES: usize = 16 << 30;
 impl Work {
     /// A work that allocates at most `limit` bytes (the device's memory if `None`).
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
-        Self::on(device, &device.inner.queue, limit)
+        Self::on(device, device.inner.queue.clone(), limit)
     }
 
     /// As [`Work::new`], on one of the device's queues.
-    pub(super) fn on(device: &Device, queue: &Arc<Queue>, limit: Option<u64>) -> Self {
+    pub(super) fn on(device: &Device, queue: Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
         Self {
             device: device.clone(),
-            queue: queue.clone(),
+            queue,
             meter: Arc::default(),
             limit,
             record: RefCell::default(),
             kernel_wait: Cell::default(),
+            home: None,
         }
     }
 
@@ -121,7 +129,6 @@ impl Work {
     }
 
     /// Makes the commands from here on run behind those that the queue of `other` has taken so far.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for methods that overlap their kernels"))]
     pub fn follow(&self, other: &Work) {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
@@ -338,6 +345,7 @@ impl Work {
         inner.commands.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
         let stage = record.stage;
+        record.last = Some(event.clone());
         record.events.push((stage, event));
         Ok(())
     }
@@ -365,7 +373,7 @@ impl Work {
 
     /// Waits for the last command.
     pub fn wait(&self) -> Result<()> {
-        let last = self.record.borrow().events.last().map(|(_, event)| event.clone());
+        let last = self.record.borrow().last.clone();
         last.map_or(Ok(()), |event| {
             self.queue.flush()?;
             self.queue.wait(&event)
@@ -400,7 +408,7 @@ impl Work {
 
     /// The last command so far.
     pub fn marker(&self) -> Marker {
-        Marker::of(&self.device, self.record.borrow().events.last().map(|(_, event)| event.clone()))
+        Marker::of(&self.device, self.record.borrow().last.clone())
     }
 
     /// Kernels launched so far.

@@ -1,0 +1,286 @@
+//! Lanes: works of one work on further queues of the device, so that kernels too small to fill the
+//! device overlap.
+use super::{StageRecord, Work};
+use crate::{Result, device::queue::Queue};
+use opencl3::command_queue as clq;
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
+
+/// The work that a lane begins behind.
+pub(super) struct Home {
+    queue: Arc<Queue>,
+    /// Commands it had taken by then.
+    commands: usize,
+}
+
+impl Work {
+    /// `lanes` works whose commands may overlap, each behind everything this work has taken so far.
+    /// They share its memory limit and begin in its stage. One lane, or none, is one lane on the
+    /// queue of this work. Commands of two lanes are in order only by [`Work::follow`].
+    ///
+    /// [`Work::join`] brings the lanes together. They may be dropped without it, for example after
+    /// an error: the next command of this work is behind theirs.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] if the driver refuses another queue.
+    pub fn fork(&self, lanes: usize) -> Result<Vec<Work>> {
+        let (stage, commands) = (self.record.borrow().stage, self.record.borrow().events.len());
+        let lane = |number| {
+            let queue = if lanes > 1 { self.device.queue(number)? } else { self.queue.clone() };
+            let lane = Work {
+                device: self.device.clone(),
+                queue,
+                meter: self.meter.clone(),
+                limit: self.limit,
+                record: RefCell::new(StageRecord { stage, ..StageRecord::default() }),
+                kernel_wait: Cell::default(),
+                home: Some(Home { queue: self.queue.clone(), commands }),
+            };
+            lane.follow(self);
+            Ok(lane)
+        };
+        (1..=lanes.max(1)).map(lane).collect()
+    }
+
+    /// Makes the next commands run behind those of `lanes`, and counts the commands of `lanes` as
+    /// its own.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`]; [`Error::CommandFailed`] if a command has failed.
+    pub fn join(&self, lanes: Vec<Work>) -> Result<()> {
+        let has_commands = |lane: &&Work| lane.record.borrow().last.is_some();
+        let own = |lane: &Work| lane.queue.number() == self.queue.number();
+        // The lanes start now, all of them before anything waits for one.
+        lanes.iter().filter(has_commands).filter(|lane| !own(lane)).try_for_each(|lane| lane.queue.flush())?;
+        // Only the queue knows the order if both have enqueued on it in turn.
+        let commands = self.record.borrow().events.len();
+        let in_turn = |lane: &Work| lane.home.as_ref().is_none_or(|home| home.commands != commands);
+        let barrier = lanes.iter().filter(has_commands).any(|lane| !own(lane) || in_turn(lane));
+        for lane in lanes {
+            let of_lane = lane.record.take();
+            let mut record = self.record.borrow_mut();
+            record.events.extend(of_lane.events);
+            record.launches.extend(of_lane.launches);
+            record.read_backs += of_lane.read_backs;
+            record.last = of_lane.last.or(record.last.take());
+            self.kernel_wait.set(self.kernel_wait.get() + lane.kernel_wait.get());
+        }
+        if barrier {
+            let event = self.queue.enqueue("clEnqueueBarrierWithWaitList", |queue, wait| {
+                // SAFETY: `wait` holds events of the device.
+                unsafe { clq::enqueue_barrier_with_wait_list(queue, wait.len(), wait.pointer()) }
+            })?;
+            self.record.borrow_mut().last = Some(event);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Work {
+    /// What the home of a lane does next may use the memory that the lane used.
+    fn drop(&mut self) {
+        if let Some(Home { queue, .. }) = &self.home {
+            queue.follow(queue.commands().last_of(1 << self.queue.number()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Error,
+        device::{
+            Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Source,
+            handle::{CommandQueue, Context},
+            kernel, test_device,
+        },
+    };
+    use opencl3::{
+        event::{create_user_event, set_user_event_status},
+        types::cl_event,
+    };
+    use std::time::Duration;
+
+    const LEN: usize = 4096;
+    const N: u32 = LEN as u32;
+    const GROUP: usize = 16;
+
+    const STEPS: Source = Source {
+        path: "lanes.cl",
+        text: "KERNEL steps(global uint* a, uint count, uint n) {
+                   uint i = get_global_id(0);
+                   if (i < n) for (uint s = 0; s < count; ++s) a[i] = a[i] * 1664525u + 1013904223u;
+               }
+               KERNEL sum(global const uint* a, global const uint* b, global uint* c, uint n) {
+                   uint i = get_global_id(0);
+                   if (i < n) c[i] = a[i] + b[i];
+               }",
+    };
+    kernel! { struct Steps = "steps" in (STEPS) { a: InOut<u32>, count: u32, n: u32 } }
+    kernel! { struct Sum = "sum" in (STEPS) { a: In<u32>, b: In<u32>, c: Out<u32>, n: u32 } }
+
+    struct Kernels {
+        steps: Kernel<Steps<'static>>,
+        sum: Kernel<Sum<'static>>,
+    }
+
+    impl Kernels {
+        fn new(device: &Device) -> Result<Self> {
+            let options = Options::group_size(GROUP);
+            Ok(Self { steps: Kernel::new(device, &options)?, sum: Kernel::new(device, &options)? })
+        }
+
+        fn steps(&self, work: &Work, a: &mut Buffer<u32>, count: u32) -> Result<()> {
+            self.steps.launch(work, Grid::items(LEN, GROUP), Steps { a, count, n: N })
+        }
+
+        fn sum(&self, work: &Work, a: &Buffer<u32>, b: &Buffer<u32>, c: &mut Buffer<u32>) -> Result<()> {
+            self.sum.launch(work, Grid::items(LEN, GROUP), Sum { a, b, c, n: N })
+        }
+    }
+
+    /// The values of `start` after `count` steps.
+    fn stepped(start: u32, count: u32) -> u32 {
+        (0..count).fold(start, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+    }
+
+    /// Both buffers are written on the first queue, stepped on a lane each, and summed on the first.
+    fn overlapped(device: &Device, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
+        let work = Work::new(device, None);
+        work.stage("before");
+        let (mut one, mut two) = (work.upload(&[start; LEN])?, work.upload(&[start + 1; LEN])?);
+        kernels.steps(&work, &mut one, 100)?;
+        kernels.steps(&work, &mut two, 100)?;
+        work.stage("apart");
+        let forked = work.fork(lanes)?;
+        assert_eq!(forked.len(), lanes.max(1));
+        for _ in 0..3 {
+            kernels.steps(&forked[0], &mut one, 70)?;
+            kernels.steps(forked.last().unwrap(), &mut two, 50)?;
+        }
+        work.join(forked)?;
+        work.stage("after");
+        let mut both = work.buffer(LEN)?;
+        kernels.sum(&work, &one, &two, &mut both)?;
+        // What goes back to the pool here was used by lanes.
+        drop((one, two));
+        let expected = stepped(start, 310).wrapping_add(stepped(start + 1, 250));
+        assert_eq!(both.download(&work)?, vec![expected; LEN], "{lanes} lanes from {start}");
+        assert_eq!((work.launches(), work.read_backs()), (9, 1));
+        let times = work.all_stage_times()?;
+        let counts: Vec<_> = times.iter().map(|time| (time.name, time.commands, time.launches)).collect();
+        assert_eq!(counts, [("before", 4, 2), ("apart", 6, 6), ("after", 2, 1)]);
+        assert!(times.iter().all(|time| time.ms.is_some_and(|ms| ms > 0.0)), "{times:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn lanes_begin_behind_their_work_and_it_goes_on_behind_them() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let kernels = Kernels::new(&device)?;
+        let before = device.counters();
+        for round in 0..60 {
+            overlapped(&device, &kernels, round as usize % 4, round)?;
+        }
+        let after = device.counters();
+        assert_eq!((after.launches - before.launches, after.commands - before.commands), (60 * 9, 60 * 12));
+        let (device, kernels) = (&device, &kernels);
+        std::thread::scope(|scope| {
+            let rounds =
+                |thread: u32| (0..20).try_for_each(|round| overlapped(device, kernels, 2, 1000 * thread + round));
+            let threads: Vec<_> = (1..=4u32).map(|thread| scope.spawn(move || rounds(thread))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+        })
+    }
+
+    #[test]
+    fn lanes_of_an_adopted_queue_that_keeps_no_order_are_in_order() -> Result<()> {
+        let info = test_device().info().clone();
+        let context = Context::of(info.id)?;
+        let raw = CommandQueue::with_times(&context, info.id)?;
+        let device = Device::from_parts(info, context, Queue::ordered_by_events(raw));
+        let kernels = Kernels::new(&device)?;
+        (0..20).try_for_each(|round| overlapped(&device, &kernels, round as usize % 4, round))
+    }
+
+    #[test]
+    fn lanes_that_are_dropped_are_waited_for_by_what_comes_next() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let kernels = Kernels::new(&device)?;
+        for round in 0..40 {
+            let work = Work::new(&device, None);
+            let (mut one, mut two) = (work.upload(&[round; LEN])?, work.upload(&[round; LEN])?);
+            let lanes = work.fork(2)?;
+            let mut of_lane = lanes[0].buffer(LEN)?;
+            kernels.steps(&lanes[0], &mut one, 200)?;
+            kernels.sum(&lanes[0], &one, &one, &mut of_lane)?;
+            kernels.steps(&lanes[1], &mut two, 200)?;
+            drop((lanes, of_lane));
+            // Another work of the device, on memory that the lanes have used.
+            let other = Work::new(&device, None);
+            let reused = other.upload(&[7u32; LEN])?;
+            assert_eq!(one.download(&other)?, vec![stepped(round, 200); LEN]);
+            assert_eq!(two.download(&other)?, vec![stepped(round, 200); LEN]);
+            assert_eq!(reused.download(&other)?, [7; LEN]);
+        }
+        Ok(())
+    }
+
+    /// Takes a command on the queue of `work` that does nothing until its end is set.
+    fn faked(work: &Work) -> Result<cl_event> {
+        let made = Cell::new(std::ptr::null_mut());
+        work.enqueue("clEnqueueNDRangeKernel", 0, |_, _| {
+            create_user_event(work.device().inner.context.get()).inspect(|&event| made.set(event))
+        })?;
+        Ok(made.get())
+    }
+
+    #[test]
+    fn the_wait_of_a_work_is_for_the_lanes_it_has_joined() -> Result<()> {
+        let device = Device::open(test_device().info())?;
+        let work = Work::new(&device, None);
+        let lanes = work.fork(2)?;
+        let (first, second) = (faked(&lanes[0])?, faked(&lanes[1])?);
+        work.join(lanes)?;
+        let marker = work.marker();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| marker.wait());
+            set_user_event_status(first, 0).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!waits.is_finished(), "the second lane is not done");
+            set_user_event_status(second, 0).unwrap();
+            waits.join().unwrap()
+        })?;
+        work.wait()?;
+        // Lanes without commands, and one on the same queue, need no barrier.
+        let idle = Work::new(&device, None);
+        idle.join(idle.fork(3)?)?;
+        assert!(idle.record.borrow().last.is_none());
+        let single = idle.fork(1)?;
+        let last = faked(&single[0])?;
+        idle.join(single)?;
+        assert_eq!(idle.record.borrow().last.as_ref().map(|event| event.get()), Some(last));
+        set_user_event_status(last, 0).unwrap();
+        idle.wait()
+    }
+
+    #[test]
+    fn lanes_share_the_limit_of_their_work() -> Result<()> {
+        const MIB: u64 = 1 << 20;
+        let device = Device::open(test_device().info())?;
+        let work = Work::new(&device, Some(2 * MIB));
+        let lanes = work.fork(2)?;
+        let held = lanes[0].buffer::<u32>(MIB as usize / 4)?;
+        let more = lanes[1].buffer::<u32>(MIB as usize / 4)?;
+        assert_eq!(work.used_bytes(), 2 * MIB);
+        assert!(matches!(work.buffer::<u32>(1), Err(Error::Memory { available: 0, .. })));
+        assert!(matches!(lanes[0].buffer::<u32>(1), Err(Error::Memory { available: 0, .. })));
+        drop((held, more));
+        work.join(lanes)?;
+        assert_eq!((work.used_bytes(), work.most_used_bytes()), (0, 2 * MIB));
+        Ok(())
+    }
+}
