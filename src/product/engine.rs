@@ -1,6 +1,6 @@
 //! A product, compiled: bands of columns are analysed, shared out among methods, and summed.
 use super::{
-    adaptive::Adaptive,
+    adaptive::{Adaptive, AdaptiveTuning},
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
     choose::{Rule, choose},
@@ -180,7 +180,8 @@ impl<T: Element> OneShot<T> {
         });
         Ok(match tuning.payload {
             PayloadKind::Values if let Some(teams) = teams => {
-                Self::Adaptive(Adaptive::new(device, teams, spec, tuning, method)?)
+                let adaptive = AdaptiveTuning::new(device.info(), method, spec.row_bits);
+                Self::Adaptive(Adaptive::new(device, teams, spec, tuning, &adaptive)?)
             }
             PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
             PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),

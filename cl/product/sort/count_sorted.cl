@@ -6,10 +6,10 @@
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
-//   out  lengths[cols]            runs of the task's columns
+//   out  lengths[cols * windows]  runs of the task's columns, as those of the first window
 KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global uint* lengths, uint first, uint columns,
-                    uint listed, uint first_col)
+                    uint listed, uint first_col, uint windows)
 {
     SORT_MEMORY;
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
@@ -28,7 +28,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         sort_keys(key, TEAM);
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
-            lengths[of_band] = before + heads;
+            lengths[of_band * windows] = before + heads;
         TEAM_BARRIER; // the reads above, before the next column
     }
 }

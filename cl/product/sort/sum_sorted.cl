@@ -7,12 +7,12 @@
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
-//   in   c_col_ptr[cols + 1]      entries of C before each column
+//   in   c_col_ptr[cols * windows + 1]    entries of C before each window of each column
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C
 KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                   global const uint* list, global const uint* c_col_ptr, global uint* c_row_idx, global ELEMENT* c_values,
-                  uint first, uint columns, uint listed, uint first_col)
+                  uint first, uint columns, uint listed, uint first_col, uint windows)
 {
     // kept: values of entries of B, then the products by place, then the sums by run.
     // words: entries of A, then sorted keys, then the rows of runs.
@@ -88,7 +88,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             }
         }
         TEAM_BARRIER; // the writes above
-        const uint at = runs > 0 ? c_col_ptr[of_band] : 0;
+        const uint at = runs > 0 ? c_col_ptr[of_band * windows] : 0;
         for (uint i = COLUMN_LANE; i < runs; i += LANES) {
             c_row_idx[at + i] = words[PADDED(i)];
             STORE(kept[PADDED(i)], c_values, at + i);

@@ -17,7 +17,8 @@ use super::{
     engine::Engine,
     limits::Limits,
     method::Method,
-    problem::{Counts, Operands, Spec, Values},
+    problem::{self, Counts, Operands, Spec, Values},
+    sort::{Sort, SortedColumns},
     tuning::Tuning,
 };
 use crate::{
@@ -41,29 +42,32 @@ kernel! {
 /// The kernels of an adaptive product.
 pub(super) struct Adaptive<T: Element> {
     profiler: Profiler,
+    sort: Sort<T>,
     counts: DenseCounts,
     cut: CutTasks,
     sums: DenseSums<T>,
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
     group_size: usize,
+    room_percent: u64,
     rest: Rest<T>,
     /// ESC, for columns that no other method takes, and for products of several bands.
     esc: Engine<T, Values>,
 }
 
 impl<T: Element> Adaptive<T> {
-    pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, wanted: Method) -> Result<Self> {
-        let adaptive = AdaptiveTuning::new::<T>(device.info(), wanted, spec.row_bits);
+    pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
         let group_size = tuning.group_size;
         Ok(Self {
-            profiler: Profiler::new(device, teams, &adaptive)?,
-            counts: DenseCounts::new(device, teams, &adaptive)?,
-            cut: CutTasks::new::<T>(device, &adaptive)?,
-            sums: DenseSums::new(device, teams, &adaptive)?,
+            profiler: Profiler::new(device, teams, adaptive)?,
+            sort: Sort::new(device, teams, adaptive.groups * device.info().compute_units as usize)?,
+            counts: DenseCounts::new(device, teams, adaptive)?,
+            cut: CutTasks::new::<T>(device, adaptive)?,
+            sums: DenseSums::new(device, teams, adaptive)?,
             scan: Scan::new(device, tuning.scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
             group_size,
+            room_percent: adaptive.room_percent,
             rest: Rest::new(device, group_size, tuning.scan)?,
             esc: Engine::new(device, spec, tuning, Method::Auto)?,
         })
@@ -97,34 +101,46 @@ impl<T: Element> Adaptive<T> {
             return Ok(counts);
         }
         let rest = self.esc_columns(work, operands, &profile, &mut counts)?;
-        let columns = profile.sum(&Class::DENSE, |sums| sums.columns.into());
-        counts.add(Method::Dense, columns, profile.sum(&Class::DENSE, |sums| sums.products));
+        for (method, classes) in [(Method::Sort, Class::SORTED), (Method::Dense, Class::DENSE)] {
+            let columns = profile.sum(&classes, |sums| sums.columns.into());
+            if columns > 0 {
+                counts.add(method, columns, profile.sum(&classes, |sums| sums.products));
+            }
+        }
 
         work.stage("count");
         for part in &rest {
             self.rest.lengths(work, &profile.list, part, windows, &mut chunk_ptr)?;
         }
-        let mut found = FoundRows::new(work, places, profile.dense_entries() as usize)?;
-        let patterns = patterns_of(operands, &profile.first_row, &profile.last_row, windows);
+        let factors = problem::Factors::of_values(a, b);
+        let mut found = FoundRows::new(work, places, profile.room(self.room_percent))?;
+        let patterns = patterns_of(operands, &profile.first_row, &profile.last_row);
         self.find_rows(work, &profile, patterns, false, (&mut chunk_ptr, &mut found))?;
+        for (at, class) in Class::SORTED.into_iter().enumerate().rev() {
+            self.sort.count(work, factors, &profile.task(class), at, &mut chunk_ptr)?;
+        }
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
-        let mut cut = self.cut.count(work, (&b.pattern, &profile, windows), (&chunk_ptr, &found))?; // round trip 2
+        let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
         if cut.missing > 0 {
             work.stage("count");
             found = found.extended(work, cut.missing)?;
             self.find_rows(work, &profile, patterns, true, (&mut chunk_ptr, &mut found))?;
             work.stage("offsets");
-            cut = self.cut.count(work, (&b.pattern, &profile, windows), (&chunk_ptr, &found))?;
+            cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?;
         }
         let c_nnz = cut.c_nnz;
-        let tasks = self.cut.list(work, (&b.pattern, &profile, windows), (&chunk_ptr, &found), cut)?;
+        let tasks = self.cut.list(work, (&b.pattern, &profile), (&chunk_ptr, &found), cut)?;
 
         work.stage("sums");
         let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
-        let factors = Factors { a, b, chunk_ptr: &chunk_ptr, found: &found, windows };
+        let dense = Factors { a, b, chunk_ptr: &chunk_ptr, found: &found, windows };
         for class in (0..tasks.counts.len()).rev() {
-            self.sums.run(work, &factors, &tasks, class, &mut row_idx, &mut values)?;
+            self.sums.run(work, &dense, &tasks, class, &mut row_idx, &mut values)?;
+        }
+        for (at, class) in Class::SORTED.into_iter().enumerate().rev() {
+            let c = SortedColumns { col_ptr: &chunk_ptr, row_idx: &mut row_idx, values: &mut values };
+            self.sort.sums(work, factors, &profile.task(class), at, c)?;
         }
         for part in rest {
             self.rest.put(work, &profile.list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
@@ -151,10 +167,10 @@ impl<T: Element> Adaptive<T> {
         if expected >= Self::SAMPLED_FROM && b.ncols >= Profiler::SAMPLES {
             let sample = self.profiler.samples(work, &mut profiled)?;
             let (sums, at) = (&mut profiled.record, Profiler::SAMPLED);
-            let patterns = patterns_of(operands, &profiled.first_row, &profiled.last_row, windows);
+            let patterns = patterns_of(operands, &profiled.first_row, &profiled.last_row);
             self.counts.sample(work, patterns, &sample, (lengths, places), (sums, at))?;
         }
-        self.profiler.finish(work, a, b, profiled)
+        self.profiler.finish(work, a, b, windows, profiled)
     }
 
     /// Products from which the entries of C are estimated: below, their bound takes little memory.
@@ -235,7 +251,6 @@ fn patterns_of<'a, T>(
     operands: &Operands<'a, T>,
     first_row: &'a Buffer<u32>,
     last_row: &'a Buffer<u32>,
-    windows: usize,
 ) -> Patterns<'a> {
-    Patterns { a: &operands.a.pattern, b: &operands.b.pattern, first_row, last_row, windows }
+    Patterns { a: &operands.a.pattern, b: &operands.b.pattern, first_row, last_row }
 }

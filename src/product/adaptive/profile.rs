@@ -133,6 +133,8 @@ pub(in crate::product) struct Profile {
     /// The columns by class, unless all of them are of one class.
     pub list: Buffer<u32>,
     first_col: u32,
+    /// Windows of rows of each column.
+    pub windows: usize,
     sums: [ClassSums; Class::ALL.len()],
     /// Entries of C in the samples, and the bound of them.
     samples: [u32; 2],
@@ -148,23 +150,19 @@ impl Profile {
         classes.iter().map(|&class| number(self.of(class))).sum()
     }
 
-    /// Entries of C in the columns of the dense classes, estimated from the samples; the bound if
-    /// there are none. A quarter more than in the samples.
-    pub fn dense_entries(&self) -> u64 {
-        let bound = self.sum(&Class::DENSE, |sums| sums.most_entries);
-        match self.samples {
-            [_, 0] => bound,
-            [entries, of] => {
-                (u128::from(bound) * 5 * u128::from(entries)).div_ceil(4 * u128::from(of)).min(u128::from(bound)) as u64
-            }
-        }
+    /// Room for the entries of C in the columns of the dense classes: so many percent of their
+    /// number estimated from samples, at most their bound.
+    pub fn room(&self, percent: u64) -> usize {
+        let bound = u128::from(self.sum(&Class::DENSE, |sums| sums.most_entries));
+        let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
+        (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
     }
 
     /// The columns of a class.
     pub fn task(&self, class: Class) -> ColumnTask<'_> {
         let first = self.sums[..class as usize].iter().map(|sums| sums.columns).sum();
-        let Self { list, first_col, .. } = self;
-        ColumnTask { list, first, columns: self.of(class).columns, listed: list.len() > 0, first_col: *first_col }
+        let (list, first_col, windows) = (&self.list, self.first_col, self.windows as u32);
+        ColumnTask { list, first, columns: self.of(class).columns, listed: list.len() > 0, first_col, windows }
     }
 }
 
@@ -256,8 +254,16 @@ impl Profiler {
         Ok(sample)
     }
 
-    /// Reads the sums of the classes, and lists the columns of each. One read.
-    pub fn finish(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, profiled: Profiled) -> Result<Profile> {
+    /// Reads the sums of the classes, and lists the columns of each, which have `windows` windows.
+    /// One read.
+    pub fn finish(
+        &self,
+        work: &Work,
+        a: &PatternArrays,
+        b: &PatternArrays,
+        windows: usize,
+        profiled: Profiled,
+    ) -> Result<Profile> {
         let (cols, Profiled { first_row, last_row, class, record, .. }) = (b.ncols, profiled);
         let words = record.download(work)?;
         let mut sums = [ClassSums::default(); Class::ALL.len()];
@@ -282,6 +288,6 @@ impl Profiler {
             let groups = (cols as usize).div_ceil(self.group_size).min(self.groups);
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
-        Ok(Profile { first_row, last_row, class, list, first_col: 0, sums, samples })
+        Ok(Profile { first_row, last_row, class, list, first_col: 0, windows, sums, samples })
     }
 }

@@ -14,4 +14,6 @@ pub(in crate::product) struct ColumnTask<'a> {
     pub listed: bool,
     /// The band's first column of B.
     pub first_col: u32,
+    /// Windows of each column: arrays by column have a word for each.
+    pub windows: u32,
 }

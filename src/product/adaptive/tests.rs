@@ -1,10 +1,15 @@
 //! Every class of columns and of tasks, against the reference, to the bit.
+use super::{Adaptive, AdaptiveTuning};
 use crate::{
-    Csc, Element, Method, Result,
-    device::{Device, test_device},
+    BlockShape, Csc, Element, Matrix, Method, Result,
+    device::{Teams, Work, test_device},
     generate::Random,
-    product::Product,
+    product::{
+        problem::{Operands, Spec},
+        tuning::Tuning,
+    },
     reference,
+    resident::DeviceCbc,
 };
 
 /// A matrix whose column j has the rows `rows(j)`, and values whose sums depend on their order.
@@ -45,24 +50,90 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
     Ok((a, b))
 }
 
-fn check<T: Element>(device: &Device, spread: u64, wide: u64) -> Result<()> {
-    let (a, b) = operands::<T>(spread, wide)?;
-    let want = reference::multiply(&a, &b)?;
-    let (x, y) = (device.upload(&a)?, device.upload(&b)?);
-    let (c, report) = Product::of(&x, &y).method(Method::Dense).run_with_report()?;
-    let c = c.download()?;
-    assert!(report.bins.iter().any(|bin| bin.method == Method::Dense), "{:?}", report.bins);
-    assert_eq!((c.pattern().col_ptr(), c.pattern().row_idx()), (want.pattern().col_ptr(), want.pattern().row_idx()));
-    assert!(c == want, "spread {spread}, {wide} rows of {}", T::NAME);
-    Ok(())
+/// C = A·B by the classes of `tuning`, compared with the reference; the methods that computed it.
+fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
+    let (device, want) = (test_device(), reference::multiply(a, b)?);
+    let work = Work::new(&device, None);
+    let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
+    let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, a.nrows());
+    let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
+    let teams = Teams::of(device.info()).expect("work-groups of 32 items");
+    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
+    let mut c = None;
+    let counts = adaptive.multiply(&work, &operands, |band| {
+        c = Some(band.download(&Work::new(&device, None))?);
+        Ok(())
+    })?;
+    let (pattern, values) = c.expect("one band").into_parts();
+    let pattern = (pattern.col_ptr(), pattern.row_idx());
+    assert_eq!(pattern, (want.pattern().col_ptr(), want.pattern().row_idx()), "{tuning:?}");
+    let same = values.iter().zip(want.values()).all(|(x, y)| bytemuck::bytes_of(x) == bytemuck::bytes_of(y));
+    assert!(same, "{} by {tuning:?}", T::NAME);
+    let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
+    assert_eq!(of_bins.1, counts.products, "{:?}", counts.bins);
+    Ok(counts.bins.iter().map(|bin| bin.method).collect())
+}
+
+fn tuning(wanted: Method) -> AdaptiveTuning {
+    AdaptiveTuning::new(test_device().info(), wanted, 20)
 }
 
 #[test]
 fn every_class_has_the_bits_of_the_reference() -> Result<()> {
-    let device = test_device();
     for (spread, wide) in [(1, 3000), (11, 40_000), (300, 900_000)] {
-        check::<f64>(&device, spread, wide)?;
+        let (a, b) = operands::<f64>(spread, wide)?;
+        assert_eq!(check(&a, &b, &tuning(Method::Auto))?, [Method::Sort, Method::Dense]);
+        assert_eq!(check(&a, &b, &tuning(Method::Dense))?, [Method::Dense]);
     }
-    check::<f32>(&device, 11, 40_000)?;
-    check::<half::f16>(&device, 11, 40_000)
+    let (a, b) = operands::<f32>(11, 40_000)?;
+    check(&a, &b, &tuning(Method::Auto))?;
+    let (a, b) = operands::<half::f16>(11, 40_000)?;
+    check(&a, &b, &tuning(Method::Auto))?;
+    Ok(())
+}
+
+#[test]
+fn columns_that_a_method_does_not_take_go_to_esc() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    let methods = check(&a, &b, &tuning(Method::Sort))?;
+    assert!(methods.len() == 2 && methods.contains(&Method::Sort), "{methods:?}");
+    Ok(())
+}
+
+#[test]
+fn rows_without_room_are_found_again() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    for room_percent in [0, 1, 30] {
+        check(&a, &b, &AdaptiveTuning { room_percent, ..tuning(Method::Auto) })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_number_changes_a_bit() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    let usual = tuning(Method::Auto);
+    let small = AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 100, big_products: 500, ..usual };
+    for tuning in [
+        small,
+        AdaptiveTuning { groups: 1, piece: 64, ..usual },
+        AdaptiveTuning { sorted_most: 32, groups: 3, ..small },
+        AdaptiveTuning { sorted_most: 128, narrow_words: 1, medium_words: 1, ..usual },
+    ] {
+        check(&a, &b, &tuning)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_times_something_is_empty() -> Result<()> {
+    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
+    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
+    for (a, b) in
+        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
+    {
+        check(&a, &b, &tuning(Method::Auto))?;
+    }
+    Ok(())
 }

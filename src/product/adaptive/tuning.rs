@@ -1,5 +1,8 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
-use crate::{DeviceInfo, Element, product::method::Method};
+use crate::{
+    DeviceInfo,
+    product::{method::Method, sort},
+};
 
 /// The limits of the classes, and the sizes of their kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,30 +25,29 @@ pub(in crate::product) struct AdaptiveTuning {
     pub slices: [usize; 9],
     /// Bytes of local memory that a work-group may have.
     pub local_bytes: usize,
+    /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
+    pub room_percent: u64,
     /// Work-groups for each compute unit, if they process columns in a stride.
     pub groups: usize,
 }
 
 impl AdaptiveTuning {
-    pub fn new<T: Element>(info: &DeviceInfo, wanted: Method, row_bits: u32) -> Self {
-        let _ = (wanted, row_bits);
+    /// The numbers for a product whose C has rows of `row_bits` bits. A forced method gets every
+    /// column it can compute.
+    pub fn new(info: &DeviceInfo, wanted: Method, row_bits: u32) -> Self {
         Self {
-            sorted_most: 0,
-            dense: true,
+            sorted_most: if wanted == Method::Dense { 0 } else { sort::most_products(row_bits) },
+            dense: wanted != Method::Sort,
             narrow_words: 256,
             medium_words: 1536,
             wide_words: 10_600,
             big_products: 8192,
             piece: 1024,
             slices: [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600],
-            local_bytes: 47 << 10,
+            // A work-group that takes all of it does not start on NVIDIA's devices.
+            local_bytes: (info.local_bytes as usize).min(64 << 10) - (1 << 10),
+            room_percent: 125,
             groups: 32,
         }
-        .within(info)
-    }
-
-    fn within(self, info: &DeviceInfo) -> Self {
-        let _ = info;
-        self
     }
 }

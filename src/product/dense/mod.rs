@@ -99,8 +99,6 @@ pub(super) struct Patterns<'a> {
     pub b: &'a PatternArrays,
     pub first_row: &'a Buffer<u32>,
     pub last_row: &'a Buffer<u32>,
-    /// Windows of rows, see [`DenseCounts::windows`].
-    pub windows: usize,
 }
 
 /// The arrays that finding rows writes to.
@@ -154,7 +152,9 @@ impl DenseCounts {
         (lengths, place): (&mut Buffer<u32>, &mut Buffer<u32>),
         (sums, at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
-        let task = ColumnTask { list: sample, first: 0, columns: sample.len() as u32, listed: true, first_col: 0 };
+        let windows = self.windows(patterns.a.nrows) as u32;
+        let columns = sample.len() as u32;
+        let task = ColumnTask { list: sample, first: 0, columns, listed: true, first_col: 0, windows };
         let rows = &mut work.buffer(0)?; // no room: they are only counted
         let into = Into { lengths, place, rows, top: sums, top_at: at, only_missing: false };
         self.in_windows(work, &self.big, Self::BIG_TEAMS, patterns, task, into)
@@ -186,8 +186,8 @@ impl DenseCounts {
         &self,
         work: &Work,
         words: usize,
-        Patterns { a, b, first_row, last_row, windows }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row }: Patterns<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
         Into { lengths, place, rows, top, top_at, only_missing }: Into<'_>,
     ) -> Result<()> {
         let (words, teams) = (words.min(a.nrows.div_ceil(32)), self.teams.in_group(Self::NARROW_TEAMS));
@@ -211,7 +211,7 @@ impl DenseCounts {
             columns,
             listed: listed.into(),
             first_col,
-            windows: windows as u32,
+            windows,
             only_missing: only_missing.into(),
         };
         self.narrow.launch(work, Grid::groups(groups, self.teams.group_size(Self::NARROW_TEAMS)), args)
@@ -223,12 +223,12 @@ impl DenseCounts {
         work: &Work,
         kernel: &Kernel<CountWindows<'static>>,
         teams: usize,
-        Patterns { a, b, first_row, last_row, windows }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row }: Patterns<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
         Into { lengths, place, rows, top, top_at, only_missing }: Into<'_>,
     ) -> Result<()> {
         let words = self.tuning.wide_words.min(a.nrows.div_ceil(32));
-        let groups = (columns as usize * windows).min(self.tuning.groups * self.compute_units);
+        let groups = (columns as usize * windows as usize).min(self.tuning.groups * self.compute_units);
         let room = rows.len() as u32;
         let args = CountWindows {
             a,
@@ -248,7 +248,7 @@ impl DenseCounts {
             columns,
             listed: listed.into(),
             first_col,
-            windows: windows as u32,
+            windows,
             only_missing: only_missing.into(),
         };
         kernel.launch(work, Grid::groups(groups, self.teams.group_size(teams)), args)

@@ -91,7 +91,7 @@ impl CutTasks {
     pub fn count(
         &self,
         work: &Work,
-        (b, profile, windows): (&PatternArrays, &Profile, usize),
+        (b, profile): (&PatternArrays, &Profile),
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
     ) -> Result<Cut> {
         let classes = 4 * self.tuning.slices.len();
@@ -106,11 +106,11 @@ impl CutTasks {
             record: &mut record,
             first_col: 0,
             cols: b.ncols as u32,
-            windows: windows as u32,
+            windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
         };
-        self.count.launch(work, Grid::items(b.ncols * windows, self.group_size), args)?;
+        self.count.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
         let words = record.download(work)?;
         let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let count = |what, at: usize| Ok::<_, crate::Error>(at_most(what, words[at].into(), most)? as usize);
@@ -126,7 +126,7 @@ impl CutTasks {
     pub fn list(
         &self,
         work: &Work,
-        (b, profile, windows): (&PatternArrays, &Profile, usize),
+        (b, profile): (&PatternArrays, &Profile),
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
         cut: Cut,
     ) -> Result<Tasks> {
@@ -143,11 +143,11 @@ impl CutTasks {
             task: &mut task,
             first_col: 0,
             cols: b.ncols as u32,
-            windows: windows as u32,
+            windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
         };
-        self.list.launch(work, Grid::items(b.ncols * windows, self.group_size), args)?;
+        self.list.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
         Ok(Tasks { task, counts: cut.counts })
     }
 }

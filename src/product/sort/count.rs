@@ -20,6 +20,7 @@ kernel! {
         columns: u32,
         listed: u32,
         first_col: u32,
+        windows: u32,
     }
 }
 
@@ -52,6 +53,7 @@ impl Counts {
             columns: task.columns,
             listed: task.listed.into(),
             first_col: task.first_col,
+            windows: task.windows,
         };
         self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
     }

@@ -24,6 +24,7 @@ kernel! {
         columns: u32,
         listed: u32,
         first_col: u32,
+        windows: u32,
     }
 }
 
@@ -60,6 +61,7 @@ impl<T: Element> Sums<T> {
             columns: task.columns,
             listed: task.listed.into(),
             first_col: task.first_col,
+            windows: task.windows,
         };
         self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
     }

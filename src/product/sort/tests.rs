@@ -79,7 +79,7 @@ impl Case {
         let tasks = lists.iter().map(|of_class| {
             begin += of_class.len() as u32;
             let (first, columns) = (begin - of_class.len() as u32, of_class.len() as u32);
-            ColumnTask { list: &list, first, columns, listed, first_col: first_col as u32 }
+            ColumnTask { list: &list, first, columns, listed, first_col: first_col as u32, windows: 1 }
         });
         let tasks: Vec<_> = tasks.collect();
         let mut lengths = work.upload(&vec![u32::MAX; columns])?;
