@@ -5,6 +5,8 @@
 //! work-items, so one team serves 8, 4, 2 columns, or 1.
 mod columns;
 mod count;
+#[cfg_attr(not(test), expect(dead_code, reason = "for blocks and plans, which do not use it yet"))]
+pub(in crate::product) mod pairs;
 mod sums;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Tests against a model that adds the products of each row in ascending k, on columns at the
 //! borders of classes, lanes and rounds of entries.
+mod pairs;
+
 use super::*;
 use crate::{Csc, device::test_device, matrix::Matrix, resident::DeviceCbc};
 use half::f16;
@@ -9,6 +11,34 @@ use std::collections::BTreeMap;
 struct Case {
     a: Csc<f64>,
     b: Csc<f64>,
+}
+
+/// Words for each column; only the first is written.
+const WINDOWS: usize = 2;
+
+/// The lengths of `columns` columns before they are counted.
+fn uncounted(columns: usize) -> Vec<u32> {
+    [u32::MAX, 0].repeat(columns)
+}
+
+/// What comes before each word.
+fn scan(lengths: &[u32]) -> Vec<u32> {
+    let mut before = vec![0];
+    lengths.iter().for_each(|length| before.push(before[before.len() - 1] + length));
+    before
+}
+
+/// The columns of a class in a list.
+struct Share {
+    first: u32,
+    columns: u32,
+}
+
+impl Share {
+    fn of(self, list: &Buffer<u32>, listed: bool, first_col: usize) -> ColumnTask<'_> {
+        let first_col = first_col as u32;
+        ColumnTask { list, first: self.first, columns: self.columns, listed, first_col, windows: WINDOWS as u32 }
+    }
 }
 
 /// Column pointer, rows and values of C.
@@ -45,7 +75,7 @@ impl Case {
                 for a_entry in a.pattern().entries(b.pattern().row_idx()[b_entry] as usize) {
                     let product = a.values()[a_entry].widen() * b.values()[b_entry].widen();
                     let sum = sums.entry(a.pattern().row_idx()[a_entry]);
-                    sum.and_modify(|sum| *sum = *sum + product).or_insert(product);
+                    sum.and_modify(|sum| *sum += product).or_insert(product);
                 }
             }
             row_idx.extend(sums.keys());
@@ -53,6 +83,24 @@ impl Case {
             col_ptr.push(row_idx.len() as u32);
         }
         (col_ptr, row_idx, values)
+    }
+
+    /// The words of a list, and the tasks of each class. A list has the columns of each class in
+    /// descending order, behind a word that is no column.
+    fn tasks(&self, first_col: usize, listed: bool) -> (Vec<u32>, [Share; 4]) {
+        let columns = self.b.ncols() - first_col;
+        let class = |column: usize| CLASSES.partition_point(|&most| most < self.products(first_col + column));
+        let mut lists = [const { Vec::new() }; CLASSES.len()];
+        match listed {
+            true => (0..columns).rev().for_each(|column| lists[class(column)].push(column as u32)),
+            false => lists[(0..columns).map(class).max().unwrap_or(0)].resize(columns, u32::MAX),
+        }
+        let mut words = vec![u32::MAX];
+        let shares = lists.map(|list| {
+            words.extend(&list);
+            Share { first: (words.len() - list.len()) as u32, columns: list.len() as u32 }
+        });
+        (words, shares)
     }
 
     /// C from column `first_col` on, by tasks of each class if `listed`, else by one. A
@@ -66,35 +114,22 @@ impl Case {
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let factors = Factors::of_values(&a, &b);
         let columns = self.b.ncols() - first_col;
-        let class = |column: usize| CLASSES.partition_point(|&most| most < self.products(first_col + column));
-        // Each list is in descending order, and behind a word that is no column.
-        let mut lists = vec![Vec::new(); CLASSES.len()];
-        match listed {
-            true => (0..columns).rev().for_each(|column| lists[class(column)].push(column as u32)),
-            false => lists[(0..columns).map(class).max().unwrap_or(0)].resize(columns, u32::MAX),
-        }
-        let words: Vec<u32> = std::iter::once(u32::MAX).chain(lists.iter().flatten().copied()).collect();
+        let (words, tasks) = self.tasks(first_col, listed);
         let list = work.upload(&words)?;
-        let mut begin = 1;
-        let tasks = lists.iter().map(|of_class| {
-            begin += of_class.len() as u32;
-            let (first, columns) = (begin - of_class.len() as u32, of_class.len() as u32);
-            ColumnTask { list: &list, first, columns, listed, first_col: first_col as u32, windows: 1 }
-        });
-        let tasks: Vec<_> = tasks.collect();
-        let mut lengths = work.upload(&vec![u32::MAX; columns])?;
+        let tasks = tasks.map(|task| task.of(&list, listed, first_col));
+        let mut lengths = work.upload(&uncounted(columns))?;
         for (class, task) in tasks.iter().enumerate() {
             sort.count(&work, factors, task, class, &mut lengths)?;
         }
-        let mut col_ptr = vec![0];
-        lengths.download(&work)?.iter().for_each(|length| col_ptr.push(col_ptr[col_ptr.len() - 1] + length));
-        let nnz = col_ptr[columns] as usize;
+        let col_ptr = scan(&lengths.download(&work)?);
+        let nnz = col_ptr[WINDOWS * columns] as usize;
         let c_col_ptr = work.upload(&col_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?);
         for (class, task) in tasks.iter().enumerate() {
             let c = SortedColumns { col_ptr: &c_col_ptr, row_idx: &mut row_idx, values: &mut values };
             sort.sums(&work, factors, task, class, c)?;
         }
+        let col_ptr = col_ptr.into_iter().step_by(WINDOWS).collect();
         Ok((col_ptr, row_idx.download(&work)?, values.download(&work)?))
     }
 
