@@ -122,7 +122,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 const uint here = min((uint)STEPS, all - base);
                 for (uint step = lane / width; step - lane / width < here; step += 4 * at_once) {
                     uint row[4];
-#pragma unroll
+                    UNROLLED
                     for (uint q = 0; q < 4; ++q) {
                         row[q] = NOWHERE;
                         if (step + q * at_once < here) {
@@ -131,7 +131,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                                 row[q] = a_row_idx[of.x + in_step];
                         }
                     }
-#pragma unroll
+                    UNROLLED
                     for (uint q = 0; q < 4; ++q)
                         if (row[q] != NOWHERE && mark(bits, row[q] / 32 - low, 1u << row[q] % 32)) {
                             const uint at = atomic_inc(touched_count);
@@ -261,7 +261,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint step = team_number; step < all; step += 4 * TEAMS) {
                 uint row[4];
-#pragma unroll
+                UNROLLED
                 for (uint q = 0; q < 4; ++q) {
                     const uint number = step + q * TEAMS;
                     row[q] = NOWHERE;
@@ -275,7 +275,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                             row[q] = a_row_idx[of.x + at];
                     }
                 }
-#pragma unroll
+                UNROLLED
                 for (uint q = 0; q < 4; ++q)
                     if (row[q] != NOWHERE)
                         mark(bits, row[q] / 32 - low, 1u << row[q] % 32);

@@ -58,7 +58,7 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 
 // Loads the rows and values of AHEAD steps from `step` on; rows NO_SLOT where there is none.
 #define LOAD_STEPS(step, row, value)                                                                                  \
-    _Pragma("unroll") for (uint q = 0; q < AHEAD; ++q)                                                                \
+    UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                \
     {                                                                                                                 \
         row[q] = NO_SLOT;                                                                                             \
         value[q] = 0;                                                                                                 \
@@ -105,13 +105,13 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 #define ADD_STEPS(step, row, value)                                                                                   \
     do {                                                                                                              \
         uint slot[AHEAD];                                                                                             \
-        _Pragma("unroll") for (uint q = 0; q < AHEAD; ++q)                                                            \
+        UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                            \
         {                                                                                                             \
             slot[q] = NO_SLOT;                                                                                        \
             if (row[q] != NO_SLOT && (whole || (row[q] >= first_row && row[q] <= last_row)))                          \
                 FIND_SLOT(slot[q], row[q]);                                                                           \
         }                                                                                                             \
-        _Pragma("unroll") for (uint q = 0; q < AHEAD; ++q)                                                            \
+        UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                            \
         {                                                                                                             \
             if (slot[q] != NO_SLOT)                                                                                   \
                 ADD_TO(slot[q], MULTIPLY(value[q], step_value[(step) + q]));                                          \

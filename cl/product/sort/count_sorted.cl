@@ -20,7 +20,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, TEAM);
         uint entry_of[HELD], key[HELD];
         find_entries(entry_of, starts);
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint place = COLUMN_LANE + i * LANES;
             key[i] = place < products ? a_row_idx[words[entry_of[i]] + place] * PRODUCTS + place : NO_KEY;

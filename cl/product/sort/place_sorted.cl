@@ -36,7 +36,7 @@ KERNEL place_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         uint entry_of[HELD], key[HELD];
         PAYLOAD pair[HELD];
         find_entries(entry_of, starts);
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint place = COLUMN_LANE + i * LANES;
             key[i] = NO_KEY;
@@ -48,18 +48,18 @@ KERNEL place_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
             }
         }
         TEAM_BARRIER; // the reads above
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             others[COLUMN_LANE + i * LANES] = pair[i].x;
             kept[COLUMN_LANE + i * LANES] = pair[i].y;
         }
         sort_keys(key, TEAM);
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i)
             words[PADDED(COLUMN_LANE * HELD + i)] = key[i];
         TEAM_BARRIER; // the writes above
         const uint to = products > 0 ? segment_ptr[of_band] : 0;
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint at = COLUMN_LANE + i * LANES;
             if (at < products) {
@@ -72,7 +72,7 @@ KERNEL place_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint heads = find_heads(key, TEAM);
         const uint begins = (heads & 1) || key[0] == NO_KEY, behind = team_from(begins, (LANE + 1) % TEAM_SIZE, TEAM);
         uint ends = 0;
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const bool is_last = i < HELD - 1 ? (heads >> (i + 1) & 1) || key[i + 1 < HELD ? i + 1 : i] == NO_KEY
                                               : behind || COLUMN_LANE == LANES - 1;
@@ -82,7 +82,7 @@ KERNEL place_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);
         TEAM_BARRIER; // the reads above
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i)
             if (ends >> i & 1) {
                 words[PADDED(run)] = ROW_OF(key[i]);

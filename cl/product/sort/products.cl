@@ -100,7 +100,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 void find_entries(uint* entry_of, local const uint* starts)
 {
     uint before = 0;
-#pragma unroll
+    UNROLLED
     for (uint i = 0; i < HELD; ++i) {
         const uint word = i * LANES / 32, place = COLUMN_LANE + i * LANES;
         if (i > 0 && i * LANES % 32 == 0)
@@ -115,11 +115,11 @@ void find_entries(uint* entry_of, local const uint* starts)
 // stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
-#pragma unroll
+    UNROLLED
     for (uint level = 1; (1u << level) <= PRODUCTS; ++level) {
         const uint size = 1u << level;
         if (size <= HELD) {
-#pragma unroll
+            UNROLLED
             for (uint i = 0; i < HELD; ++i)
                 if ((i ^ (size - 1)) > i) {
                     const uint low = min(key[i], key[i ^ (size - 1)]);
@@ -128,26 +128,26 @@ void sort_keys(uint* key, TEAM_OF)
                 }
         } else {
             uint other[HELD];
-#pragma unroll
+            UNROLLED
             for (uint i = 0; i < HELD; ++i)
                 other[i] = team_across(key[HELD - 1 - i], size / HELD - 1, team);
             const bool is_low = (LANE & (size / HELD / 2)) == 0;
-#pragma unroll
+            UNROLLED
             for (uint i = 0; i < HELD; ++i)
                 key[i] = is_low ? min(key[i], other[i]) : max(key[i], other[i]);
         }
-#pragma unroll
+        UNROLLED
         for (uint step = 2; step <= level; ++step) {
             const uint distance = size >> step;
             if (distance >= HELD) {
                 const bool is_low = (LANE & (distance / HELD)) == 0;
-#pragma unroll
+                UNROLLED
                 for (uint i = 0; i < HELD; ++i) {
                     const uint other = team_across(key[i], distance / HELD, team);
                     key[i] = is_low ? min(key[i], other) : max(key[i], other);
                 }
             } else {
-#pragma unroll
+                UNROLLED
                 for (uint i = 0; i < HELD; ++i)
                     if ((i & distance) == 0) {
                         const uint low = min(key[i], key[i + distance]);
@@ -164,7 +164,7 @@ uint find_heads(const uint* key, TEAM_OF)
 {
     const uint before = team_before(key[HELD - 1], 1, team);
     uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || ROW_OF(before) != ROW_OF(key[0]));
-#pragma unroll
+    UNROLLED
     for (uint i = 1; i < HELD; ++i)
         heads |= (uint)(key[i] != NO_KEY && ROW_OF(key[i - 1]) != ROW_OF(key[i])) << i;
     return heads;

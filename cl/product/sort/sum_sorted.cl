@@ -30,7 +30,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint entry_of[HELD], key[HELD];
         ARITHMETIC value[HELD];
         find_entries(entry_of, starts);
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint place = COLUMN_LANE + i * LANES;
             key[i] = NO_KEY;
@@ -42,21 +42,21 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             }
         }
         TEAM_BARRIER; // the reads above
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
         sort_keys(key, TEAM);
         const uint heads = find_heads(key, TEAM), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i)
             words[PADDED(COLUMN_LANE * HELD + i)] = key[i];
         TEAM_BARRIER; // the writes above, before lanes read what others wrote
 
         // A lane adds the runs that begin among its keys. value[i]: the sum of key i's run so far.
         ARITHMETIC sum = EMPTY;
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             if (key[i] != NO_KEY) {
                 const ARITHMETIC product = kept[PLACE_OF(key[i])];
@@ -77,7 +77,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         }
         TEAM_BARRIER; // the reads above
         bool in_run = false;
-#pragma unroll
+        UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             in_run |= heads >> i & 1;
             const bool ends = i == HELD - 1 || (heads >> (i + 1) & 1) || key[i + 1 < HELD ? i + 1 : i] == NO_KEY;
