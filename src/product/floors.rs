@@ -21,6 +21,10 @@
 //! * compression reads run ends, 4c, and payloads, qp, and for pairs also the blocks of A and B,
 //!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
 //!   sides.
+//! * Of an adaptive product, setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's
+//!   columns. Count reads these and rows of A, scattered 4p. Offsets reads and writes the columns
+//!   of C, 4(cols + 1) each. Sums reads what count does and the values, scattered ep and en, and
+//!   writes C, (4 + e)c; it takes 2p operations.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{Operands, tuning::PayloadKind};
@@ -98,6 +102,20 @@ impl FloorSizes {
             moving(self.tail_counts()),
             Floor { bytes: self.compression(), flops: of_compression },
             moving(self.gather()),
+        ]
+    }
+
+    /// The floors of the stages of [`adaptive`](super::adaptive) products, in their order.
+    pub fn adaptive_floors(&self) -> [Floor; 4] {
+        let moving = |bytes| Floor { bytes, flops: 0 };
+        let columns_of_b = INDEX * (self.b_nnz + self.b_cols + 1);
+        let patterns = columns_of_b + self.lengths_of_a() + self.columns_of_a(INDEX);
+        let values = self.element_bytes * (self.b_nnz + self.c_nnz) + self.columns_of_a(self.element_bytes);
+        [
+            moving(columns_of_b + self.lengths_of_a()),
+            moving(patterns),
+            moving(2 * self.segments()),
+            Floor { bytes: patterns + values + INDEX * self.c_nnz, flops: 2 * self.products },
         ]
     }
 

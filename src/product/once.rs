@@ -1,8 +1,7 @@
 //! A·B in one shot, in bands of columns or on a mask: the execution of a
 //! [`Product`](super::Product) of two factors.
 use super::{
-    Counts, Method, Operands, Report, STAGES, engine::OneShot, host_columns::HostColumns, join, masked,
-    plan::check_mask,
+    Counts, Method, Operands, Report, engine::OneShot, host_columns::HostColumns, join, masked, plan::check_mask,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
@@ -84,7 +83,7 @@ impl Options {
         })?;
         let c = columns.finish()?;
         let ran = Measured { c: (), clock, counts, dropped: filter.dropped };
-        let mut report = self.report(&work, &ran, c.nnz() as u64, &STAGES)?;
+        let mut report = self.report(&work, &ran, c.nnz() as u64, ran.counts.stages())?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
     }
@@ -163,7 +162,7 @@ impl Options {
         b: &DeviceMatrix<M>,
     ) -> Result<Report> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
-        let report = self.report(work, ran, ran.c.nnz() as u64, &STAGES)?;
+        let report = self.report(work, ran, ran.c.nnz() as u64, ran.counts.stages())?;
         Ok(report.with_floors(&self.operands(x, y)?, &ran.counts))
     }
 }

@@ -284,9 +284,16 @@ pub(crate) struct Counts {
     pub merged: u64,
     /// The share of each method, for all bands together.
     pub bins: Vec<Bin>,
+    /// Whether the stages are those of an adaptive product.
+    pub adaptive: bool,
 }
 
 impl Counts {
+    /// The stages, as the report names them.
+    pub fn stages(&self) -> &'static [&'static str] {
+        if self.adaptive { &ADAPTIVE_STAGES } else { &STAGES }
+    }
+
     /// Adds columns with `products` products to the share of `method`.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {
@@ -298,3 +305,6 @@ impl Counts {
 
 /// The stages, as the report names them.
 pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
+
+/// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
+pub(crate) const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];

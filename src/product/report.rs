@@ -43,7 +43,8 @@ pub struct Report {
 impl Report {
     /// Adds the lower bounds of each stage of A·B.
     pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, counts: &Counts) -> Self {
-        let floors = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped).floors();
+        let sizes = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped);
+        let floors: &[_] = if counts.adaptive { &sizes.adaptive_floors() } else { &sizes.floors() };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
         }

@@ -3,21 +3,18 @@
 //
 //   profile_columns   PART work-items per column of B, work-groups in a stride over the columns. A
 //                     whole group takes each column of more than LONG entries
-//   choose_samples    one work-item per sample of the columns
 //   list_columns      work-items in a stride over the columns
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
 //   out  first_row[cols]  last_row[cols]   of columns with more than SORTED_MOST products: the rows
 //                                 between which all rows of C are
-//   out  class[cols]              the class of each column, see class_of
+//   out  class[cols]              the class of each column, see class_of; without in_windows those
+//                                 of a wide range are of the last
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B;
 //                                 zeros before. Products and bound have two words, the low one
 //                                 first
-//   i/o  sampled[1]               bound of the entries of C in all samples; zero before
-//   out  sample[samples]          columns of the classes first_class..end_class with at most
-//                                 `most_products` products, spread evenly; NO_COLUMN for others
 //   i/o  cursor[CLASSES]          zeros before; columns of each class that were listed
 //   out  list[cols]               the columns, class after class, within a class in any order
 #if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
@@ -25,10 +22,9 @@
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
-#define NO_COLUMN 0xffffffff
 
 // The number of the class in `Class`, src/product/adaptive/profile.rs.
-uint class_of(uint products, uint first_row, uint last_row)
+uint class_of(uint products, uint first_row, uint last_row, uint in_windows)
 {
     if (products == 0)
         return 0;
@@ -37,7 +33,9 @@ uint class_of(uint products, uint first_row, uint last_row)
     if (!DENSE)
         return CLASSES - 1;
     const uint words = last_row / 32 - first_row / 32 + 1;
-    return products > BIG_PRODUCTS ? 8 : words <= NARROW_WORDS ? 5 : words <= MEDIUM_WORDS ? 6 : 7;
+    if (!in_windows && words > MEDIUM_WORDS)
+        return CLASSES - 1;
+    return products > BIG_PRODUCTS && in_windows ? 8 : words <= NARROW_WORDS ? 5 : words <= MEDIUM_WORDS ? 6 : 7;
 }
 
 // Adds to a sum of two words. Atomic: the carry goes to the item that made it.
@@ -74,7 +72,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
 // Writes down the numbers of a column, and adds them to the sums of its class.
 #define NOTE_COLUMN(at, count, rows, entries)                                                                         \
     do {                                                                                                              \
-        const uint of = class_of(count, rows.x, rows.y);                                                              \
+        const uint of = class_of(count, rows.x, rows.y, in_windows);                                                              \
         local uint* of_class = sums + of * RECORD;                                                                    \
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
@@ -90,7 +88,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
 
 KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                        global const uint* b_row_idx, global uint* products, global uint* first_row,
-                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols)
+                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint in_windows)
 {
     TEAM_MEMORY;
     // Of a long column: its products in two words, and its first and last row.
@@ -144,20 +142,6 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
             atomic_max(record + i, sum);
         else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3))
             atomic_inc(record + i + 1);
-    }
-}
-
-KERNEL choose_samples(global const uint* products, global const uint* first_row, global const uint* last_row,
-                      global const uint* class, global uint* sampled, global uint* sample, uint cols, uint samples,
-                      uint first_class, uint end_class, uint most_products)
-{
-    const uint i = get_global_id(0);
-    if (i < samples) {
-        const uint col = (uint)((ulong)i * cols / samples);
-        const bool eligible = class[col] >= first_class && class[col] < end_class && products[col] <= most_products;
-        sample[i] = eligible ? col : NO_COLUMN;
-        if (eligible)
-            atomic_add(sampled, min(products[col], last_row[col] - first_row[col] + 1));
     }
 }
 

@@ -6,24 +6,31 @@
 //                  32 * `words` rows, and a column as many windows as C's rows take
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   list[first + columns]   the columns, counted from first_col, if `listed`; NOWHERE for none
-//                                in count_wide
+//   in   list[first + columns]   the columns, counted from first_col, if `listed`
 //   in   first_row[cols]  last_row[cols]    the rows of each column lie between them
+//   in   products[cols]          read by SAMPLE alone
 //   i/o  lengths[cols * windows]  entries of C in each column and window; zeros before. A column of
 //                                count_narrow puts all of them into its first window
 //   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if there was no
-//                                room for them. If only_missing, these alone are computed,
-//                                and `lengths` are kept
+//                                room for them
 //   i/o  top[top_at]             the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: whichever is done first gets the next place
 //
+// The purpose is ALL, MISSING or SAMPLE. MISSING: only windows that found no place are computed, and
+// their lengths are known. SAMPLE, of count_wide alone: `columns` columns spread over the first
+// `first`, if they have rows between them and at most SAMPLE_PRODUCTS products. Nothing is written,
+// but the entries of C are added to top[top_at], and the bound of them to the next word.
+//
 // An item that sets the first bit of a word puts the word on a list. While the list has room, its
 // words are sorted and only they are read and cleared; otherwise all words of the range are.
-#if !defined(WARPS)
+#if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/dense/mod.rs"
 #endif
 #define NOWHERE 0xffffffff
+#define ALL 0
+#define MISSING 1
+#define SAMPLE 2
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
 // Stretches of a column of A that are looked at together.
 #define STEPS 64
@@ -68,9 +75,9 @@ uint take_place(global uint* top, uint count, uint room)
 
 KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                    global const uint* last_row, global uint* lengths, global uint* place, global uint* top,
+                    global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
                     global uint* rows, local uint* bitmaps, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                    uint first_col, uint windows, uint only_missing)
+                    uint first_col, uint windows, uint purpose)
 {
     TEAM_MEMORY;
     local uint touched_words[TEAMS][2 * TOUCHED], touched_counts[TEAMS];
@@ -84,7 +91,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         bits[word] = 0;
     for (uint i = get_group_id(0) * TEAMS + team_number; i < columns; i += get_num_groups(0) * TEAMS) {
         const uint col = listed ? list[first + i] : i;
-        if (only_missing && place[col * windows] != NOWHERE)
+        if (purpose == MISSING && place[col * windows] != NOWHERE)
             continue;
         const uint low = first_row[col] / 32, range = last_row[col] / 32 - low + 1;
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
@@ -165,7 +172,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
             if (lane == 0) {
                 at = take_place(top + top_at, all, room);
                 place[col * windows] = at;
-                if (!only_missing)
+                if (purpose == ALL)
                     lengths[col * windows] = all;
             }
             at = team_from(at, 0, TEAM);
@@ -188,7 +195,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
             if (lane == 0) {
                 at = take_place(top + top_at, all, room);
                 place[col * windows] = at;
-                if (!only_missing)
+                if (purpose == ALL)
                     lengths[col * windows] = all;
             }
             at = team_from(at, 0, TEAM);
@@ -209,9 +216,9 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
 
 KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                   global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                  global const uint* last_row, global uint* lengths, global uint* place, global uint* top,
+                  global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
                   global uint* rows, local uint* bits, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                  uint first_col, uint windows, uint only_missing)
+                  uint first_col, uint windows, uint purpose)
 {
     TEAM_MEMORY;
     // Extents of columns of A, and how many steps of 32 rows those before each have.
@@ -221,13 +228,18 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     for (uint word = item; word < words; word += GROUP_SIZE)
         bits[word] = 0;
     for (uint i = get_group_id(0); i < columns * windows; i += get_num_groups(0)) {
-        const uint col = listed ? list[first + i / windows] : i / windows, window = i % windows, to_place = col * windows + window;
-        if (col == NOWHERE)
-            continue; // no column
+        const uint number = i / windows, window = i % windows;
+        const uint col = purpose == SAMPLE ? (uint)((ulong)number * first / columns) : listed ? list[first + number] : number;
+        const uint to_place = col * windows + window;
+        const uint samples = purpose == SAMPLE && first_row[col] <= last_row[col] ? products[col] : 0;
         // Rows of the window that the column may have: low * 32 on, `range` words.
         const uint low = max(first_row[col] / 32, window * words), high = min(last_row[col] / 32 + 1, (window + 1) * words);
         barrier(CLK_LOCAL_MEM_FENCE); // zeros, and reads of the window before
-        if (low >= high || (only_missing && place[to_place] != NOWHERE))
+        if (purpose == SAMPLE && (samples == 0 || samples > SAMPLE_PRODUCTS))
+            continue;
+        if (purpose == SAMPLE && window == 0 && item == 0)
+            atomic_add(top + top_at + 1, min(samples, last_row[col] - first_row[col] + 1));
+        if (low >= high || (purpose == MISSING && place[to_place] != NOWHERE))
             continue; // `lengths` is 0 there
         const uint range = high - low;
         const bool whole = low <= first_row[col] / 32 && high > last_row[col] / 32;
@@ -298,8 +310,9 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         }
         if (item == 0) {
             shared_at = take_place(top + top_at, all, room);
-            place[to_place] = shared_at;
-            if (!only_missing)
+            if (purpose != SAMPLE)
+                place[to_place] = shared_at;
+            if (purpose == ALL)
                 lengths[to_place] = all;
         }
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -13,7 +13,7 @@ pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
-    dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns},
+    dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose},
     engine::Engine,
     limits::Limits,
     method::Method,
@@ -27,7 +27,7 @@ use crate::{
     primitives::scan::Scan,
     resident::DeviceCbc,
 };
-use profile::Profiler;
+use profile::{Profiled, Profiler};
 use rest::{Part, Rest};
 
 kernel! {
@@ -49,7 +49,7 @@ pub(super) struct Adaptive<T: Element> {
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
     group_size: usize,
-    room_percent: u64,
+    tuning: AdaptiveTuning,
     rest: Rest<T>,
     /// ESC, for columns that no other method takes, and for products of several bands.
     esc: Engine<T, Values>,
@@ -67,7 +67,7 @@ impl<T: Element> Adaptive<T> {
             scan: Scan::new(device, tuning.scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
             group_size,
-            room_percent: adaptive.room_percent,
+            tuning: *adaptive,
             rest: Rest::new(device, group_size, tuning.scan)?,
             esc: Engine::new(device, spec, tuning, Method::Auto)?,
         })
@@ -81,21 +81,14 @@ impl<T: Element> Adaptive<T> {
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         let (a, b) = (operands.a, operands.b);
-        let windows = self.counts.windows(a.nrows);
-        let chunks = b.ncols * windows;
-        if windows > Self::MOST_WINDOWS || chunks as u64 >= Limits::MAX_PRODUCTS {
-            return self.esc.multiply(work, operands, place);
-        }
-        let (mut chunk_ptr, mut places) = (work.buffer(chunks + 1)?, work.buffer(chunks)?);
         work.stage("setup");
-        work.fill_zero(&mut chunk_ptr)?;
-        let profile = self.profile(work, operands, windows, &mut chunk_ptr, &mut places)?; // round trip 1
-        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let profile = self.profile(work, operands)?; // round trip 1
         if !self.takes(work, operands, &profile) {
-            drop((profile, chunk_ptr, places));
+            drop(profile);
             return self.esc.multiply(work, operands, place);
         }
-        let mut counts = Counts { products, bands: 1, ..Counts::default() };
+        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let mut counts = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
         if products == 0 {
             place(operands.empty_product(work, b.ncols)?)?;
             return Ok(counts);
@@ -109,23 +102,21 @@ impl<T: Element> Adaptive<T> {
         }
 
         work.stage("count");
+        let (windows, chunks) = (profile.windows, b.ncols * profile.windows);
+        let mut chunk_ptr = work.buffer(chunks + 1)?;
+        work.fill_zero(&mut chunk_ptr)?;
         for part in &rest {
             self.rest.lengths(work, &profile.list, part, windows, &mut chunk_ptr)?;
         }
-        let factors = problem::Factors::of_values(a, b);
-        let mut found = FoundRows::new(work, places, profile.room(self.room_percent))?;
-        let patterns = patterns_of(operands, &profile.first_row, &profile.last_row);
-        self.find_rows(work, &profile, patterns, false, (&mut chunk_ptr, &mut found))?;
-        for (at, class) in Class::SORTED.into_iter().enumerate().rev() {
-            self.sort.count(work, factors, &profile.task(class), at, &mut chunk_ptr)?;
-        }
+        let mut found = FoundRows::new(work, work.buffer(chunks)?, profile.room(self.tuning.room_percent))?;
+        self.count(work, operands, &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
         let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
         if cut.missing > 0 {
             work.stage("count");
             found = found.extended(work, cut.missing)?;
-            self.find_rows(work, &profile, patterns, true, (&mut chunk_ptr, &mut found))?;
+            self.count(work, operands, &profile, Purpose::Missing, (&mut chunk_ptr, &mut found))?;
             work.stage("offsets");
             cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?;
         }
@@ -135,13 +126,19 @@ impl<T: Element> Adaptive<T> {
         work.stage("sums");
         let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
         let dense = Factors { a, b, chunk_ptr: &chunk_ptr, found: &found, windows };
-        for class in (0..tasks.counts.len()).rev() {
-            self.sums.run(work, &dense, &tasks, class, &mut row_idx, &mut values)?;
+        let sorted = profile.tasks(&Class::SORTED, self.tuning.few_products);
+        let classes: Vec<usize> = (0..tasks.counts.len()).rev().filter(|&class| tasks.counts[class] > 0).collect();
+        let lanes = work.fork(self.lanes(&profile, classes.len() + sorted.len()))?;
+        let mut lane = lanes.iter().cycle();
+        let mut next = || lane.next().unwrap_or(work);
+        for class in classes {
+            self.sums.run(next(), &dense, &tasks, class, &mut row_idx, &mut values)?;
         }
-        for (at, class) in Class::SORTED.into_iter().enumerate().rev() {
+        for (class, task) in sorted {
             let c = SortedColumns { col_ptr: &chunk_ptr, row_idx: &mut row_idx, values: &mut values };
-            self.sort.sums(work, factors, &profile.task(class), at, c)?;
+            self.sort.sums(next(), problem::Factors::of_values(a, b), &task, class.sorted(), c)?;
         }
+        work.join(lanes)?;
         for part in rest {
             self.rest.put(work, &profile.list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
         }
@@ -152,42 +149,62 @@ impl<T: Element> Adaptive<T> {
     }
 
     /// Analyses the columns of B. One read.
-    fn profile(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        windows: usize,
-        lengths: &mut Buffer<u32>,
-        places: &mut Buffer<u32>,
-    ) -> Result<Profile> {
+    fn profile(&self, work: &Work, operands: &Operands<'_, T>) -> Result<Profile> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
-        let mut profiled = self.profiler.run(work, a, b)?;
+        let windows = self.counts.windows(a.nrows);
+        let in_windows = windows <= Self::MOST_WINDOWS && ((b.ncols * windows) as u64) < Limits::MAX_PRODUCTS;
+        let mut profiled = self.profiler.run(work, a, b, in_windows)?;
         // About as many products as entries of B meet average columns of A.
         let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
-        if expected >= Self::SAMPLED_FROM && b.ncols >= Profiler::SAMPLES {
-            let sample = self.profiler.samples(work, &mut profiled)?;
-            let (sums, at) = (&mut profiled.record, Profiler::SAMPLED);
-            let patterns = patterns_of(operands, &profiled.first_row, &profiled.last_row);
-            self.counts.sample(work, patterns, &sample, (lengths, places), (sums, at))?;
+        if self.tuning.dense && in_windows && expected >= self.tuning.sampled_products {
+            let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
+            let patterns = Patterns { a, b, first_row, last_row, products };
+            self.counts.sample(work, patterns, b.ncols.min(Self::SAMPLES), (record, Profiler::SAMPLED))?;
         }
         self.profiler.finish(work, a, b, windows, profiled)
     }
 
-    /// Products from which the entries of C are estimated: below, their bound takes little memory.
-    const SAMPLED_FROM: u64 = 1 << 22;
+    /// Columns sampled.
+    const SAMPLES: usize = 256;
+    /// Windows of rows beyond which bitmaps are too many.
+    const MOST_WINDOWS: usize = 16;
 
-    /// Finds the rows of the columns of all dense classes.
-    fn find_rows(
+    /// Counts the entries of C in the columns of all classes but those of ESC.
+    fn count(
         &self,
         work: &Work,
+        operands: &Operands<'_, T>,
         profile: &Profile,
-        patterns: Patterns<'_>,
-        only_missing: bool,
+        purpose: Purpose,
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
-        Class::DENSE.into_iter().rev().try_for_each(|class| {
-            self.counts.run(work, class, patterns, profile.task(class), only_missing, (lengths, found))
-        })
+        let Profile { first_row, last_row, products, .. } = profile;
+        let (a, b) = (&operands.a.pattern, &operands.b.pattern);
+        let patterns = Patterns { a, b, first_row, last_row, products };
+        let (in_windows, in_range) = ([Class::Wide, Class::Big], [Class::Narrow, Class::Medium]);
+        let few = self.tuning.few_products;
+        let dense = [profile.tasks(&in_windows, few), profile.tasks(&in_range, few)].concat();
+        let sorted = match purpose {
+            Purpose::All => profile.tasks(&Class::SORTED, few),
+            _ => Vec::new(),
+        };
+        let lanes = work.fork(self.lanes(profile, dense.len() + sorted.len()))?;
+        let mut lane = lanes.iter().cycle();
+        let mut next = || lane.next().unwrap_or(work);
+        for task in dense {
+            self.counts.run(next(), task, patterns, purpose, (lengths, found))?;
+        }
+        for (class, task) in sorted {
+            let factors = problem::Factors::of_values(operands.a, operands.b);
+            self.sort.count(next(), factors, &task, class.sorted(), lengths)?;
+        }
+        work.join(lanes)
+    }
+
+    /// Queues for so many kernels.
+    fn lanes(&self, profile: &Profile, kernels: usize) -> usize {
+        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        if products < self.tuning.lane_products { 1 } else { kernels.min(self.tuning.lanes) }
     }
 
     /// Columns of C by ESC: those that no other method takes.
@@ -198,7 +215,7 @@ impl<T: Element> Adaptive<T> {
         profile: &Profile,
         counts: &mut Counts,
     ) -> Result<Vec<Part<T>>> {
-        let (task, mut parts) = (profile.task(Class::Rest), Vec::new());
+        let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
         if task.columns > 0 {
             work.stage("setup");
             let entries = profile.of(Class::Rest).b_entries as usize;
@@ -221,14 +238,11 @@ impl<T: Element> Adaptive<T> {
     fn takes(&self, work: &Work, operands: &Operands<'_, T>, profile: &Profile) -> bool {
         let entries = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let entry = 2 * size_of::<u32>() + size_of::<T>();
-        let need = pool_bytes(entries * entry as u64) + 2 * pool_bytes(8 * operands.b.ncols as u64);
+        let need = pool_bytes(entries * entry as u64) + 2 * pool_bytes(8 * (operands.b.ncols * profile.windows) as u64);
         (profile.of(Class::Rest).columns as usize) < operands.b.ncols.max(1)
             && profile.sum(&Class::ALL, |sums| sums.products) < Limits::MAX_PRODUCTS
             && need <= work.limit().saturating_sub(work.used_bytes())
     }
-
-    /// Windows of rows beyond which bitmaps are too many.
-    const MOST_WINDOWS: usize = 16;
 
     fn column_offsets(&self, work: &Work, chunk_ptr: Buffer<u32>, cols: usize, windows: usize) -> Result<Buffer<u32>> {
         if windows == 1 {
@@ -244,13 +258,4 @@ impl<T: Element> Adaptive<T> {
         self.offsets.launch(work, Grid::items(cols + 1, self.group_size), args)?;
         Ok(c_col_ptr)
     }
-}
-
-/// What finding rows reads.
-fn patterns_of<'a, T>(
-    operands: &Operands<'a, T>,
-    first_row: &'a Buffer<u32>,
-    last_row: &'a Buffer<u32>,
-) -> Patterns<'a> {
-    Patterns { a: &operands.a.pattern, b: &operands.b.pattern, first_row, last_row }
 }

@@ -20,22 +20,7 @@ kernel! {
         record: InOut<u32>,
         first_col: u32,
         cols: u32,
-    }
-}
-
-kernel! {
-    struct ChooseSamples = "choose_samples" in "team.cl", "product/adaptive/profile.cl" {
-        products: In<u32>,
-        first_row: In<u32>,
-        last_row: In<u32>,
-        class: In<u32>,
-        sampled: InOut<u32>,
-        sample: Out<u32>,
-        cols: u32,
-        samples: u32,
-        first_class: u32,
-        end_class: u32,
-        most_products: u32,
+        in_windows: u32,
     }
 }
 
@@ -86,6 +71,11 @@ impl Class {
         Self::Rest,
     ];
     pub const SORTED: [Self; 4] = [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256];
+    /// The number of a sorted class among these.
+    pub fn sorted(self) -> usize {
+        self as usize - Self::Sorted32 as usize
+    }
+
     pub const DENSE: [Self; 4] = [Self::Narrow, Self::Medium, Self::Wide, Self::Big];
 }
 
@@ -117,7 +107,7 @@ impl ClassSums {
 
 /// Columns of a band of C, analysed by the device.
 pub(super) struct Profiled {
-    products: Buffer<u32>,
+    pub products: Buffer<u32>,
     pub first_row: Buffer<u32>,
     pub last_row: Buffer<u32>,
     class: Buffer<u32>,
@@ -127,6 +117,7 @@ pub(super) struct Profiled {
 
 /// Columns of a band of C, and what is known of them.
 pub(in crate::product) struct Profile {
+    pub products: Buffer<u32>,
     pub first_row: Buffer<u32>,
     pub last_row: Buffer<u32>,
     pub class: Buffer<u32>,
@@ -158,18 +149,42 @@ impl Profile {
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
     }
 
-    /// The columns of a class.
-    pub fn task(&self, class: Class) -> ColumnTask<'_> {
-        let first = self.sums[..class as usize].iter().map(|sums| sums.columns).sum();
-        let (list, first_col, windows) = (&self.list, self.first_col, self.windows as u32);
-        ColumnTask { list, first, columns: self.of(class).columns, listed: list.len() > 0, first_col, windows }
+    /// The columns of neighbouring classes.
+    pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
+        let columns = |classes: &[ClassSums]| classes.iter().map(|sums| sums.columns).sum();
+        ColumnTask {
+            list: &self.list,
+            first: columns(&self.sums[..first as usize]),
+            columns: columns(&self.sums[first as usize..=last as usize]),
+            listed: self.list.len() > 0,
+            first_col: self.first_col,
+            windows: self.windows as u32,
+        }
+    }
+
+    /// The columns of each of the neighbouring `classes`, the larger ones first. A class of fewer
+    /// than `few` products joins the next one that has columns, which can compute its columns too.
+    pub fn tasks(&self, classes: &[Class], few: u64) -> Vec<(Class, ColumnTask<'_>)> {
+        let (mut tasks, mut begun, mut products) = (Vec::new(), None, 0);
+        for (&class, next) in classes.iter().zip(1..) {
+            let first = *begun.get_or_insert(class);
+            products += self.of(class).products;
+            let joins = products < few && classes[next..].iter().any(|&larger| self.of(larger).columns > 0);
+            if !joins || self.of(class).columns == 0 && products == 0 {
+                if products > 0 {
+                    tasks.push((class, self.task(first, class)));
+                }
+                (begun, products) = (None, 0);
+            }
+        }
+        tasks.reverse();
+        tasks
     }
 }
 
 /// The kernels of the analysis.
 pub(super) struct Profiler {
     profile: Kernel<ProfileColumns<'static>>,
-    samples: Kernel<ChooseSamples<'static>>,
     list: Kernel<ListColumns<'static>>,
     group_size: usize,
     groups: usize,
@@ -180,10 +195,6 @@ impl Profiler {
     const PART: usize = 8;
     /// Entries of a column of B that a whole group processes.
     const LONG: usize = 512;
-    /// Columns sampled.
-    pub const SAMPLES: usize = 256;
-    /// Most products of a sample.
-    const MOST_OF_SAMPLE: u32 = 1 << 16;
     /// Place in the record of the entries of C in the samples. Their bound is next.
     pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
 
@@ -201,15 +212,15 @@ impl Profiler {
             .define("BIG_PRODUCTS", tuning.big_products);
         Ok(Self {
             profile: Kernel::new(device, &options)?,
-            samples: Kernel::rare(device, &options)?,
             list: Kernel::new(device, &options)?,
             group_size: teams.group_size(8),
             groups: 8 * device.info().compute_units as usize,
         })
     }
 
-    /// Analyses all columns of B. Reads nothing back.
-    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Profiled> {
+    /// Analyses all columns of B. Without `in_windows` those with rows in a wide range are left to
+    /// ESC. Reads nothing back.
+    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, in_windows: bool) -> Result<Profiled> {
         let cols = b.ncols;
         let array = || work.buffer(cols);
         let (mut products, mut first_row, mut last_row, mut class) = (array()?, array()?, array()?, array()?);
@@ -226,36 +237,14 @@ impl Profiler {
             record: &mut record,
             first_col: 0,
             cols: cols as u32,
+            in_windows: in_windows.into(),
         };
         self.profile.launch(work, Grid::groups(groups, self.group_size), args)?;
         Ok(Profiled { products, first_row, last_row, class, record })
     }
 
-    /// Chooses samples of the columns of the dense classes.
-    pub fn samples(&self, work: &Work, profiled: &mut Profiled) -> Result<Buffer<u32>> {
-        let Profiled { products, first_row, last_row, class, record } = profiled;
-        let (mut sampled, mut sample) = (work.buffer(1)?, work.buffer(Self::SAMPLES)?);
-        work.fill_zero(&mut sampled)?;
-        let args = ChooseSamples {
-            products,
-            first_row,
-            last_row,
-            class,
-            sampled: &mut sampled,
-            sample: &mut sample,
-            cols: class.len() as u32,
-            samples: Self::SAMPLES as u32,
-            first_class: Class::DENSE[0] as u32,
-            end_class: Class::DENSE[Class::DENSE.len() - 1] as u32 + 1,
-            most_products: Self::MOST_OF_SAMPLE,
-        };
-        self.samples.launch(work, Grid::items(Self::SAMPLES, self.group_size), args)?;
-        work.copy(&sampled, 0, record, Self::SAMPLED + 1, 1)?;
-        Ok(sample)
-    }
-
-    /// Reads the sums of the classes, and lists the columns of each, which have `windows` windows.
-    /// One read.
+    /// Reads the sums of the classes, and lists the columns of each. They have `windows` windows if
+    /// the rows of any are in a wide range. One read.
     pub fn finish(
         &self,
         work: &Work,
@@ -264,7 +253,7 @@ impl Profiler {
         windows: usize,
         profiled: Profiled,
     ) -> Result<Profile> {
-        let (cols, Profiled { first_row, last_row, class, record, .. }) = (b.ncols, profiled);
+        let (cols, Profiled { products, first_row, last_row, class, record }) = (b.ncols, profiled);
         let words = record.download(work)?;
         let mut sums = [ClassSums::default(); Class::ALL.len()];
         let (mut columns, most) = (0, (b.nnz() as u64).saturating_mul(a.nrows.min(a.nnz()) as u64));
@@ -276,6 +265,8 @@ impl Profiler {
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
         }
         at_most("columns of C", columns, cols as u64)?;
+        let in_windows = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
+        let windows = if in_windows { windows } else { 1 };
         let samples = [words[Self::SAMPLED], words[Self::SAMPLED + 1]];
         at_most("entries of C in samples", samples[0].into(), samples[1].into())?;
         let alone = sums.iter().any(|sums| sums.columns as usize == cols);
@@ -288,6 +279,6 @@ impl Profiler {
             let groups = (cols as usize).div_ceil(self.group_size).min(self.groups);
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
-        Ok(Profile { first_row, last_row, class, list, first_col: 0, windows, sums, samples })
+        Ok(Profile { products, first_row, last_row, class, list, first_col: 0, windows, sums, samples })
     }
 }

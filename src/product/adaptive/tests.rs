@@ -114,7 +114,14 @@ fn rows_without_room_are_found_again() -> Result<()> {
 fn no_number_changes_a_bit() -> Result<()> {
     let (a, b) = operands::<f64>(11, 40_000)?;
     let usual = tuning(Method::Auto);
-    let small = AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 100, big_products: 500, ..usual };
+    let small = AdaptiveTuning {
+        narrow_words: 8,
+        medium_words: 40,
+        wide_words: 100,
+        big_products: 500,
+        sampled_products: 0,
+        ..usual
+    };
     for tuning in [
         small,
         AdaptiveTuning { groups: 1, piece: 64, ..usual },

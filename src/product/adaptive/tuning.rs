@@ -27,6 +27,14 @@ pub(in crate::product) struct AdaptiveTuning {
     pub local_bytes: usize,
     /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
     pub room_percent: u64,
+    /// Products from which that number is estimated: the bound of fewer takes little memory.
+    pub sampled_products: u64,
+    /// Products below which columns of a class join the next larger one.
+    pub few_products: u64,
+    /// Queues on which kernels of different classes may overlap.
+    pub lanes: usize,
+    /// Products from which they do: fork and join take as long as some launches.
+    pub lane_products: u64,
     /// Work-groups for each compute unit, if they process columns in a stride.
     pub groups: usize,
 }
@@ -47,6 +55,10 @@ impl AdaptiveTuning {
             // A work-group that takes all of it does not start on NVIDIA's devices.
             local_bytes: (info.local_bytes as usize).min(64 << 10) - (1 << 10),
             room_percent: 125,
+            sampled_products: 1 << 22,
+            few_products: 50_000,
+            lanes: 4,
+            lane_products: 1 << 21,
             groups: 32,
         }
     }

@@ -24,6 +24,7 @@ kernel! {
         list: In<u32>,
         first_row: In<u32>,
         last_row: In<u32>,
+        products: In<u32>,
         lengths: InOut<u32>,
         place: InOut<u32>,
         top: InOut<u32>,
@@ -37,7 +38,7 @@ kernel! {
         listed: u32,
         first_col: u32,
         windows: u32,
-        only_missing: u32,
+        purpose: u32,
     }
 }
 
@@ -48,6 +49,7 @@ kernel! {
         list: In<u32>,
         first_row: In<u32>,
         last_row: In<u32>,
+        products: In<u32>,
         lengths: InOut<u32>,
         place: InOut<u32>,
         top: InOut<u32>,
@@ -61,7 +63,7 @@ kernel! {
         listed: u32,
         first_col: u32,
         windows: u32,
-        only_missing: u32,
+        purpose: u32,
     }
 }
 
@@ -99,6 +101,7 @@ pub(super) struct Patterns<'a> {
     pub b: &'a PatternArrays,
     pub first_row: &'a Buffer<u32>,
     pub last_row: &'a Buffer<u32>,
+    pub products: &'a Buffer<u32>,
 }
 
 /// The arrays that finding rows writes to.
@@ -108,7 +111,17 @@ struct Into<'a> {
     rows: &'a mut Buffer<u32>,
     top: &'a mut Buffer<u32>,
     top_at: usize,
-    only_missing: bool,
+}
+
+/// What rows are found for. The numbers are those of the kernel file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// All columns of a task.
+    All,
+    /// Those whose rows found no place.
+    Missing,
+    /// Samples, which are only counted.
+    Sample,
 }
 
 /// The kernels that find rows.
@@ -127,10 +140,11 @@ impl DenseCounts {
     const BIG_TEAMS: usize = 16;
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let options = |wanted| teams.options(wanted).define("SAMPLE_PRODUCTS", Self::SAMPLE_PRODUCTS);
         Ok(Self {
-            narrow: Kernel::new(device, &teams.options(Self::NARROW_TEAMS))?,
-            wide: Kernel::rare(device, &teams.options(Self::WIDE_TEAMS))?,
-            big: Kernel::rare(device, &teams.options(Self::BIG_TEAMS))?,
+            narrow: Kernel::new(device, &options(Self::NARROW_TEAMS))?,
+            wide: Kernel::rare(device, &options(Self::WIDE_TEAMS))?,
+            big: Kernel::rare(device, &options(Self::BIG_TEAMS))?,
             teams,
             tuning: *tuning,
             compute_units: device.info().compute_units as usize,
@@ -142,42 +156,43 @@ impl DenseCounts {
         nrows.div_ceil(32 * self.tuning.wide_words).max(1)
     }
 
-    /// Counts the entries of C in the columns of `sample`, and adds them to `sums` at `at`.
-    /// `lengths` and `place` are for each window of each column.
+    /// Most products of a sample: others would take longer than all else.
+    const SAMPLE_PRODUCTS: u32 = 1 << 16;
+
+    /// Counts the entries of C in `samples` columns, spread evenly over all, and adds them to
+    /// `sums` at `at`, and the bound of them to the next number.
     pub fn sample(
         &self,
         work: &Work,
         patterns: Patterns<'_>,
-        sample: &Buffer<u32>,
-        (lengths, place): (&mut Buffer<u32>, &mut Buffer<u32>),
+        samples: usize,
         (sums, at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
+        let (list, lengths, place, rows) =
+            (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
+        let (first, columns) = (patterns.b.ncols as u32, samples as u32);
         let windows = self.windows(patterns.a.nrows) as u32;
-        let columns = sample.len() as u32;
-        let task = ColumnTask { list: sample, first: 0, columns, listed: true, first_col: 0, windows };
-        let rows = &mut work.buffer(0)?; // no room: they are only counted
-        let into = Into { lengths, place, rows, top: sums, top_at: at, only_missing: false };
-        self.in_windows(work, &self.big, Self::BIG_TEAMS, patterns, task, into)
+        let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows };
+        let into = Into { lengths, place, rows, top: sums, top_at: at };
+        self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
     }
 
-    /// Finds the rows of the columns of a class. If `only_missing`, of those whose rows found no
-    /// place.
+    /// Finds the rows of columns of a class.
     pub fn run(
         &self,
         work: &Work,
-        class: Class,
+        (class, task): (Class, ColumnTask<'_>),
         patterns: Patterns<'_>,
-        task: ColumnTask<'_>,
-        only_missing: bool,
+        purpose: Purpose,
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
         let FoundRows { place, rows, top } = found;
-        let into = Into { lengths, place, rows, top, top_at: 0, only_missing };
+        let into = Into { lengths, place, rows, top, top_at: 0 };
         match class {
-            Class::Narrow => self.in_range(work, self.tuning.narrow_words, patterns, task, into),
-            Class::Medium => self.in_range(work, self.tuning.medium_words, patterns, task, into),
-            Class::Wide => self.in_windows(work, &self.wide, Self::WIDE_TEAMS, patterns, task, into),
-            _ => self.in_windows(work, &self.big, Self::BIG_TEAMS, patterns, task, into),
+            Class::Narrow => self.in_range(work, self.tuning.narrow_words, patterns, task, purpose, into),
+            Class::Medium => self.in_range(work, self.tuning.medium_words, patterns, task, purpose, into),
+            Class::Wide => self.in_windows(work, (&self.wide, Self::WIDE_TEAMS), patterns, task, purpose, into),
+            _ => self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, purpose, into),
         }
     }
 
@@ -186,9 +201,10 @@ impl DenseCounts {
         &self,
         work: &Work,
         words: usize,
-        Patterns { a, b, first_row, last_row }: Patterns<'_>,
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
         ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
-        Into { lengths, place, rows, top, top_at, only_missing }: Into<'_>,
+        purpose: Purpose,
+        Into { lengths, place, rows, top, top_at }: Into<'_>,
     ) -> Result<()> {
         let (words, teams) = (words.min(a.nrows.div_ceil(32)), self.teams.in_group(Self::NARROW_TEAMS));
         let groups = (columns as usize).div_ceil(teams).min(self.tuning.groups * self.compute_units);
@@ -199,6 +215,7 @@ impl DenseCounts {
             list,
             first_row,
             last_row,
+            products,
             lengths,
             place,
             top,
@@ -212,7 +229,7 @@ impl DenseCounts {
             listed: listed.into(),
             first_col,
             windows,
-            only_missing: only_missing.into(),
+            purpose: purpose as u32,
         };
         self.narrow.launch(work, Grid::groups(groups, self.teams.group_size(Self::NARROW_TEAMS)), args)
     }
@@ -221,11 +238,11 @@ impl DenseCounts {
     fn in_windows(
         &self,
         work: &Work,
-        kernel: &Kernel<CountWindows<'static>>,
-        teams: usize,
-        Patterns { a, b, first_row, last_row }: Patterns<'_>,
+        (kernel, teams): (&Kernel<CountWindows<'static>>, usize),
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
         ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
-        Into { lengths, place, rows, top, top_at, only_missing }: Into<'_>,
+        purpose: Purpose,
+        Into { lengths, place, rows, top, top_at }: Into<'_>,
     ) -> Result<()> {
         let words = self.tuning.wide_words.min(a.nrows.div_ceil(32));
         let groups = (columns as usize * windows as usize).min(self.tuning.groups * self.compute_units);
@@ -236,6 +253,7 @@ impl DenseCounts {
             list,
             first_row,
             last_row,
+            products,
             lengths,
             place,
             top,
@@ -249,7 +267,7 @@ impl DenseCounts {
             listed: listed.into(),
             first_col,
             windows,
-            only_missing: only_missing.into(),
+            purpose: purpose as u32,
         };
         kernel.launch(work, Grid::groups(groups, self.teams.group_size(teams)), args)
     }
