@@ -22,6 +22,11 @@ impl<T: Word> Buffer<T> {
         self.len
     }
 
+    /// The first `len` values, at most all. The memory stays as it is.
+    pub fn first(self, len: usize) -> Self {
+        Self { len: len.min(self.len), ..self }
+    }
+
     /// Bytes of device memory held, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()

@@ -132,6 +132,8 @@ pub(crate) struct PatternArrays {
     pub ncols: usize,
     pub col_ptr: Buffer<u32>,
     pub row_idx: Buffer<u32>,
+    /// Entries of the longest column, if the host has seen the pattern.
+    pub longest_column: Option<u32>,
     fingerprint: OnceLock<Fingerprint>,
 }
 
@@ -179,15 +181,21 @@ impl PatternArrays {
     pub const MAX_NNZ: u64 = u32::MAX as u64 - 1;
 
     pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
-        let device = device.clone();
-        Arc::new(Self { device, nrows, ncols, col_ptr, row_idx, fingerprint: OnceLock::new() })
+        Arc::new(Self::unseen(device, nrows, ncols, col_ptr, row_idx))
+    }
+
+    fn unseen(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Self {
+        let (device, longest_column, fingerprint) = (device.clone(), None, OnceLock::new());
+        Self { device, nrows, ncols, col_ptr, row_idx, longest_column, fingerprint }
     }
 
     pub fn upload(work: &Work, host: &Pattern) -> Result<Arc<Self>> {
         Self::check_nnz(host.nnz() as u64)?;
         let col_ptr: Vec<u32> = host.col_ptr().iter().map(|&p| p as u32).collect();
+        let longest_column = col_ptr.windows(2).map(|ends| ends[1] - ends[0]).max().or(Some(0));
         let (col_ptr, row_idx) = (work.upload(&col_ptr)?, work.upload(host.row_idx())?);
-        Ok(Self::new(work.device(), host.nrows(), host.ncols(), col_ptr, row_idx))
+        let unseen = Self::unseen(work.device(), host.nrows(), host.ncols(), col_ptr, row_idx);
+        Ok(Arc::new(Self { longest_column, ..unseen }))
     }
 
     pub fn check_nnz(nnz: u64) -> Result<()> {

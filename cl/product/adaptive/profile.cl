@@ -7,7 +7,7 @@
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
-//   out  first_row[cols]  last_row[cols]   of columns with more than SORTED_MOST products: the rows
+//   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products: the rows
 //                                 between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
 //                                 of a wide range are of the last
@@ -15,20 +15,20 @@
 //                                 longest column of B, most products of a column, entries of B;
 //                                 zeros before. Products and bound have two words, the low one
 //                                 first
-//   i/o  cursor[CLASSES]          zeros before; columns of each class that were listed
+//   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
 #error "see src/product/adaptive/profile.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
 
 // The number of the class in `Class`, src/product/adaptive/profile.rs.
-uint class_of(uint products, uint first_row, uint last_row, uint in_windows)
+uint class_of(uint products, uint first_row, uint last_row, uint sorted_most, uint in_windows)
 {
     if (products == 0)
         return 0;
-    if (products <= SORTED_MOST)
+    if (products <= sorted_most)
         return products <= 32 ? 1 : products <= 64 ? 2 : products <= 128 ? 3 : 4;
     if (!DENSE)
         return CLASSES - 1;
@@ -72,7 +72,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
 // Writes down the numbers of a column, and adds them to the sums of its class.
 #define NOTE_COLUMN(at, count, rows, entries)                                                                         \
     do {                                                                                                              \
-        const uint of = class_of(count, rows.x, rows.y, in_windows);                                                              \
+        const uint of = class_of(count, rows.x, rows.y, sorted_most, in_windows);                                                              \
         local uint* of_class = sums + of * RECORD;                                                                    \
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
@@ -80,7 +80,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
         class[at] = of;                                                                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \
-        add_wide(of_class + 3, count > SORTED_MOST ? min(count, rows.y - rows.x + 1) : count);                        \
+        add_wide(of_class + 3, count > sorted_most ? min(count, rows.y - rows.x + 1) : count);                        \
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
@@ -88,7 +88,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
 
 KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                        global const uint* b_row_idx, global uint* products, global uint* first_row,
-                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint in_windows)
+                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint sorted_most, uint in_windows)
 {
     TEAM_MEMORY;
     // Of a long column: its products in two words, and its first and last row.
@@ -110,7 +110,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             count = add_sat(count, team_across(count, bit, TEAM));
         uint2 rows = NO_ROWS;
-        if (count > SORTED_MOST)
+        if (count > sorted_most)
             rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART);
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
@@ -145,8 +145,9 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     }
 }
 
-KERNEL list_columns(global const uint* class, global const uint* record, global uint* cursor, global uint* list, uint cols)
+KERNEL list_columns(global const uint* class, global uint* record, global uint* list, uint cols)
 {
+    global uint* cursor = record + CLASSES * RECORD + 2;
     local uint counts[CLASSES], firsts[CLASSES];
     const uint item = get_local_id(0);
     for (uint base = get_group_id(0) * GROUP_SIZE; base < cols; base += get_num_groups(0) * GROUP_SIZE) {

@@ -13,7 +13,7 @@
 //   in   place[cols * windows]    where their rows are in rows[]
 //   i/o  record[TASK_CLASSES + 3] tasks of each class; entries of C; windows whose rows have no
 //                                 place, and their entries; zeros before
-//   i/o  cursor[TASK_CLASSES]     tasks of each class that were listed; zeros before
+//   i/o  record[TASK_CLASSES + 3 ..]   tasks of each class that were listed; zeros before
 //   out  task[tasks]              window and piece (in the high word), class by class, in any order
 //                                 within a class
 //
@@ -111,11 +111,12 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, globa
 }
 
 KERNEL list_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
-                  global const uint* rows, global const uint* record, global uint* cursor, global ulong* task, uint first_col,
+                  global const uint* rows, global uint* record, global ulong* task, uint first_col,
                   uint cols, uint windows, uint first_class, uint end_class)
 {
     // Where the tasks of each class begin.
     local uint firsts[TASK_CLASSES];
+    global uint* cursor = record + TASK_CLASSES + 3;
     for (uint i = get_local_id(0); i < TASK_CLASSES; i += GROUP_SIZE) {
         firsts[i] = 0;
         for (uint before = 0; before < i; ++before)

@@ -6,12 +6,15 @@
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
+//   i/o  lengths[sum_at], [sum_at + 1]   if sum_at is not 0, the number of products is added to these
+//                                 two words, the low one first
 //   out  lengths[cols * windows]  runs of the task's columns, as those of the first window
 KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global uint* lengths, uint first, uint columns,
-                    uint listed, uint first_col, uint windows)
+                    uint listed, uint first_col, uint windows, uint sum_at)
 {
     SORT_MEMORY;
+    uint sum = 0;
     for (ulong base = get_group_id(0) * GROUP_COLUMNS; base < columns; base += get_num_groups(0) * GROUP_COLUMNS) {
         const uint number = (uint)base + get_local_id(0) / LANES;
         const bool serves = number < columns;
@@ -29,6 +32,10 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
             lengths[of_band * windows] = before + heads;
+        sum += COLUMN_LANE == 0 ? products : 0;
         TEAM_BARRIER; // the reads above, before the next column
     }
+    sum = team_sum(sum, TEAM);
+    if (LANE == 0 && sum_at > 0 && atomic_add(lengths + sum_at, sum) > 0xffffffff - sum)
+        atomic_inc(lengths + sum_at + 1);
 }

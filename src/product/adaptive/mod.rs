@@ -13,17 +13,17 @@ pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
-    dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose},
+    dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose, Tasks},
     engine::Engine,
     limits::Limits,
     method::Method,
     problem::{self, Counts, Operands, Spec, Values},
-    sort::{Sort, SortedColumns},
+    sort::{self, Sort, SortedColumns},
     tuning::Tuning,
 };
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, kernel, pool_bytes},
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel, pool_bytes},
     primitives::scan::Scan,
     resident::DeviceCbc,
 };
@@ -81,6 +81,9 @@ impl<T: Element> Adaptive<T> {
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         let (a, b) = (operands.a, operands.b);
+        if let Some(class) = self.class_of_all(work, operands) {
+            return self.sort_all(work, operands, class, place);
+        }
         work.stage("setup");
         let profile = self.profile(work, operands)?; // round trip 1
         if !self.takes(work, operands, &profile) {
@@ -100,39 +103,47 @@ impl<T: Element> Adaptive<T> {
                 counts.add(method, columns, profile.sum(&classes, |sums| sums.products));
             }
         }
+        let is_dense = profile.sum(&Class::DENSE, |sums| sums.columns.into()) > 0;
 
         work.stage("count");
         let (windows, chunks) = (profile.windows, b.ncols * profile.windows);
         let mut chunk_ptr = work.buffer(chunks + 1)?;
-        work.fill_zero(&mut chunk_ptr)?;
+        if windows > 1 || profile.list.len() > 0 {
+            work.fill_zero(&mut chunk_ptr)?; // of columns without products, and of further windows
+        }
         for part in &rest {
             self.rest.lengths(work, &profile.list, part, windows, &mut chunk_ptr)?;
         }
-        let mut found = FoundRows::new(work, work.buffer(chunks)?, profile.room(self.tuning.room_percent))?;
+        let places = work.buffer(if is_dense { chunks } else { 0 })?;
+        let mut found = FoundRows::new(work, places, profile.room(self.tuning.room_percent))?;
         self.count(work, operands, &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
-        let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
-        if cut.missing > 0 {
-            work.stage("count");
-            found = found.extended(work, cut.missing)?;
-            self.count(work, operands, &profile, Purpose::Missing, (&mut chunk_ptr, &mut found))?;
-            work.stage("offsets");
-            cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?;
-        }
-        let c_nnz = cut.c_nnz;
-        let tasks = self.cut.list(work, (&b.pattern, &profile), (&chunk_ptr, &found), cut)?;
+        let (c_nnz, tasks) = if is_dense {
+            let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
+            if cut.missing > 0 {
+                work.stage("count");
+                found = found.extended(work, cut.missing)?;
+                self.count(work, operands, &profile, Purpose::Missing, (&mut chunk_ptr, &mut found))?;
+                work.stage("offsets");
+                cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?;
+            }
+            (cut.c_nnz, Some(self.cut.list(work, (&b.pattern, &profile), (&chunk_ptr, &found), cut)?))
+        } else {
+            let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
+            (work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize, None) // round trip 2
+        };
 
         work.stage("sums");
         let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
         let dense = Factors { a, b, chunk_ptr: &chunk_ptr, found: &found, windows };
         let sorted = profile.tasks(&Class::SORTED, self.tuning.few_products);
-        let classes: Vec<usize> = (0..tasks.counts.len()).rev().filter(|&class| tasks.counts[class] > 0).collect();
+        let classes = tasks.as_ref().map_or(Vec::new(), Tasks::classes);
         let lanes = work.fork(self.lanes(&profile, classes.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
         let mut next = || lane.next().unwrap_or(work);
-        for class in classes {
-            self.sums.run(next(), &dense, &tasks, class, &mut row_idx, &mut values)?;
+        for (tasks, class) in tasks.iter().flat_map(|tasks| classes.iter().map(move |&class| (tasks, class))) {
+            self.sums.run(next(), &dense, tasks, class, &mut row_idx, &mut values)?;
         }
         for (class, task) in sorted {
             let c = SortedColumns { col_ptr: &chunk_ptr, row_idx: &mut row_idx, values: &mut values };
@@ -148,14 +159,59 @@ impl<T: Element> Adaptive<T> {
         Ok(counts)
     }
 
+    /// The class of sorted columns that takes every column of C, if the host knows that there is
+    /// one, and its bound of C fits the device.
+    fn class_of_all(&self, work: &Work, operands: &Operands<'_, T>) -> Option<usize> {
+        let (a, b) = (&operands.a.pattern, &operands.b.pattern);
+        let (of_a, of_b) = (u64::from(a.longest_column?), u64::from(b.longest_column?));
+        let bytes = of_a * b.nnz() as u64 * (size_of::<u32>() + size_of::<T>()) as u64;
+        let fits = of_a * (b.nnz() as u64) < Limits::MAX_PRODUCTS
+            && pool_bytes(bytes) + 2 * pool_bytes(8 * b.ncols as u64) <= work.limit().saturating_sub(work.used_bytes());
+        sort::class_of(of_a * of_b, self.tuning.sorted_most).filter(|_| fits)
+    }
+
+    /// C = A·B by the kernels of one class of sorted columns. One read.
+    fn sort_all(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        class: usize,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Counts> {
+        work.stage("count");
+        let (a, b) = (operands.a, operands.b);
+        let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
+        let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1 };
+        let factors = problem::Factors::of_values(a, b);
+        // Behind the offsets: their end, and the number of products in two words.
+        let mut col_ptr = work.buffer(b.ncols + 3)?;
+        work.fill_zero(&mut col_ptr)?;
+        self.sort.count_products(work, factors, &task, class, (&mut col_ptr, b.ncols + 1))?;
+        work.stage("offsets");
+        self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
+        let sums = work.read(&col_ptr, b.ncols, 3)?;
+        let most = u64::from(a.pattern.longest_column.unwrap_or(0)) * b.nnz() as u64;
+        let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
+        let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
+        work.stage("sums");
+        let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
+        let c = SortedColumns { col_ptr: &col_ptr, row_idx: &mut row_idx, values: &mut values };
+        self.sort.sums(work, factors, &task, class, c)?;
+        let mut counts = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
+        counts.add(Method::Sort, b.ncols as u64, products);
+        place(operands.product(col_ptr.first(b.ncols + 1), row_idx, values))?;
+        Ok(counts)
+    }
+
     /// Analyses the columns of B. One read.
     fn profile(&self, work: &Work, operands: &Operands<'_, T>) -> Result<Profile> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
         let windows = self.counts.windows(a.nrows);
         let in_windows = windows <= Self::MOST_WINDOWS && ((b.ncols * windows) as u64) < Limits::MAX_PRODUCTS;
-        let mut profiled = self.profiler.run(work, a, b, in_windows)?;
         // About as many products as entries of B meet average columns of A.
         let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
+        let sorted_most = self.tuning.sorted_most(expected, b.ncols as u64);
+        let mut profiled = self.profiler.run(work, a, b, (sorted_most, in_windows))?;
         if self.tuning.dense && in_windows && expected >= self.tuning.sampled_products {
             let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
             let patterns = Patterns { a, b, first_row, last_row, products };

@@ -20,6 +20,7 @@ kernel! {
         record: InOut<u32>,
         first_col: u32,
         cols: u32,
+        sorted_most: u32,
         in_windows: u32,
     }
 }
@@ -27,8 +28,7 @@ kernel! {
 kernel! {
     struct ListColumns = "list_columns" in "team.cl", "product/adaptive/profile.cl" {
         class: In<u32>,
-        record: In<u32>,
-        cursor: InOut<u32>,
+        record: InOut<u32>,
         list: InOut<u32>,
         cols: u32,
     }
@@ -111,7 +111,8 @@ pub(super) struct Profiled {
     pub first_row: Buffer<u32>,
     pub last_row: Buffer<u32>,
     class: Buffer<u32>,
-    /// The sums of the classes, then the two numbers of the samples.
+    /// The sums of the classes, the two numbers of the samples, and a number for each class while
+    /// its columns are listed.
     pub record: Buffer<u32>,
 }
 
@@ -205,7 +206,6 @@ impl Profiler {
             .define("RECORD", ClassSums::WORDS)
             .define("PART", Self::PART)
             .define("LONG", Self::LONG)
-            .define("SORTED_MOST", tuning.sorted_most)
             .define("DENSE", u8::from(tuning.dense))
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
@@ -218,13 +218,19 @@ impl Profiler {
         })
     }
 
-    /// Analyses all columns of B. Without `in_windows` those with rows in a wide range are left to
+    /// Analyses all columns of B. Those of at most `sorted_most` products are sorted. Without `in_windows` those with rows in a wide range are left to
     /// ESC. Reads nothing back.
-    pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, in_windows: bool) -> Result<Profiled> {
+    pub fn run(
+        &self,
+        work: &Work,
+        a: &PatternArrays,
+        b: &PatternArrays,
+        (sorted_most, in_windows): (u32, bool),
+    ) -> Result<Profiled> {
         let cols = b.ncols;
         let array = || work.buffer(cols);
         let (mut products, mut first_row, mut last_row, mut class) = (array()?, array()?, array()?, array()?);
-        let mut record = work.buffer(Self::SAMPLED + 2)?;
+        let mut record = work.buffer(Self::SAMPLED + 2 + Class::ALL.len())?;
         work.fill_zero(&mut record)?;
         let groups = (cols * Self::PART).div_ceil(self.group_size).min(self.groups);
         let args = ProfileColumns {
@@ -237,6 +243,7 @@ impl Profiler {
             record: &mut record,
             first_col: 0,
             cols: cols as u32,
+            sorted_most,
             in_windows: in_windows.into(),
         };
         self.profile.launch(work, Grid::groups(groups, self.group_size), args)?;
@@ -253,7 +260,7 @@ impl Profiler {
         windows: usize,
         profiled: Profiled,
     ) -> Result<Profile> {
-        let (cols, Profiled { products, first_row, last_row, class, record }) = (b.ncols, profiled);
+        let (cols, Profiled { products, first_row, last_row, class, mut record }) = (b.ncols, profiled);
         let words = record.download(work)?;
         let mut sums = [ClassSums::default(); Class::ALL.len()];
         let (mut columns, most) = (0, (b.nnz() as u64).saturating_mul(a.nrows.min(a.nnz()) as u64));
@@ -272,11 +279,8 @@ impl Profiler {
         let alone = sums.iter().any(|sums| sums.columns as usize == cols);
         let mut list = work.buffer(if alone { 0 } else { cols })?;
         if !alone {
-            let mut cursor = work.buffer(Class::ALL.len())?;
-            work.fill_zero(&mut cursor)?;
-            let (class, record, cols) = (&class, &record, cols as u32);
-            let args = ListColumns { class, record, cursor: &mut cursor, list: &mut list, cols };
-            let groups = (cols as usize).div_ceil(self.group_size).min(self.groups);
+            let args = ListColumns { class: &class, record: &mut record, list: &mut list, cols: cols as u32 };
+            let groups = cols.div_ceil(self.group_size).min(self.groups);
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
         Ok(Profile { products, first_row, last_row, class, list, first_col: 0, windows, sums, samples })

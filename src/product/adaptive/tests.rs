@@ -76,7 +76,7 @@ fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {
-    AdaptiveTuning::new(test_device().info(), wanted, 20)
+    AdaptiveTuning { few_columns: 0, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
 }
 
 #[test]
@@ -125,6 +125,7 @@ fn no_number_changes_a_bit() -> Result<()> {
     for tuning in [
         small,
         AdaptiveTuning { groups: 1, piece: 64, ..usual },
+        AdaptiveTuning { few_columns: 100, ..usual },
         AdaptiveTuning { sorted_most: 32, groups: 3, ..small },
         AdaptiveTuning { sorted_most: 128, narrow_words: 1, medium_words: 1, ..usual },
     ] {

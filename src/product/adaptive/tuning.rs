@@ -31,6 +31,10 @@ pub(in crate::product) struct AdaptiveTuning {
     pub sampled_products: u64,
     /// Products below which columns of a class join the next larger one.
     pub few_products: u64,
+    /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
+    pub long_column: u64,
+    /// See there.
+    pub few_columns: u64,
     /// Queues on which kernels of different classes may overlap.
     pub lanes: usize,
     /// Products from which they do: fork and join take as long as some launches.
@@ -57,9 +61,19 @@ impl AdaptiveTuning {
             room_percent: 125,
             sampled_products: 1 << 22,
             few_products: 50_000,
+            long_column: 128,
+            few_columns: 1 << 16,
             lanes: 4,
             lane_products: 1 << 21,
             groups: 32,
         }
+    }
+
+    /// Most products of a column that is sorted, among `columns` columns with about `products`
+    /// products. If most columns are longer, and all are few, launches for the short ones take
+    /// longer than bitmaps of them.
+    pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
+        let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
+        if long && self.dense { 0 } else { self.sorted_most }
     }
 }

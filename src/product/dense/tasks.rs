@@ -32,8 +32,7 @@ kernel! {
         chunk_ptr: In<u32>,
         place: In<u32>,
         rows: In<u32>,
-        record: In<u32>,
-        cursor: InOut<u32>,
+        record: InOut<u32>,
         task: InOut<u64>,
         first_col: u32,
         cols: u32,
@@ -58,6 +57,13 @@ pub(in crate::product) struct Cut {
 pub(in crate::product) struct Tasks {
     pub task: Buffer<u64>,
     pub counts: Vec<usize>,
+}
+
+impl Tasks {
+    /// The classes that have tasks, the largest first.
+    pub fn classes(&self) -> Vec<usize> {
+        (0..self.counts.len()).rev().filter(|&class| self.counts[class] > 0).collect()
+    }
 }
 
 /// The kernels that cut tasks.
@@ -95,7 +101,7 @@ impl CutTasks {
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
     ) -> Result<Cut> {
         let classes = 4 * self.tuning.slices.len();
-        let mut record = work.buffer(classes + 3)?;
+        let mut record = work.buffer(2 * classes + 3)?;
         work.fill_zero(&mut record)?;
         let args = CountTasks {
             b_col_ptr: &b.col_ptr,
@@ -111,7 +117,7 @@ impl CutTasks {
             end_class: Self::END_CLASS,
         };
         self.count.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
-        let words = record.download(work)?;
+        let words = work.read(&record, 0, classes + 3)?;
         let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let count = |what, at: usize| Ok::<_, crate::Error>(at_most(what, words[at].into(), most)? as usize);
         Ok(Cut {
@@ -128,18 +134,16 @@ impl CutTasks {
         work: &Work,
         (b, profile): (&PatternArrays, &Profile),
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
-        cut: Cut,
+        mut cut: Cut,
     ) -> Result<Tasks> {
-        let (mut task, mut cursor) = (work.buffer(cut.counts.iter().sum())?, work.buffer(cut.counts.len())?);
-        work.fill_zero(&mut cursor)?;
+        let mut task = work.buffer(cut.counts.iter().sum())?;
         let args = ListTasks {
             b_col_ptr: &b.col_ptr,
             class: &profile.class,
             chunk_ptr,
             place: &found.place,
             rows: &found.rows,
-            record: &cut.record,
-            cursor: &mut cursor,
+            record: &mut cut.record,
             task: &mut task,
             first_col: 0,
             cols: b.ncols as u32,

@@ -21,6 +21,7 @@ kernel! {
         listed: u32,
         first_col: u32,
         windows: u32,
+        sum_at: u32,
     }
 }
 
@@ -42,7 +43,7 @@ impl Counts {
         factors: Factors<'_, O>,
         task: &ColumnTask<'_>,
         class: usize,
-        lengths: &mut Buffer<u32>,
+        (lengths, sum_at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
         let args = CountSorted {
             a: factors.a,
@@ -54,6 +55,7 @@ impl Counts {
             listed: task.listed.into(),
             first_col: task.first_col,
             windows: task.windows,
+            sum_at: sum_at as u32,
         };
         self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
     }

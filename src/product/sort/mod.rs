@@ -26,6 +26,11 @@ use sums::Sums;
 /// Most products of a column of each class.
 pub(in crate::product) const CLASSES: [u32; 4] = [32, 64, 128, 256];
 
+/// The class of columns of at most `products` products, among the first that sort at most `most`.
+pub(in crate::product) fn class_of(products: u64, most: u32) -> Option<usize> {
+    CLASSES.iter().position(|&class| products <= class.into() && class <= most)
+}
+
 /// Most products of a column that can be sorted: 0, or one of [`CLASSES`]. `row_bits` is the number
 /// of bits for the number of rows: a key of 32 bits has a row and the place of a product.
 pub(in crate::product) fn most_products(row_bits: u32) -> u32 {
@@ -56,7 +61,20 @@ impl<T: Element> Sort<T> {
         class: usize,
         lengths: &mut Buffer<u32>,
     ) -> Result<()> {
-        self.counts.run(work, factors, task, class, lengths)
+        self.counts.run(work, factors, task, class, (lengths, 0))
+    }
+
+    /// As [`Sort::count`], and adds the number of products to the two words of `lengths` from
+    /// `sum_at` on, the low one first.
+    pub fn count_products(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        task: &ColumnTask<'_>,
+        class: usize,
+        (lengths, sum_at): (&mut Buffer<u32>, usize),
+    ) -> Result<()> {
+        self.counts.run(work, factors, task, class, (lengths, sum_at))
     }
 
     /// Computes the task's columns of C. `c` has the entries of C before each column of the band.

@@ -76,7 +76,7 @@ impl SortPairs {
         class: usize,
         lengths: &mut Buffer<u32>,
     ) -> Result<()> {
-        self.counts.run(work, factors, task, class, lengths)
+        self.counts.run(work, factors, task, class, (lengths, 0))
     }
 
     /// Makes the products of the task's columns, and their rows of C.
