@@ -48,46 +48,44 @@ uint class_of_piece(global const uint* rows, uint count, bool cut)
     return (cut * 2 + levels) * SLICE_COUNT + slice;
 }
 
-// Rows of a column's window, or none: where they are, how many, and the rows of a piece.
-struct stretch {
-    uint from, entries, piece;
-};
-
-struct stretch stretch_of(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr,
-                          global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class,
-                          uint end_class)
+// Where the rows of a column's window are, NOWHERE if there are none; how many they are; and how
+// many make a piece.
+uint3 stretch_of(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr,
+                 global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class)
 {
     const uint col = chunk / windows;
-    struct stretch found = {NOWHERE, 0, PIECE};
-    if (col < cols && class[col] >= first_class && class[col] < end_class) {
-        found.entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
-        found.from = found.entries > 0 ? place[chunk] : NOWHERE;
-        if (b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col] > CUT_FROM)
-            found.piece = PIECE / 2;
-    }
-    return found;
+    if (col >= cols || class[col] < first_class || class[col] >= end_class)
+        return (uint3)(NOWHERE, 0, PIECE);
+    const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
+    const bool cut = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col] > CUT_FROM;
+    return (uint3)(entries > 0 ? place[chunk] : NOWHERE, entries, cut ? PIECE / 2 : PIECE);
 }
 
-// Calls EACH(class, chunk, piece) for the pieces of the group's windows.
-#define FOR_PIECES(EACH)                                                                                              \
-    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], piece_of[GROUP_SIZE]; \
+// The windows of a group, and their pieces one after another.
+#define GROUP_MEMORY                                                                                                  \
+    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
-    const struct stretch own = stretch_of(b_col_ptr, class, chunk_ptr, place, own_chunk, first_col, cols, windows,    \
-                                          first_class, end_class);                                                    \
-    uint all;                                                                                                         \
-    before_of[item] = pieces_before(own.from == NOWHERE ? 0 : (own.entries + own.piece - 1) / own.piece, shared, &all); \
-    from_of[item] = own.from;                                                                                         \
-    entries_of[item] = own.entries;                                                                                   \
-    piece_of[item] = own.piece;                                                                                       \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
-    for (uint number = item; number < all; number += GROUP_SIZE) {                                                    \
+    const uint3 own = stretch_of(b_col_ptr, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class); \
+    uint pieces;                                                                                                      \
+    before_of[item] = pieces_before(own.x == NOWHERE ? 0 : (own.y + own.z - 1) / own.z, shared, &pieces); \
+    from_of[item] = own.x;                                                                                            \
+    entries_of[item] = own.y;                                                                                         \
+    rows_of[item] = own.z;                                                                                            \
+    barrier(CLK_LOCAL_MEM_FENCE)
+
+// Runs EACH(class, chunk, piece) for every piece of the group.
+#define FOR_PIECES(EACH)                                                                                              \
+    for (uint number = item; number < pieces; number += GROUP_SIZE) {                                                 \
         uint at = 0;                                                                                                  \
         for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)                                          \
             at += before_of[at + half_size] <= number ? half_size : 0;                                                \
-        const uint done = (number - before_of[at]) * piece_of[at];                                                    \
-        const uint of = class_of_piece(rows + from_of[at] + done, min(piece_of[at], entries_of[at] - done), piece_of[at] != PIECE); \
+        const uint done = (number - before_of[at]) * rows_of[at];                                                     \
+        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE); \
         EACH(of, own_chunk - item + at, number - before_of[at]);                                                      \
     }
+
+#define COUNT(of, chunk, piece) atomic_inc(counts + of)
+#define LIST(of, chunk, piece) task[atomic_inc(next + of)] = (chunk) | (ulong)(piece) << 32
 
 KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                    global const uint* rows, global uint* record, uint first_col, uint cols, uint windows, uint first_class,
@@ -96,11 +94,11 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, globa
     local uint counts[TASK_CLASSES + 2];
     for (uint i = get_local_id(0); i < TASK_CLASSES + 2; i += GROUP_SIZE)
         counts[i] = 0;
-#define COUNT(of, chunk, piece) atomic_inc(counts + of)
+    GROUP_MEMORY; // with a barrier behind the zeros
     FOR_PIECES(COUNT)
-    if (own.entries > 0 && own.from == NOWHERE) {
+    if (own.y > 0 && own.x == NOWHERE) {
         atomic_inc(counts + TASK_CLASSES);
-        atomic_add(counts + TASK_CLASSES + 1, own.entries);
+        atomic_add(counts + TASK_CLASSES + 1, own.y);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = item; i < TASK_CLASSES + 2; i += GROUP_SIZE)
@@ -111,17 +109,22 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, globa
 }
 
 KERNEL list_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
-                  global const uint* rows, global uint* record, global ulong* task, uint first_col,
-                  uint cols, uint windows, uint first_class, uint end_class)
+                  global const uint* rows, global uint* record, global ulong* task, uint first_col, uint cols, uint windows,
+                  uint first_class, uint end_class)
 {
-    // Where the tasks of each class begin.
-    local uint firsts[TASK_CLASSES];
-    global uint* cursor = record + TASK_CLASSES + 3;
-    for (uint i = get_local_id(0); i < TASK_CLASSES; i += GROUP_SIZE) {
-        firsts[i] = 0;
-        for (uint before = 0; before < i; ++before)
-            firsts[i] += record[before];
-    }
-#define LIST(of, chunk, piece) task[firsts[of] + atomic_inc(cursor + of)] = (chunk) | (ulong)(piece) << 32
+    // How many tasks the group has of each class, and where they go.
+    local uint counts[TASK_CLASSES], next[TASK_CLASSES];
+    for (uint i = get_local_id(0); i < TASK_CLASSES; i += GROUP_SIZE)
+        counts[i] = 0;
+    GROUP_MEMORY; // with a barrier behind the zeros
+    FOR_PIECES(COUNT)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < TASK_CLASSES; i += GROUP_SIZE)
+        if (counts[i] > 0) {
+            next[i] = atomic_add(record + TASK_CLASSES + 3 + i, counts[i]);
+            for (uint before = 0; before < i; ++before)
+                next[i] += record[before];
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
     FOR_PIECES(LIST)
 }

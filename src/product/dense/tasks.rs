@@ -79,8 +79,7 @@ impl CutTasks {
     const END_CLASS: u32 = Class::DENSE[Class::DENSE.len() - 1] as u32 + 1;
 
     pub fn new<T: Element>(device: &Device, tuning: &AdaptiveTuning) -> Result<Self> {
-        // Columns with many pieces are few: small groups spread them.
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().numbers().group_size;
         let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
         let options = Options::group_size(group_size)
             .define("SLICES", slices)
