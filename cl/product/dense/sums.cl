@@ -1,13 +1,15 @@
 // sums: the rows and values of columns of C, product after product.
 // Host: src/product/dense/sums.rs
 //
-//   One team per task: a piece of the rows of a column of C, see cl/product/dense/tasks.cl. Columns
+//   Teams that take one task after another: a piece of the rows of a column of C, see
+//   cl/product/dense/tasks.cl. Columns
 //   of C that are one piece take every product of their column; of others each piece takes the
 //   products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   task[first + tasks]  chunk_ptr[cols * windows + 1]  place[cols * windows]  rows[]
+//   i/o  cursor[cursor_at]        tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 //
 // A row's place among the piece's rows, its slot, is found by bits: each word of 32 rows has the
@@ -121,133 +123,137 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 
 KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                 global const ulong* task, global const uint* chunk_ptr, global const uint* place, global const uint* rows,
-                 global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice, ulong first, uint tasks,
-                 uint first_col, uint windows)
+                 global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
+                 global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
+                 uint cursor_at, ulong first, uint tasks, uint first_col, uint windows)
 {
     TEAM_MEMORY;
-    const uint lane = LANE, number = get_group_id(0) * TEAMS + get_local_id(0) / TEAM_SIZE;
-#if WARPS // otherwise there is a group for each task
-    if (number >= tasks)
-        return;
-#endif
+    const uint lane = LANE;
     local ulong* own = memory + get_local_id(0) / TEAM_SIZE * slice;
     local uint2* steps = (local uint2*)own;
     local ARITHMETIC* step_value = (local ARITHMETIC*)(steps + TEAM_SIZE);
+    for (;;) {
+        uint number = 0;
+        if (lane == 0)
+            number = atomic_inc(cursor + cursor_at);
+        number = team_from(number, 0, TEAM);
+        if (number >= tasks)
+            break;
+        const ulong of_task = task[first + number];
+        const uint chunk = (uint)of_task, col = chunk / windows, entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
+        const uint done = (uint)(of_task >> 32) * PIECE, count = min((uint)PIECE, entries - done);
+        const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
+        const bool whole = count == chunk_ptr[(col + 1) * windows] - chunk_ptr[col * windows];
+        global const uint* piece = rows + place[chunk] + done;
+        const uint to = chunk_ptr[chunk] + done, first_row = piece[0], last_row = piece[count - 1];
 
-    const ulong of_task = task[first + number];
-    const uint chunk = (uint)of_task, col = chunk / windows, entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
-    const uint done = (uint)(of_task >> 32) * PIECE, count = min((uint)PIECE, entries - done);
-    const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
-    const bool whole = count == chunk_ptr[(col + 1) * windows] - chunk_ptr[col * windows];
-    global const uint* piece = rows + place[chunk] + done;
-    const uint to = chunk_ptr[chunk] + done, first_row = piece[0], last_row = piece[count - 1];
-
-    local ARITHMETIC* sum = step_value + TEAM_SIZE;
+        local ARITHMETIC* sum = step_value + TEAM_SIZE;
 #if CUT
-    local ARITHMETIC* total = sum + count;
-    local ushort* terms = (local ushort*)(total + count);
-    local uint2* tables = (local uint2*)(own + ((local uchar*)(terms + count) - (local uchar*)own + 7) / 8);
+        local ARITHMETIC* total = sum + count;
+        local ushort* terms = (local ushort*)(total + count);
+        local uint2* tables = (local uint2*)(own + ((local uchar*)(terms + count) - (local uchar*)own + 7) / 8);
 #else
-    local uint2* tables = (local uint2*)(own + ((local uchar*)(sum + count) - (local uchar*)own + 7) / 8);
+        local uint2* tables = (local uint2*)(own + ((local uchar*)(sum + count) - (local uchar*)own + 7) / 8);
 #endif
 #if LEVELS
-    const uint low_top = first_row / 1024;
-    local uint2* top = tables;
-    local uint2* word = top + (last_row / 1024 - low_top + 1);
+        const uint low_top = first_row / 1024;
+        local uint2* top = tables;
+        local uint2* word = top + (last_row / 1024 - low_top + 1);
 #else
-    const uint low_word = first_row / 32;
-    local uint2* word = tables;
+        const uint low_word = first_row / 32;
+        local uint2* word = tables;
 #endif
 
-    uint words = 0; // so far
-    for (uint i = lane; i - lane < count; i += TEAM_SIZE) {
-        const uint row = i < count ? piece[i] : 0, previous = i > 0 && i < count ? piece[i - 1] : 0;
-        const bool opens = i < count && (i == 0 || previous / 32 != row / 32);
-        if (i < count)
-            c_row_idx[to + i] = row;
+        uint words = 0; // so far
+        for (uint i = lane; i - lane < count; i += TEAM_SIZE) {
+            const uint row = i < count ? piece[i] : 0, previous = i > 0 && i < count ? piece[i - 1] : 0;
+            const bool opens = i < count && (i == 0 || previous / 32 != row / 32);
+            if (i < count)
+                c_row_idx[to + i] = row;
 #if LEVELS
-        const uint openings = team_votes(opens, TEAM);
-        const uint at = words + popcount(openings & (lane == 31 ? 0xffffffff : (2u << lane) - 1)) - 1;
-        words += popcount(openings);
-        if (opens) {
-            word[at] = (uint2)(0, i);
-            if (i == 0 || previous / 1024 != row / 1024)
-                top[row / 1024 - low_top] = (uint2)(0, at);
-        }
-        TEAM_BARRIER;
-        if (opens)
-            atomic_or((local uint*)(top + (row / 1024 - low_top)), 1u << row / 32 % 32);
-#else
-        const uint at = row / 32 - low_word;
-        if (opens)
-            word[at] = (uint2)(0, i);
-        TEAM_BARRIER;
-#endif
-        if (i < count)
-            atomic_or((local uint*)(word + at), 1u << row % 32);
-    }
-    for (uint i = lane; i < count; i += TEAM_SIZE) {
-        sum[i] = IDENTITY;
-#if CUT
-        total[i] = IDENTITY;
-        terms[i] = 0;
-#endif
-    }
-
-    // The columns of A that the next 32 entries meet are looked up ahead.
-    uint next_from = 0, next_count = 0;
-    ARITHMETIC next_value = 0;
-    if (begin + lane < end) {
-        const uint k = b_row_idx[begin + lane];
-        next_from = a_col_ptr[k];
-        next_count = a_col_ptr[k + 1] - next_from;
-        next_value = LOAD(b_values, begin + lane);
-    }
-    for (uint entry = begin; entry < end; entry += TEAM_SIZE) {
-        uint from = next_from, length = next_count;
-        const ARITHMETIC b_value = next_value;
-        next_count = 0;
-        if (entry + TEAM_SIZE + lane < end) {
-            const uint k = b_row_idx[entry + TEAM_SIZE + lane];
-            next_from = a_col_ptr[k];
-            next_count = a_col_ptr[k + 1] - next_from;
-            next_value = LOAD(b_values, entry + TEAM_SIZE + lane);
-        }
-        if (!whole && length > TEAM_SIZE) {
-            const uint stop = from + length;
-            from = interpolated_lower_bound(a_row_idx, from, stop, first_row);
-            length = interpolated_lower_bound(a_row_idx, from, stop, last_row + 1) - from;
-        }
-        uint all;
-        const uint own_steps = (length + TEAM_SIZE - 1) / TEAM_SIZE, before = team_sum_before(own_steps, &all, TEAM);
-        for (uint base = 0; base < all; base += TEAM_SIZE) {
-            TEAM_BARRIER; // the reads of the steps before
-            for (uint step = max(before, base); step < min(before + own_steps, base + TEAM_SIZE); ++step) {
-                const uint stretch = (step - before) * TEAM_SIZE;
-                steps[step - base] = (uint2)(from + stretch, min((uint)TEAM_SIZE, length - stretch));
-                step_value[step - base] = b_value;
+            const uint openings = team_votes(opens, TEAM);
+            const uint at = words + popcount(openings & (lane == 31 ? 0xffffffff : (2u << lane) - 1)) - 1;
+            words += popcount(openings);
+            if (opens) {
+                word[at] = (uint2)(0, i);
+                if (i == 0 || previous / 1024 != row / 1024)
+                    top[row / 1024 - low_top] = (uint2)(0, at);
             }
             TEAM_BARRIER;
-            const uint here = min((uint)TEAM_SIZE, all - base);
-            uint row[AHEAD], other_row[AHEAD];
-            ARITHMETIC value[AHEAD], other_value[AHEAD];
-            LOAD_STEPS(0, row, value)
-            for (uint step = 0; step < here; step += 2 * AHEAD) {
-                LOAD_STEPS(step + AHEAD, other_row, other_value)
-                ADD_STEPS(step, row, value);
-                LOAD_STEPS(step + 2 * AHEAD, row, value)
-                if (step + AHEAD < here)
-                    ADD_STEPS(step + AHEAD, other_row, other_value);
+            if (opens)
+                atomic_or((local uint*)(top + (row / 1024 - low_top)), 1u << row / 32 % 32);
+#else
+            const uint at = row / 32 - low_word;
+            if (opens)
+                word[at] = (uint2)(0, i);
+            TEAM_BARRIER;
+#endif
+            if (i < count)
+                atomic_or((local uint*)(word + at), 1u << row % 32);
+        }
+        for (uint i = lane; i < count; i += TEAM_SIZE) {
+            sum[i] = IDENTITY;
+#if CUT
+            total[i] = IDENTITY;
+            terms[i] = 0;
+#endif
+        }
+
+        // The columns of A that the next 32 entries meet are looked up ahead.
+        uint next_from = 0, next_count = 0;
+        ARITHMETIC next_value = 0;
+        if (begin + lane < end) {
+            const uint k = b_row_idx[begin + lane];
+            next_from = a_col_ptr[k];
+            next_count = a_col_ptr[k + 1] - next_from;
+            next_value = LOAD(b_values, begin + lane);
+        }
+        for (uint entry = begin; entry < end; entry += TEAM_SIZE) {
+            uint from = next_from, length = next_count;
+            const ARITHMETIC b_value = next_value;
+            next_count = 0;
+            if (entry + TEAM_SIZE + lane < end) {
+                const uint k = b_row_idx[entry + TEAM_SIZE + lane];
+                next_from = a_col_ptr[k];
+                next_count = a_col_ptr[k + 1] - next_from;
+                next_value = LOAD(b_values, entry + TEAM_SIZE + lane);
+            }
+            if (!whole && length > TEAM_SIZE) {
+                const uint stop = from + length;
+                from = interpolated_lower_bound(a_row_idx, from, stop, first_row);
+                length = interpolated_lower_bound(a_row_idx, from, stop, last_row + 1) - from;
+            }
+            uint all;
+            const uint own_steps = (length + TEAM_SIZE - 1) / TEAM_SIZE, before = team_sum_before(own_steps, &all, TEAM);
+            for (uint base = 0; base < all; base += TEAM_SIZE) {
+                TEAM_BARRIER; // the reads of the steps before
+                for (uint step = max(before, base); step < min(before + own_steps, base + TEAM_SIZE); ++step) {
+                    const uint stretch = (step - before) * TEAM_SIZE;
+                    steps[step - base] = (uint2)(from + stretch, min((uint)TEAM_SIZE, length - stretch));
+                    step_value[step - base] = b_value;
+                }
+                TEAM_BARRIER;
+                const uint here = min((uint)TEAM_SIZE, all - base);
+                uint row[AHEAD], other_row[AHEAD];
+                ARITHMETIC value[AHEAD], other_value[AHEAD];
+                LOAD_STEPS(0, row, value)
+                for (uint step = 0; step < here; step += 2 * AHEAD) {
+                    LOAD_STEPS(step + AHEAD, other_row, other_value)
+                    ADD_STEPS(step, row, value);
+                    LOAD_STEPS(step + 2 * AHEAD, row, value)
+                    if (step + AHEAD < here)
+                        ADD_STEPS(step + AHEAD, other_row, other_value);
+                }
             }
         }
-    }
-    TEAM_BARRIER;
-    for (uint i = lane; i < count; i += TEAM_SIZE) {
+        TEAM_BARRIER;
+        for (uint i = lane; i < count; i += TEAM_SIZE) {
 #if CUT
-        STORE(ADD(total[i], sum[i]), c_values, to + i);
+            STORE(ADD(total[i], sum[i]), c_values, to + i);
 #else
-        STORE(sum[i], c_values, to + i);
+            STORE(sum[i], c_values, to + i);
 #endif
+        }
+        TEAM_BARRIER; // the reads of local memory, before the next task
     }
 }

@@ -119,7 +119,7 @@ impl<T: Element> Adaptive<T> {
         self.count(work, operands, &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
-        let (c_nnz, tasks) = if is_dense {
+        let (c_nnz, mut tasks) = if is_dense {
             let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
             if cut.missing > 0 {
                 work.stage("count");
@@ -142,7 +142,8 @@ impl<T: Element> Adaptive<T> {
         let lanes = work.fork(self.lanes(&profile, classes.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
         let mut next = || lane.next().unwrap_or(work);
-        for (tasks, class) in tasks.iter().flat_map(|tasks| classes.iter().map(move |&class| (tasks, class))) {
+        for class in classes {
+            let tasks = tasks.as_mut().expect("only tasks have classes");
             self.sums.run(next(), &dense, tasks, class, &mut row_idx, &mut values)?;
         }
         for (class, task) in sorted {

@@ -39,6 +39,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub lanes: usize,
     /// Products from which they do: fork and join take as long as some launches.
     pub lane_products: u64,
+    /// Bytes of local memory of a compute unit, for all its work-groups.
+    pub resident_bytes: usize,
     /// Work-groups for each compute unit, if they process columns in a stride.
     pub groups: usize,
 }
@@ -65,6 +67,7 @@ impl AdaptiveTuning {
             few_columns: 1 << 16,
             lanes: 4,
             lane_products: 1 << 21,
+            resident_bytes: 228 << 10,
             groups: 32,
         }
     }

@@ -15,6 +15,7 @@ kernel! {
         b: InPattern,
         b_values: In<T>,
         task: In<u64>,
+        cursor: InOut<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
         rows: In<u32>,
@@ -22,6 +23,7 @@ kernel! {
         c_values: InOut<T>,
         memory: Local<u64>,
         slice: u32,
+        cursor_at: u32,
         first: u64,
         tasks: u32,
         first_col: u32,
@@ -49,6 +51,7 @@ pub(in crate::product) struct DenseSums<T: Element> {
     teams: Teams,
     tuning: AdaptiveTuning,
     local_bytes: usize,
+    compute_units: usize,
 }
 
 impl<T: Element> DenseSums<T> {
@@ -76,6 +79,7 @@ impl<T: Element> DenseSums<T> {
             teams,
             tuning: *tuning,
             local_bytes: tuning.local_bytes,
+            compute_units: device.info().compute_units as usize,
         })
     }
 
@@ -84,7 +88,7 @@ impl<T: Element> DenseSums<T> {
         &self,
         work: &Work,
         factors: &Factors<'_, T>,
-        tasks: &Tasks,
+        tasks: &mut Tasks,
         class: usize,
         c_row_idx: &mut Buffer<u32>,
         c_values: &mut Buffer<T>,
@@ -102,6 +106,7 @@ impl<T: Element> DenseSums<T> {
             b: &factors.b.pattern,
             b_values: &factors.b.values,
             task: &tasks.task,
+            cursor: &mut tasks.cursor,
             chunk_ptr: factors.chunk_ptr,
             place: &factors.found.place,
             rows: &factors.found.rows,
@@ -109,12 +114,16 @@ impl<T: Element> DenseSums<T> {
             c_values,
             memory: in_group * bytes / 8,
             slice: (bytes / 8) as u32,
+            cursor_at: (tasks.cursor_at + class) as u32,
             first: tasks.counts[..class].iter().sum::<usize>() as u64,
             tasks: count as u32,
             first_col: 0,
             windows: factors.windows as u32,
         };
-        let grid = Grid::groups(count.div_ceil(in_group), self.teams.group_size(Self::TEAMS[size]));
+        // As many groups as are resident; each takes tasks until there are none.
+        let resident = (self.tuning.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
+        let groups = count.div_ceil(in_group).min(resident * self.compute_units);
+        let grid = Grid::groups(groups, self.teams.group_size(Self::TEAMS[size]));
         kernels[size].launch(work, grid, args)
     }
 }

@@ -57,6 +57,9 @@ pub(in crate::product) struct Cut {
 pub(in crate::product) struct Tasks {
     pub task: Buffer<u64>,
     pub counts: Vec<usize>,
+    /// The tasks of each class that teams have taken, from `cursor_at` on.
+    pub cursor: Buffer<u32>,
+    pub cursor_at: usize,
 }
 
 impl Tasks {
@@ -100,7 +103,7 @@ impl CutTasks {
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
     ) -> Result<Cut> {
         let classes = 4 * self.tuning.slices.len();
-        let mut record = work.buffer(2 * classes + 3)?;
+        let mut record = work.buffer(3 * classes + 3)?;
         work.fill_zero(&mut record)?;
         let args = CountTasks {
             b_col_ptr: &b.col_ptr,
@@ -151,6 +154,6 @@ impl CutTasks {
             end_class: Self::END_CLASS,
         };
         self.list.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
-        Ok(Tasks { task, counts: cut.counts })
+        Ok(Tasks { task, cursor_at: 2 * cut.counts.len() + 3, counts: cut.counts, cursor: cut.record })
     }
 }
