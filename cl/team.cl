@@ -10,6 +10,7 @@
 //   TEAM_BARRIER            what the team's items wrote to memory is visible to the team
 //   team_from(v, i, TEAM)   v of item i, a number from 0 to 31 for each item
 //   team_across(v, m, TEAM) v of the item whose number differs by the bits m
+//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with TEAM_MEMORY_OF(n)
 //   team_before(v, d, TEAM) v of the item d places before; of the first d items their own
 //   team_votes(b, TEAM)     the items whose b is not 0, as bits
 //   team_sum, team_max, team_min(v, TEAM)    over the team
@@ -31,7 +32,7 @@
 
 #if WARPS
 // The only inline PTX. Each function has its portable twin below, which gives the same words.
-#define TEAM_MEMORY
+#define TEAM_MEMORY_OF(words)
 #define TEAM 0
 #define TEAM_OF int team
 #define TEAM_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
@@ -48,6 +49,13 @@ uint team_across(uint value, uint bits, TEAM_OF)
     uint other;
     asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(bits));
     return other;
+}
+
+void team_across_all(uint* other, const uint* value, uint words, uint bits, TEAM_OF)
+{
+    UNROLLED
+    for (uint i = 0; i < words; ++i)
+        other[i] = team_across(value[i], bits, team);
 }
 
 uint team_before(uint value, uint distance, TEAM_OF)
@@ -67,7 +75,7 @@ uint team_votes(uint vote, TEAM_OF)
 #if GROUP_SIZE != TEAM_SIZE
 #error "a team is a group"
 #endif
-#define TEAM_MEMORY local uint team_words[TEAM_SIZE]
+#define TEAM_MEMORY_OF(words) local uint team_words[TEAM_SIZE * (words)]
 #define TEAM team_words
 #define TEAM_OF local uint* team
 #define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -86,6 +94,16 @@ uint team_across(uint value, uint bits, TEAM_OF)
     return team_from(value, LANE ^ bits, team);
 }
 
+void team_across_all(uint* other, const uint* value, uint words, uint bits, TEAM_OF)
+{
+    for (uint i = 0; i < words; ++i)
+        team[i * TEAM_SIZE + LANE] = value[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = 0; i < words; ++i)
+        other[i] = team[i * TEAM_SIZE + (LANE ^ bits)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 uint team_before(uint value, uint distance, TEAM_OF)
 {
     return team_from(value, LANE >= distance ? LANE - distance : LANE, team);
@@ -102,9 +120,11 @@ uint team_votes(uint vote, TEAM_OF)
     return votes;
 }
 #endif
+#define TEAM_MEMORY TEAM_MEMORY_OF(1)
 
 uint team_sum(uint value, TEAM_OF)
 {
+    UNROLLED
     for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
         value += team_across(value, bit, team);
     return value;
@@ -112,6 +132,7 @@ uint team_sum(uint value, TEAM_OF)
 
 uint team_max(uint value, TEAM_OF)
 {
+    UNROLLED
     for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
         value = max(value, team_across(value, bit, team));
     return value;
@@ -119,6 +140,7 @@ uint team_max(uint value, TEAM_OF)
 
 uint team_min(uint value, TEAM_OF)
 {
+    UNROLLED
     for (uint bit = TEAM_SIZE / 2; bit > 0; bit /= 2)
         value = min(value, team_across(value, bit, team));
     return value;
@@ -127,6 +149,7 @@ uint team_min(uint value, TEAM_OF)
 uint team_part_sum_before(uint value, uint items, TEAM_OF)
 {
     uint sum = value;
+    UNROLLED
     for (uint distance = 1; distance < items; distance *= 2) {
         const uint before = team_before(sum, distance, team);
         sum += LANE % items >= distance ? before : 0;

@@ -46,7 +46,7 @@
     local uint all_starts[GROUP_COLUMNS * START_WORDS], all_words[GROUP_COLUMNS * SLICE];                             \
     local uint* starts = all_starts + get_local_id(0) / LANES * START_WORDS;                                          \
     local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
-    TEAM_MEMORY
+    TEAM_MEMORY_OF(HELD)
 
 // v of the column's last lane.
 uint column_last(uint value, TEAM_OF)
@@ -109,6 +109,21 @@ void find_entries(uint* entry_of, local const uint* starts)
     }
 }
 
+// Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.
+void merge_in_lane(uint* key, uint distance)
+{
+    UNROLLED
+    for (; distance > 0; distance /= 2) {
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            if ((i & distance) == 0) {
+                const uint low = min(key[i], key[i + distance]);
+                key[i + distance] = max(key[i], key[i + distance]);
+                key[i] = low;
+            }
+    }
+}
+
 // Sorts the keys of a column; then each lane has 8 neighbours. A bitonic sort in which every
 // comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
 // both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
@@ -116,46 +131,34 @@ void find_entries(uint* entry_of, local const uint* starts)
 void sort_keys(uint* key, TEAM_OF)
 {
     UNROLLED
-    for (uint level = 1; (1u << level) <= PRODUCTS; ++level) {
-        const uint size = 1u << level;
-        if (size <= HELD) {
-            UNROLLED
-            for (uint i = 0; i < HELD; ++i)
-                if ((i ^ (size - 1)) > i) {
-                    const uint low = min(key[i], key[i ^ (size - 1)]);
-                    key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
-                    key[i] = low;
-                }
-        } else {
-            uint other[HELD];
-            UNROLLED
-            for (uint i = 0; i < HELD; ++i)
-                other[i] = team_across(key[HELD - 1 - i], size / HELD - 1, team);
-            const bool is_low = (LANE & (size / HELD / 2)) == 0;
-            UNROLLED
-            for (uint i = 0; i < HELD; ++i)
-                key[i] = is_low ? min(key[i], other[i]) : max(key[i], other[i]);
-        }
+    for (uint size = 2; size <= HELD; size *= 2) {
         UNROLLED
-        for (uint step = 2; step <= level; ++step) {
-            const uint distance = size >> step;
-            if (distance >= HELD) {
-                const bool is_low = (LANE & (distance / HELD)) == 0;
-                UNROLLED
-                for (uint i = 0; i < HELD; ++i) {
-                    const uint other = team_across(key[i], distance / HELD, team);
-                    key[i] = is_low ? min(key[i], other) : max(key[i], other);
-                }
-            } else {
-                UNROLLED
-                for (uint i = 0; i < HELD; ++i)
-                    if ((i & distance) == 0) {
-                        const uint low = min(key[i], key[i + distance]);
-                        key[i + distance] = max(key[i], key[i + distance]);
-                        key[i] = low;
-                    }
+        for (uint i = 0; i < HELD; ++i)
+            if ((i ^ (size - 1)) > i) {
+                const uint low = min(key[i], key[i ^ (size - 1)]);
+                key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
+                key[i] = low;
             }
+        merge_in_lane(key, size / 4);
+    }
+    uint other[HELD];
+    // `lanes` hold the halves, then those that compare keys.
+    UNROLLED
+    for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
+        team_across_all(other, key, HELD, lanes - 1, team);
+        const bool is_low = (LANE & (lanes / 2)) == 0;
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            key[i] = is_low ? min(key[i], other[HELD - 1 - i]) : max(key[i], other[HELD - 1 - i]);
+        UNROLLED
+        for (uint distance = lanes / 4; distance > 0; distance /= 2) {
+            team_across_all(other, key, HELD, distance, team);
+            const bool is_first = (LANE & distance) == 0;
+            UNROLLED
+            for (uint i = 0; i < HELD; ++i)
+                key[i] = is_first ? min(key[i], other[i]) : max(key[i], other[i]);
         }
+        merge_in_lane(key, HELD / 2);
     }
 }
 
