@@ -121,6 +121,19 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
         }                                                                                                             \
     } while (0)
 
+// The number of the next task: whichever team is ready takes it. A portable team has every so many.
+#if WARPS
+uint take_task(global uint* cursor, TEAM_OF)
+{
+    return team_from(LANE == 0 ? atomic_inc(cursor) : 0, 0, team);
+}
+#define FIRST_TASK take_task(cursor + cursor_at, TEAM)
+#define NEXT_TASK FIRST_TASK
+#else
+#define FIRST_TASK get_group_id(0)
+#define NEXT_TASK (number + get_num_groups(0))
+#endif
+
 KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                  global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
@@ -132,13 +145,7 @@ KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, glo
     local ulong* own = memory + get_local_id(0) / TEAM_SIZE * slice;
     local uint2* steps = (local uint2*)own;
     local ARITHMETIC* step_value = (local ARITHMETIC*)(steps + TEAM_SIZE);
-    for (;;) {
-        uint number = 0;
-        if (lane == 0)
-            number = atomic_inc(cursor + cursor_at);
-        number = team_from(number, 0, TEAM);
-        if (number >= tasks)
-            break;
+    for (uint number = FIRST_TASK; number < tasks; number = NEXT_TASK) {
         const ulong of_task = task[first + number];
         const uint chunk = (uint)of_task, col = chunk / windows, entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
         const uint done = (uint)(of_task >> 32) * PIECE, count = min((uint)PIECE, entries - done);
