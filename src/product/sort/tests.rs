@@ -194,7 +194,8 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
     case.check::<f32>(0, true)?;
-    case.check::<f16>(0, true)
+    // Columns of half a team and of a whole one.
+    Case::new(300, &columns(&[255, 128, 65, 129]))?.check::<f16>(0, true)
 }
 
 #[test]
