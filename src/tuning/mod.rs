@@ -145,6 +145,38 @@ pub struct Numbers {
     /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
+    /// Most words of 32 rows in the range of a narrow column of an adaptive product.
+    pub adaptive_narrow_words: usize,
+    /// Most words of a medium one: four teams have a bitmap each. Devices with less than 48 KiB of
+    /// local memory get what fits.
+    pub adaptive_medium_words: usize,
+    /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its lists;
+    /// devices with less local memory get what fits.
+    pub adaptive_wide_words: usize,
+    /// Products from which a column that is not narrow or medium gets a group of 16 teams.
+    pub adaptive_big_products: usize,
+    /// Entries of C that a team adds up at once: a power of two.
+    pub adaptive_piece: usize,
+    /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
+    /// found twice.
+    pub adaptive_room_percent: usize,
+    /// Products from which that number is estimated from samples.
+    pub adaptive_sampled_products: usize,
+    /// Products below which the columns of a class join the next larger class.
+    pub adaptive_few_products: usize,
+    /// Products of an average column, and columns, for which an adaptive product sorts no columns:
+    /// if most are longer than this, and all are fewer than the next number.
+    pub adaptive_long_column: usize,
+    /// See [`Numbers::adaptive_long_column`].
+    pub adaptive_few_columns: usize,
+    /// Bytes of local memory of a compute unit, which its resident work-groups share.
+    pub adaptive_resident_bytes: usize,
+    /// Queues on which kernels of different classes may overlap.
+    pub adaptive_lanes: usize,
+    /// Products from which they do.
+    pub adaptive_lane_products: usize,
+    /// Work-groups for each compute unit, if groups take column after column.
+    pub adaptive_groups: usize,
 }
 
 /// GPUs like the NVIDIA H200.
@@ -246,6 +278,33 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
+    // A bitmap of 1 KiB for each team, so that many groups are resident.
+    adaptive_narrow_words: 256,
+    // 6 KiB for each of four teams. With 4 KiB of lists a group fits 32 KiB.
+    adaptive_medium_words: 1536,
+    // 41.4 KiB. The lists of 16 teams take 6.1 KiB more, and every GPU of NVIDIA's has 48 KiB.
+    adaptive_wide_words: 10_600,
+    // Four teams take longer than other columns last, and 16 wait for each other in shorter ones.
+    adaptive_big_products: 8192,
+    // Sums and ranks of 1024 rows take at most 25 KB.
+    adaptive_piece: 1024,
+    // Samples are seldom off by a quarter, and to find rows twice takes longer than to fill memory.
+    adaptive_room_percent: 125,
+    // The bound of fewer products takes 16 MiB at most. Samples would take as long as a launch.
+    adaptive_sampled_products: 1 << 22,
+    // Fewer products fill no GPU: a launch of their own takes longer.
+    adaptive_few_products: 50_000,
+    // Launches for the short columns of `Dubcova1` took as long as bitmaps of all its columns.
+    adaptive_long_column: 128,
+    adaptive_few_columns: 1 << 16,
+    // An H200's multiprocessor.
+    adaptive_resident_bytes: 228 << 10,
+    // Kernels of more classes seldom overlap: the first fill the device.
+    adaptive_lanes: 4,
+    // Fork and join take as long as some launches.
+    adaptive_lane_products: 1 << 21,
+    // Columns differ in length: groups that finish early leave room for others.
+    adaptive_groups: 32,
 };
 
 impl Numbers {
@@ -330,10 +389,26 @@ impl Numbers {
             ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
             ("schur_factor_side", self.schur_factor_side, 8),
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
+            ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
+            ("adaptive_medium_words", self.adaptive_medium_words, 2560),
+            ("adaptive_wide_words", self.adaptive_wide_words, 10_600),
+            ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
+            ("adaptive_room_percent", self.adaptive_room_percent, 1000),
+            ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
+            ("adaptive_few_products", self.adaptive_few_products, 1 << 30),
+            ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
+            ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
+            ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),
+            ("adaptive_lanes", self.adaptive_lanes, 16),
+            ("adaptive_lane_products", self.adaptive_lane_products, 1 << 30),
+            ("adaptive_groups", self.adaptive_groups, 1 << 10),
         ] {
             if value == 0 || value > most {
                 return refuse(name, value, &format!("not from 1 to {most}"));
             }
+        }
+        if !self.adaptive_piece.is_power_of_two() || !(64..=1024).contains(&self.adaptive_piece) {
+            return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 64 to 1024");
         }
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
@@ -385,6 +460,10 @@ mod tests {
         assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
         assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
+        assert!(
+            refused(Numbers { adaptive_piece: 32, ..GPU }).contains("adaptive_piece is 32, not a power of two from 64")
+        );
+        assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));
     }
 }

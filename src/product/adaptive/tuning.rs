@@ -45,30 +45,43 @@ pub(in crate::product) struct AdaptiveTuning {
     pub groups: usize,
 }
 
+/// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
+const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
+
+/// Bytes that a work-group of `count_wide` needs beside its bitmap: see `cl/product/dense/count.cl`.
+const WIDE_LISTS: usize = 6656;
+/// The same of `count_narrow`.
+const NARROW_LISTS: usize = 4352;
+/// Most bitmaps of such a group, of 4 bytes a word.
+const NARROW_BITMAPS: usize = 4;
+
 impl AdaptiveTuning {
     /// The numbers for a product whose C has rows of `row_bits` bits. A forced method gets every
     /// column it can compute.
     pub fn new(info: &DeviceInfo, wanted: Method, row_bits: u32) -> Self {
+        let (numbers, local) = (info.numbers(), info.local_bytes as usize);
+        let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
+        let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
         Self {
             sorted_most: if wanted == Method::Dense { 0 } else { sort::most_products(row_bits) },
             dense: wanted != Method::Sort,
-            narrow_words: 256,
-            medium_words: 1536,
-            wide_words: 10_600,
-            big_products: 8192,
-            piece: 1024,
-            slices: [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600],
+            narrow_words: numbers.adaptive_narrow_words.min(medium_words),
+            medium_words,
+            wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
+            big_products: numbers.adaptive_big_products as u32,
+            piece: numbers.adaptive_piece,
+            slices: SLICES,
             // A work-group that takes all of it does not start on NVIDIA's devices.
-            local_bytes: (info.local_bytes as usize).min(64 << 10) - (1 << 10),
-            room_percent: 125,
-            sampled_products: 1 << 22,
-            few_products: 50_000,
-            long_column: 128,
-            few_columns: 1 << 16,
-            lanes: 4,
-            lane_products: 1 << 21,
-            resident_bytes: 228 << 10,
-            groups: 32,
+            local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
+            room_percent: numbers.adaptive_room_percent as u64,
+            sampled_products: numbers.adaptive_sampled_products as u64,
+            few_products: numbers.adaptive_few_products as u64,
+            long_column: numbers.adaptive_long_column as u64,
+            few_columns: numbers.adaptive_few_columns as u64,
+            lanes: numbers.adaptive_lanes,
+            lane_products: numbers.adaptive_lane_products as u64,
+            resident_bytes: numbers.adaptive_resident_bytes,
+            groups: numbers.adaptive_groups,
         }
     }
 
@@ -78,5 +91,48 @@ impl AdaptiveTuning {
     pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
         let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
         if long && self.dense { 0 } else { self.sorted_most }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Element, device::test_device, product::dense::step_bytes};
+
+    /// Most bytes of a piece of `rows` rows, by `class_of_piece` of `cl/product/dense/tasks.cl`: it
+    /// takes one level if that is at most a quarter larger than two.
+    fn most_bytes<T: Element>(rows: usize, cut: bool, window_words: usize) -> usize {
+        let sum = size_of::<T::Arithmetic>();
+        let base = step_bytes::<T>() + rows * if cut { 2 * sum + 2 } else { sum } + 8;
+        let two = base + 8 * (window_words / 32 + 2) + 8 * rows;
+        (two + two / 4).max(base + 8 * 64)
+    }
+
+    #[test]
+    fn every_piece_has_a_slice_and_every_slice_fits_local_memory() {
+        let mut info = test_device().info().clone();
+        for local_bytes in [32 << 10, 48 << 10, 64 << 10, 228 << 10] {
+            info.local_bytes = local_bytes;
+            let tuning = AdaptiveTuning::new(&info, Method::Auto, 32);
+            let last = SLICES[SLICES.len() - 1];
+            for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
+                let most =
+                    [most_bytes::<f64>(rows, cut, tuning.wide_words), most_bytes::<f32>(rows, cut, tuning.wide_words)];
+                assert!(most.iter().all(|&bytes| bytes <= last), "{most:?} bytes for {rows} rows");
+            }
+            assert!(SLICES.is_sorted() && SLICES.iter().all(|bytes| bytes % 8 == 0));
+            assert!(last <= tuning.local_bytes && tuning.local_bytes < local_bytes as usize);
+            assert!(4 * tuning.wide_words + WIDE_LISTS <= local_bytes as usize);
+            assert!(4 * NARROW_BITMAPS * tuning.medium_words + NARROW_LISTS <= local_bytes as usize);
+        }
+    }
+
+    #[test]
+    fn the_lists_of_the_kernels_have_room() {
+        let in_group = |teams: usize| 32 * teams;
+        // Extents and steps of each item, a sum for each team, a place, and the team's memory.
+        assert!(in_group(16) * 12 + 16 * 4 + 4 + 128 <= WIDE_LISTS);
+        // Two words for each of 64 touched, their number, and 64 steps of each team.
+        assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS);
     }
 }
