@@ -65,7 +65,9 @@ struct StageRecord {
 pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
-    /// Milliseconds by the device's clock; `None` if an adopted queue keeps no times.
+    /// Busy time: the milliseconds of its commands by the device's clock, added up. Commands on
+    /// several queues may overlap, so it may exceed the time that passed. `None` if an adopted queue
+    /// keeps no times.
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,

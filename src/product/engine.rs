@@ -93,7 +93,8 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
         let entries = entries.shared_out::<T>(&self.tuning, factors.b.nnz(), self.rules.len());
         let limits = || Limits::now(work, &self.tuning, entries);
-        let mut counts = Counts { products: analysis.sizes.products, ..Counts::default() };
+        let products = analysis.sizes.products;
+        let mut counts = Counts { products, longest_run: Some(0), ..Counts::default() };
         while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {
             let (number, columns, products) = (counts.bands, band.columns.len(), band.sizes.products);
             let free_bytes = work.limit().saturating_sub(work.used_bytes());
@@ -104,7 +105,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             };
             let longest = found.as_ref().map_or(0, |found| found.as_ref().map_or(0, |found| found.runs.longest));
             found.and_then(|found| take(found, &band)).map_err(|error| band.explain(error))?;
-            counts.longest_run = counts.longest_run.max(longest);
+            counts.longest_run = counts.longest_run.max(Some(longest));
             counts.bands += 1;
         }
         let Counts { products, bands, longest_run, .. } = counts;

@@ -262,7 +262,7 @@ mod tests {
                 let (setup, kept) = setup_bytes(&tuning, lengths.len() as u64, case.b.nnz() as u64);
                 let (foretold, peak) = (setup.max(kept + need.bytes), work.most_used_bytes());
                 let what = format!("{:?}... of {rows} rows, {}: {peak}", &lengths[..2], tuning.sort.serial);
-                match counts.longest_run as usize > RUN_PIECE || sizes.products == 0 {
+                match counts.longest_run > Some(RUN_PIECE as u32) || sizes.products == 0 {
                     true => assert!(peak <= foretold && foretold <= peak + (8 << 10), "{what}, {foretold}"),
                     false => assert_eq!(peak, foretold, "{what}"),
                 }

@@ -277,8 +277,8 @@ pub struct Bin {
 pub(crate) struct Counts {
     /// Expansion size.
     pub products: u64,
-    /// Products of the longest run.
-    pub longest_run: u32,
+    /// Products of the longest run, if the methods count it.
+    pub longest_run: Option<u32>,
     pub bands: usize,
     /// Products that the sort merges after the expansion.
     pub merged: u64,

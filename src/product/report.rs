@@ -16,8 +16,9 @@ pub struct Report {
     pub c_nnz: u64,
     /// Entries (blocks) dropped from C: see [`Product::drop_below`](super::Product::drop_below).
     pub dropped: u64,
-    /// Most products that sum to one entry (block) of C.
-    pub longest_run: u32,
+    /// Most products that sum to one entry (block) of C; `None` if a method ran that does not count
+    /// them, as [`Method::Sort`] and [`Method::Dense`].
+    pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
     /// Most bytes of device memory held from the driver at once: the memory in use, and what the
@@ -27,7 +28,8 @@ pub struct Report {
     /// Most bytes in use at once, operands and size classes included.
     pub used_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
-    /// computes.
+    /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
+    /// time, and the sum of all may exceed `total_ms`.
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device. Transfers
     /// and the loading of kernels are not counted.

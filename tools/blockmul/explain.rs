@@ -21,19 +21,28 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         false => format!("blocks {} by {} are multiplied and added up in their place in C", a.shape, b.shape),
     };
     let runs = c.pattern.nnz() as u64 + run.dropped.unwrap_or(0);
-    let mut lines = vec![
-        format!(
-            "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
-            segments.len(),
-            run.products,
-            longest
-        ),
-        format!("expansion      each product's row (4 bytes) and {payload}"),
-        format!("segmented_sort {} columns sorted by row, stably", segments.len() - empty),
-        format!("tail_counts    {} runs of equal rows: the entries of C", runs),
-        format!("compression    {sums}"),
-        format!("gather         rows of C; C takes {}", show_bytes(c_bytes(&c))),
-    ];
+    let mut lines = vec![format!(
+        "setup          {} columns of B: {} products, {} in the longest column, {empty} columns empty",
+        segments.len(),
+        run.products,
+        longest
+    )];
+    let c_bytes = show_bytes(c_bytes(&c));
+    lines.extend(match run.stages.iter().any(|(name, _)| *name == "count") {
+        // Methods that add products as they meet them.
+        true => vec![
+            format!("count          {runs} entries of C, column by column"),
+            format!("offsets        where each of the {} columns of C begins", segments.len()),
+            format!("sums           products added up in ascending k, straight into C; C takes {c_bytes}"),
+        ],
+        false => vec![
+            format!("expansion      each product's row (4 bytes) and {payload}"),
+            format!("segmented_sort {} columns sorted by row, stably", segments.len() - empty),
+            format!("tail_counts    {runs} runs of equal rows: the entries of C"),
+            format!("compression    {sums}"),
+            format!("gather         rows of C; C takes {c_bytes}"),
+        ],
+    });
     lines.extend(
         run.bins.iter().map(|bin| {
             format!("method         {}: {} columns of C, {} products", bin.method, bin.columns, bin.products)

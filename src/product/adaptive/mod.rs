@@ -94,7 +94,7 @@ impl<T: Element> Adaptive<T> {
         let mut counts = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
         if products == 0 {
             place(operands.empty_product(work, b.ncols)?)?;
-            return Ok(counts);
+            return Ok(Counts { longest_run: Some(0), ..counts });
         }
         let rest = self.esc_columns(work, operands, &profile, &mut counts)?;
         for (method, classes) in [(Method::Sort, Class::SORTED), (Method::Dense, Class::DENSE)] {
@@ -284,7 +284,6 @@ impl<T: Element> Adaptive<T> {
                 first = next;
                 Ok(())
             })?;
-            counts.longest_run = by_esc.longest_run;
             counts.merged = by_esc.merged;
             by_esc.bins.iter().for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         }

@@ -76,12 +76,12 @@ impl<T: Element> OnMask<T> {
     ) -> Result<Counts> {
         let factors = lines.factors();
         let probed = self.analyser.run(work, factors, mask)?;
-        let mut counts = Counts::default();
+        let mut counts = Counts { longest_run: Some(0), ..Counts::default() };
         for band in self.analyser.cut(work, &probed, most)? {
             let mut task = Places { factors, mask: &probed, band };
             let found = Algorithm::<T, Pairs>::run(&self.method, work, &mut task, band.probes.into())?;
             counts.products += found.payload.len() as u64;
-            counts.longest_run = counts.longest_run.max(found.longest);
+            counts.longest_run = counts.longest_run.max(Some(found.longest));
             counts.bands += 1;
             take(found, band.first)?;
         }

@@ -62,7 +62,7 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     }
     assert_eq!(found, pairs);
     assert_eq!(found_ends, ends);
-    assert_eq!((planned.products, planned.longest_run), (pairs.len() as u64, longest));
+    assert_eq!((planned.products, planned.longest_run), (pairs.len() as u64, Some(longest)));
     Ok(planned.bands.len())
 }
 

@@ -155,7 +155,7 @@ impl<K: Plannable> Plan<K> {
             flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
             device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
         };
-        let longest_run = products().map(|product| product.longest_run).max().unwrap_or(0);
+        let longest_run = products().map(|product| product.longest_run).fold(Some(0), Ord::max);
         let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
         products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         Ok(Self {

@@ -30,7 +30,7 @@ pub(super) struct Pair<M: Matrix> {
     pub c: DevicePattern,
     pub products: u64,
     pub flops: u64,
-    pub longest_run: u32,
+    pub longest_run: Option<u32>,
     pub bins: Vec<Bin>,
     pub bytes: u64,
     product: PlannedProduct<M::Element>,

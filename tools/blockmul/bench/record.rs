@@ -40,7 +40,8 @@ pub struct Record {
     pub launches: u32,
     pub read_backs: u32,
     pub bands: usize,
-    pub longest_run: u32,
+    /// Most products of an entry of C; null if the methods do not count them.
+    pub longest_run: Option<u32>,
     pub peak_device_bytes: u64,
     pub stages: Vec<Stage>,
 }
@@ -241,7 +242,7 @@ impl Record {
             launches: 0,
             read_backs: 0,
             bands: 0,
-            longest_run: 0,
+            longest_run: None,
             peak_device_bytes: 0,
             stages: Vec::new(),
             sizes,
