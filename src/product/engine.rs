@@ -161,7 +161,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 
 /// A·B in one shot, compiled for its kind of payload.
 pub(super) enum OneShot<T: Element> {
-    Adaptive(Adaptive<T>),
+    Adaptive(Box<Adaptive<T>>),
     Values(Engine<T, Values>),
     Pairs(Engine<T, Pairs>),
 }
@@ -182,7 +182,7 @@ impl<T: Element> OneShot<T> {
         Ok(match tuning.payload {
             PayloadKind::Values if let Some(teams) = teams => {
                 let adaptive = AdaptiveTuning::new(device.info(), method, spec.row_bits);
-                Self::Adaptive(Adaptive::new(device, teams, spec, tuning, &adaptive)?)
+                Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
             }
             PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
             PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),

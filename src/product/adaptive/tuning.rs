@@ -133,6 +133,6 @@ mod tests {
         // Extents and steps of each item, a sum for each team, a place, and the team's memory.
         assert!(in_group(16) * 12 + 16 * 4 + 4 + 128 <= WIDE_LISTS);
         // Two words for each of 64 touched, their number, and 64 steps of each team.
-        assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS);
+        const { assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS) };
     }
 }
