@@ -63,7 +63,8 @@ impl DeviceInfo {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 
-    /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline PTX.
+    /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline
+    /// PTX.
     pub(super) fn has_warp_instructions(&self) -> bool {
         self.kind == DeviceKind::Gpu && self.platform == "NVIDIA CUDA"
     }

@@ -150,8 +150,8 @@ pub struct Numbers {
     /// Most words of a medium one: four teams have a bitmap each. Devices with less than 48 KiB of
     /// local memory get what fits.
     pub adaptive_medium_words: usize,
-    /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its lists;
-    /// devices with less local memory get what fits.
+    /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its
+    /// lists; devices with less local memory get what fits.
     pub adaptive_wide_words: usize,
     /// Products from which a column that is not narrow or medium gets a group of 16 teams.
     pub adaptive_big_products: usize,

@@ -147,7 +147,8 @@ mod tests {
         (0..count).fold(start, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
     }
 
-    /// Both buffers are written on the first queue, stepped on a lane each, and summed on the first.
+    /// Both buffers are written on the first queue, stepped on a lane each, and summed on the
+    /// first.
     fn overlapped(device: &Device, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
         let work = Work::new(device, None);
         work.stage("before");

@@ -48,7 +48,8 @@ pub(in crate::product) struct AdaptiveTuning {
 /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
-/// Bytes that a work-group of `count_wide` needs beside its bitmap: see `cl/product/dense/count.cl`.
+/// Bytes that a work-group of `count_wide` needs beside its bitmap: see
+/// `cl/product/dense/count.cl`.
 const WIDE_LISTS: usize = 6656;
 /// The same of `count_narrow`.
 const NARROW_LISTS: usize = 4352;
