@@ -105,7 +105,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     desk.ok("generate uniform --rows 800 --per-column 9 -q -o p.mtx");
     desk.ok("generate pose-graph --poses 60 --closures 60 -q -o h.mtx");
     let multiply = |file: &str| -> Vec<String> {
-        ["p.mtx", "h.mtx --block 6"]
+        ["p.mtx", "p.mtx --method dense", "h.mtx --block 6"]
             .map(|line| {
                 let ran = with(&desk, &[("BLOCKMUL_TUNING", file)], &format!("multiply {line} -q -o -"));
                 assert_eq!(ran.status, 0, "{file}: {}", ran.stderr);
