@@ -1,6 +1,6 @@
 //! A product, compiled: bands of columns are analysed, shared out among methods, and summed.
 use super::{
-    adaptive::{Adaptive, AdaptiveTuning},
+    adaptive::{Adaptive, AdaptiveTuning, teams_for},
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
     choose::{Rule, choose},
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Element, Result,
-    device::{Device, Teams, Work},
+    device::{Device, Work},
     resident::DeviceCbc,
 };
 
@@ -175,10 +175,7 @@ impl<T: Element> OneShot<T> {
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
-        let teams = Teams::of(device.info()).filter(|teams| match method {
-            Method::Auto => teams.are_warps(),
-            method => method.is_of_scalars(),
-        });
+        let teams = teams_for(device.info(), method);
         Ok(match tuning.payload {
             PayloadKind::Values if let Some(teams) = teams => {
                 let adaptive = AdaptiveTuning::new(device.info(), method, spec.row_bits);

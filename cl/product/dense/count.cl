@@ -11,13 +11,13 @@
 //   in   products[cols]          read by SAMPLE alone
 //   i/o  lengths[cols * windows]  entries of C in each column and window; zeros before. A column of
 //                                count_narrow puts all of them into its first window
-//   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if there was no
-//                                room for them
+//   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if they had no
+//                                room
 //   i/o  top[top_at]             the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: whichever is done first gets the next place
 //
-// The purpose is ALL, MISSING or SAMPLE. MISSING: only windows that found no place are computed, and
+// The purpose is ALL, MISSING or SAMPLE. MISSING: only windows that found no place are computed;
 // their lengths are known. SAMPLE, of count_wide alone: `columns` columns spread over the first
 // `first`, if they have rows between them and at most SAMPLE_PRODUCTS products. Nothing is written,
 // but the entries of C are added to top[top_at], and the bound of them to the next word.

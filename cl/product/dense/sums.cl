@@ -17,8 +17,8 @@
 // way, so that only words with rows are in local memory. Nothing is cleared, because only rows of C
 // are looked up.
 //
-// The products of one entry of B have different rows, so the items of a team add them to their slots
-// without atomics. They take one stretch of a column of A after another, in ascending k: each slot
+// The products of one entry of B have different rows, so the items of a team add them to their
+// slots without atomics. They take one stretch of a column of A after another, in ascending k: each slot
 // gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products, and
 // adds up these sums in their order.
 #if !defined(LEVELS) || !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)

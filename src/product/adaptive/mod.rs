@@ -15,14 +15,14 @@ pub(super) use tuning::AdaptiveTuning;
 use super::{
     dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose, Tasks},
     engine::Engine,
-    limits::Limits,
+    limits::{EntryMemory, Limits},
     method::Method,
-    problem::{self, Counts, Operands, Spec, Values},
+    problem::{self, Counts, Operands, Sizes, Spec, Values},
     sort::{self, Sort, SortedColumns},
     tuning::Tuning,
 };
 use crate::{
-    Element, Result,
+    DeviceInfo, Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel, pool_bytes},
     primitives::scan::Scan,
     resident::DeviceCbc,
@@ -207,7 +207,7 @@ impl<T: Element> Adaptive<T> {
     /// Analyses the columns of B. One read.
     fn profile(&self, work: &Work, operands: &Operands<'_, T>) -> Result<Profile> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
-        let windows = self.counts.windows(a.nrows);
+        let windows = self.tuning.windows(a.nrows);
         let in_windows = windows <= Self::MOST_WINDOWS && ((b.ncols * windows) as u64) < Limits::MAX_PRODUCTS;
         // About as many products as entries of B meet average columns of A.
         let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
@@ -290,14 +290,27 @@ impl<T: Element> Adaptive<T> {
         Ok(parts)
     }
 
-    /// Whether the product is one band, and these methods take some of its columns.
+    /// Whether the product is one band even by ESC, and these methods take some of its columns.
     fn takes(&self, work: &Work, operands: &Operands<'_, T>, profile: &Profile) -> bool {
-        let entries = profile.sum(&Class::ALL, |sums| sums.most_entries);
-        let entry = 2 * size_of::<u32>() + size_of::<T>();
-        let need = pool_bytes(entries * entry as u64) + 2 * pool_bytes(8 * (operands.b.ncols * profile.windows) as u64);
-        (profile.of(Class::Rest).columns as usize) < operands.b.ncols.max(1)
-            && profile.sum(&Class::ALL, |sums| sums.products) < Limits::MAX_PRODUCTS
-            && need <= work.limit().saturating_sub(work.used_bytes())
+        let (a, b) = (operands.a, operands.b);
+        let (esc, columns) = (&self.esc.tuning, b.ncols as u64);
+        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let longest = Class::ALL.iter().map(|&class| profile.of(class).longest.into()).max().unwrap_or(0);
+        let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
+        let sizes = Sizes { products, longest, chunks, shorts: columns, in_chunks: products };
+        let entries = EntryMemory::new::<T>(esc, a.nrows, size_of::<T>(), 1);
+        let entries = EntryMemory { consumer: operands.consumer, ..entries };
+        let bound = profile.sum(&Class::ALL, |sums| sums.most_entries);
+        let limits = Limits::now(work, esc, entries);
+        let free_bytes = limits.free_bytes.saturating_sub(extra_bytes::<T>(columns, self.windows(a.nrows), bound));
+        let limits = Limits { free_bytes, ..limits };
+        (profile.of(Class::Rest).columns as usize) < b.ncols.max(1)
+            && limits.fits(&sizes, limits.need(columns, &sizes, bound))
+    }
+
+    /// Windows of rows of a column of C with `nrows` rows.
+    fn windows(&self, nrows: usize) -> u64 {
+        self.tuning.windows(nrows) as u64
     }
 
     fn column_offsets(&self, work: &Work, chunk_ptr: Buffer<u32>, cols: usize, windows: usize) -> Result<Buffer<u32>> {
@@ -314,4 +327,22 @@ impl<T: Element> Adaptive<T> {
         self.offsets.launch(work, Grid::items(cols + 1, self.group_size), args)?;
         Ok(c_col_ptr)
     }
+}
+
+/// Most bytes that an adaptive product allocates besides those that ESC would in one band: numbers
+/// of each of `columns` columns of C and of their windows, tasks, and columns that ESC computes
+/// before they are put into C, of at most `entries` entries.
+pub(super) fn extra_bytes<T: Element>(columns: u64, windows: u64, entries: u64) -> u64 {
+    let (of_columns, of_windows) = (pool_bytes(4 * columns), pool_bytes(4 * (columns * windows + 1)));
+    let tasks = pool_bytes(8 * (columns * windows + entries / 32));
+    let moved = pool_bytes(4 * entries) + pool_bytes(size_of::<T>() as u64 * entries);
+    6 * of_columns + 4 * of_windows + tasks + moved + 16 * pool_bytes(4096)
+}
+
+/// The teams of a device on which `wanted` makes products of scalars adaptive.
+pub(super) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
+    Teams::of(info).filter(|teams| match wanted {
+        Method::Auto => teams.are_warps(),
+        method => method.is_of_scalars(),
+    })
 }

@@ -86,6 +86,11 @@ impl AdaptiveTuning {
         }
     }
 
+    /// Windows of rows that a column of C has if its rows are in a wide range.
+    pub fn windows(&self, nrows: usize) -> usize {
+        nrows.div_ceil(32 * self.wide_words).max(1)
+    }
+
     /// Most products of a column that is sorted, among `columns` columns with about `products`
     /// products. If most columns are longer, and all are few, launches for the short ones take
     /// longer than bitmaps of them.

@@ -151,11 +151,6 @@ impl DenseCounts {
         })
     }
 
-    /// Windows of rows that a column of C has if its rows are in a wide range.
-    pub fn windows(&self, nrows: usize) -> usize {
-        nrows.div_ceil(32 * self.tuning.wide_words).max(1)
-    }
-
     /// Most products of a sample: others would take longer than all else.
     const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
@@ -171,7 +166,7 @@ impl DenseCounts {
         let (list, lengths, place, rows) =
             (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
-        let windows = self.windows(patterns.a.nrows) as u32;
+        let windows = self.tuning.windows(patterns.a.nrows) as u32;
         let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows };
         let into = Into { lengths, place, rows, top: sums, top_at: at };
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)

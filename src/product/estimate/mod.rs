@@ -3,12 +3,13 @@
 mod product;
 
 use super::{
+    adaptive::{AdaptiveTuning, extra_bytes, teams_for},
     bands::Bands,
     choose::choose,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
     problem::Sizes,
-    tuning::Tuning,
+    tuning::{PayloadKind, Tuning},
 };
 use crate::{
     DeviceInfo, Element, Error, Result, device::pool_bytes, matrix::CbcView, primitives::drop_entries::DropMemory,
@@ -35,6 +36,33 @@ pub struct Estimate {
 /// `entry_bytes`, and the consumer of a band the memory of `consumer`. `b` is `None` if B is A. At
 /// most `limit` bytes may be used.
 pub(crate) fn estimate<T: Element>(
+    info: &DeviceInfo,
+    limit: u64,
+    a: CbcView<'_, T>,
+    b: Option<CbcView<'_, T>>,
+    (entry_bytes, consumer): (usize, Option<DropMemory>),
+    method: Method,
+) -> Result<Estimate> {
+    let right = b.unwrap_or(a);
+    let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
+    if PayloadKind::of(strides) == PayloadKind::Values && teams_for(info, method).is_some() {
+        // An adaptive product is one band, or ESC's.
+        let (nrows, columns) = (a.pattern.nrows(), right.pattern.ncols() as u64);
+        let windows = AdaptiveTuning::new(info, method, 0).windows(nrows) as u64;
+        let products = |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64);
+        let most = |col| products(col).sum::<u64>().min(nrows as u64);
+        let entries = (0..right.pattern.ncols()).map(most).sum();
+        let extra = extra_bytes::<T>(columns, windows, entries);
+        let by_esc = estimate_by_esc(info, limit.saturating_sub(extra), a, b, (entry_bytes, consumer), method);
+        if let Ok(Estimate { bands: 1, peak_device_bytes, .. }) = by_esc {
+            return by_esc.map(|by_esc| Estimate { peak_device_bytes: peak_device_bytes + extra, ..by_esc });
+        }
+    }
+    estimate_by_esc(info, limit, a, b, (entry_bytes, consumer), method)
+}
+
+/// The same of a product by ESC.
+fn estimate_by_esc<T: Element>(
     info: &DeviceInfo,
     limit: u64,
     a: CbcView<'_, T>,
