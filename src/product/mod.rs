@@ -14,6 +14,7 @@ mod esc;
 mod estimate;
 mod floors;
 mod host_columns;
+mod hub;
 mod join;
 mod limits;
 mod masked;

@@ -162,6 +162,11 @@ pub struct Numbers {
     pub adaptive_room_percent: usize,
     /// Products from which that number is estimated from samples.
     pub adaptive_sampled_products: usize,
+    /// Entries from which a column of B is a hub, if it has fewer products for each of them than the
+    /// next number.
+    pub adaptive_hub_entries: usize,
+    /// See [`Numbers::adaptive_hub_entries`].
+    pub adaptive_hub_average: usize,
     /// Products below which the columns of a class join the next larger class.
     pub adaptive_few_products: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
@@ -293,6 +298,10 @@ const CPU: Numbers = Numbers {
     adaptive_room_percent: 125,
     // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
     adaptive_sampled_products: 1 << 22,
+    // An estimate: as many entries as a team takes at once.
+    adaptive_hub_entries: 256,
+    // An estimate: a step of method dense has 32 items for the products of one entry.
+    adaptive_hub_average: 32,
     // An estimate: fewer products do not fill a GPU for as long as a launch takes.
     adaptive_few_products: 50_000,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
@@ -397,6 +406,8 @@ impl Numbers {
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
+            ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
+            ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
             ("adaptive_few_products", self.adaptive_few_products, 1 << 30),
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
             ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),

@@ -118,6 +118,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
         "serial_short_max": 200, "serial_insertion_max": 12, "serial_merge_cost": 6, "block_serial_runs": 3,
         "adaptive_narrow_words": 2, "adaptive_medium_words": 8, "adaptive_wide_words": 10, "adaptive_big_products": 60,
         "adaptive_piece": 64, "adaptive_room_percent": 20, "adaptive_sampled_products": 100, "adaptive_few_products": 1,
+        "adaptive_hub_entries": 3, "adaptive_hub_average": 40,
         "adaptive_lanes": 2, "adaptive_lane_products": 1, "adaptive_groups": 1}"#;
     desk.put("numbers.json", &format!(r#"{{"cpu": {numbers}, "gpu": {numbers}}}"#));
     assert!(multiply("numbers.json") == want);

@@ -12,9 +12,9 @@
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
 //                                 of a wide range are of the last
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
-//                                 longest column of B, most products of a column, entries of B;
-//                                 zeros before. Products and bound have two words, the low one
-//                                 first
+//                                 longest column of B, most products of a column, entries of B,
+//                                 columns of dense classes that are hubs, and their products; zeros
+//                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
 #if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
@@ -84,6 +84,10 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
+        if (of > 4 && of < CLASSES - 1 && is_hub(entries, count)) {                                                   \
+            atomic_inc(of_class + 8);                                                                                 \
+            add_wide(of_class + 9, count);                                                                            \
+        }                                                                                                             \
     } while (0)
 
 KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
@@ -140,7 +144,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint word = i % RECORD, sum = sums[i];
         if (word == 5 || word == 6)
             atomic_max(record + i, sum);
-        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3))
+        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9))
             atomic_inc(record + i + 1);
     }
 }

@@ -37,6 +37,12 @@
 // Words on the list: two for each item of a team.
 #define TOUCHED 64
 
+// The rows of a step: the power of two from 4 to 32 in which so many rows fit.
+uint width_of(uint count)
+{
+    return count <= 4 ? 4 : count <= 8 ? 8 : count <= 16 ? 16 : 32;
+}
+
 // Marks a row in a bitmap. A bit that is set already need not be set again, but only the items of a
 // warp may look at it without an atomic.
 bool mark(local uint* bits, uint word, uint bit)
@@ -113,9 +119,8 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 next_from = a_col_ptr[k];
                 next_count = a_col_ptr[k + 1] - next_from;
             }
-            // A step is `width` rows of a column of A, so many that the longest one here fills it.
-            const uint longest = team_max(count, TEAM);
-            const uint width = longest <= 4 ? 4 : longest <= 8 ? 8 : longest <= 16 ? 16 : 32;
+            // A step is `width` rows of a column of A: the longest one here fills it.
+            const uint width = width_of(team_max(count, TEAM));
             const uint own = (count + width - 1) / width, in_step = lane % width, at_once = TEAM_SIZE / width;
             uint all;
             const uint before = team_sum_before(own, &all, TEAM);
@@ -221,9 +226,9 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   uint first_col, uint windows, uint purpose)
 {
     TEAM_MEMORY;
-    // Extents of columns of A, and how many steps of 32 rows those before each have.
+    // Extents of columns of A, and how many steps those before each have.
     local uint2 extents[GROUP_SIZE];
-    local uint steps_before[GROUP_SIZE], team_sums[TEAMS], shared_at;
+    local uint steps_before[GROUP_SIZE], team_sums[TEAMS], team_rows[TEAMS], shared_at;
     const uint item = get_local_id(0), lane = LANE, team_number = item / TEAM_SIZE;
     for (uint word = item; word < words; word += GROUP_SIZE)
         bits[word] = 0;
@@ -256,8 +261,18 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 }
                 count = to - from;
             }
-            // The steps before each extent: those in its team, and those of the teams before.
-            const uint own = (count + TEAM_SIZE - 1) / TEAM_SIZE;
+            const uint rows_of_team = team_sum(min(count, (uint)TEAM_SIZE), TEAM);
+            if (lane == 0)
+                team_rows[team_number] = rows_of_team;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            uint rows_here = 0;
+            for (uint team = 0; team < TEAMS; ++team)
+                rows_here += team_rows[team];
+            // A step is `width` rows of an extent: as the average has, because among so many there
+            // mostly is a long one. The steps before each extent are those in its team, and those of
+            // the teams before.
+            const uint width = width_of(rows_here / min((uint)GROUP_SIZE, end - base)), in_step = lane % width, at_once = GROUP_SIZE / width;
+            const uint own = (count + width - 1) / width;
             uint of_team;
             uint before = team_sum_before(own, &of_team, TEAM);
             if (lane == 0)
@@ -271,18 +286,18 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             extents[item] = (uint2)(from, count);
             steps_before[item] = before;
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint step = team_number; step < all; step += 4 * TEAMS) {
+            for (uint step = item / width; step < all; step += 4 * at_once) {
                 uint row[4];
                 UNROLLED
                 for (uint q = 0; q < 4; ++q) {
-                    const uint number = step + q * TEAMS;
+                    const uint number = step + q * at_once;
                     row[q] = NOWHERE;
                     if (number < all) {
                         uint low_end = 0;
                         for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)
                             low_end += steps_before[low_end + half_size] <= number ? half_size : 0;
                         const uint2 of = extents[low_end];
-                        const uint at = (number - steps_before[low_end]) * TEAM_SIZE + lane;
+                        const uint at = (number - steps_before[low_end]) * width + in_step;
                         if (at < of.y)
                             row[q] = a_row_idx[of.x + at];
                     }

@@ -2,9 +2,8 @@
 // Host: src/product/dense/sums.rs
 //
 //   Teams that take one task after another: a piece of the rows of a column of C, see
-//   cl/product/dense/tasks.cl. Columns
-//   of C that are one piece take every product of their column; of others each piece takes the
-//   products between its first and last row.
+//   cl/product/dense/tasks.cl. Columns of C that are one piece take every product of their column; of
+//   others each piece takes the products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -12,51 +11,17 @@
 //   i/o  cursor[cursor_at]        tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 //
-// A row's place among the piece's rows, its slot, is found by bits: each word of 32 rows has the
-// bits of those that are rows of C, and the slot of the first. LEVELS finds the word in the same
-// way, so that only words with rows are in local memory. Nothing is cleared, because only rows of C
-// are looked up.
+// Slots of rows: cl/product/dense/slots.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
 // slots without atomics. They take one stretch of a column of A after another, in ascending k: each slot
 // gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products, and
 // adds up these sums in their order.
-#if !defined(LEVELS) || !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)
+#if !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/dense/sums.rs"
 #endif
-#define NO_SLOT 0xffffffff
-#define TEAMS (GROUP_SIZE / TEAM_SIZE)
 // Steps whose rows and values are loaded together.
 #define AHEAD 4
-
-// The number of set bits of `bits` below bit `at`.
-#define BELOW(bits, at) popcount((bits) & ((1u << (at)) - 1))
-
-uint interpolated_lower_bound(global const uint* numbers, uint first, uint last, uint number)
-{
-    if (first >= last || number <= numbers[first])
-        return first;
-    uint high = last - 1, low_number = numbers[first], high_number = numbers[high];
-    if (number > high_number)
-        return last;
-    // numbers[first] < number <= numbers[high]
-    for (uint round = 0; high - first > 1; ++round) {
-        uint middle = first + (high - first) / 2;
-        if (round < 4) {
-            const float part = (float)(number - low_number) / (float)(high_number - low_number);
-            middle = clamp(first + (uint)(part * (float)(high - first)), first + 1, high - 1);
-        }
-        const uint found = numbers[middle];
-        if (found < number) {
-            first = middle;
-            low_number = found;
-        } else {
-            high = middle;
-            high_number = found;
-        }
-    }
-    return high;
-}
 
 // Loads the rows and values of AHEAD steps from `step` on; rows NO_SLOT where there is none.
 #define LOAD_STEPS(step, row, value)                                                                                  \
@@ -88,21 +53,6 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 #define ADD_TO(slot, product) (sum[slot] = ADD(sum[slot], product))
 #endif
 
-#if LEVELS
-#define FIND_SLOT(slot, row)                                                                                          \
-    do {                                                                                                              \
-        const uint2 of_top = top[(row) / 1024 - low_top];                                                             \
-        const uint2 of_word = word[of_top.y + BELOW(of_top.x, (row) / 32 % 32)];                                      \
-        slot = of_word.y + BELOW(of_word.x, (row) % 32);                                                              \
-    } while (0)
-#else
-#define FIND_SLOT(slot, row)                                                                                          \
-    do {                                                                                                              \
-        const uint2 of_word = word[(row) / 32 - low_word];                                                            \
-        slot = of_word.y + BELOW(of_word.x, (row) % 32);                                                              \
-    } while (0)
-#endif
-
 // Adds AHEAD steps, one after another.
 #define ADD_STEPS(step, row, value)                                                                                   \
     do {                                                                                                              \
@@ -111,7 +61,7 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
         {                                                                                                             \
             slot[q] = NO_SLOT;                                                                                        \
             if (row[q] != NO_SLOT && (whole || (row[q] >= first_row && row[q] <= last_row)))                          \
-                FIND_SLOT(slot[q], row[q]);                                                                           \
+                slot[q] = slot_of(row[q], top, word, first_row);                                                      \
         }                                                                                                             \
         UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                            \
         {                                                                                                             \
@@ -120,19 +70,6 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
             TEAM_BARRIER; /* the next step may have the same rows */                                                  \
         }                                                                                                             \
     } while (0)
-
-// The number of the next task: whichever team is ready takes it. A portable team has every so many.
-#if WARPS
-uint take_task(global uint* cursor, TEAM_OF)
-{
-    return team_from(LANE == 0 ? atomic_inc(cursor) : 0, 0, team);
-}
-#define FIRST_TASK take_task(cursor + cursor_at, TEAM)
-#define NEXT_TASK FIRST_TASK
-#else
-#define FIRST_TASK get_group_id(0)
-#define NEXT_TASK (number + get_num_groups(0))
-#endif
 
 KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
@@ -162,42 +99,9 @@ KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, glo
 #else
         local uint2* tables = (local uint2*)(own + ((local uchar*)(sum + count) - (local uchar*)own + 7) / 8);
 #endif
-#if LEVELS
-        const uint low_top = first_row / 1024;
         local uint2* top = tables;
-        local uint2* word = top + (last_row / 1024 - low_top + 1);
-#else
-        const uint low_word = first_row / 32;
-        local uint2* word = tables;
-#endif
-
-        uint words = 0; // so far
-        for (uint i = lane; i - lane < count; i += TEAM_SIZE) {
-            const uint row = i < count ? piece[i] : 0, previous = i > 0 && i < count ? piece[i - 1] : 0;
-            const bool opens = i < count && (i == 0 || previous / 32 != row / 32);
-            if (i < count)
-                c_row_idx[to + i] = row;
-#if LEVELS
-            const uint openings = team_votes(opens, TEAM);
-            const uint at = words + popcount(openings & (lane == 31 ? 0xffffffff : (2u << lane) - 1)) - 1;
-            words += popcount(openings);
-            if (opens) {
-                word[at] = (uint2)(0, i);
-                if (i == 0 || previous / 1024 != row / 1024)
-                    top[row / 1024 - low_top] = (uint2)(0, at);
-            }
-            TEAM_BARRIER;
-            if (opens)
-                atomic_or((local uint*)(top + (row / 1024 - low_top)), 1u << row / 32 % 32);
-#else
-            const uint at = row / 32 - low_word;
-            if (opens)
-                word[at] = (uint2)(0, i);
-            TEAM_BARRIER;
-#endif
-            if (i < count)
-                atomic_or((local uint*)(word + at), 1u << row % 32);
-        }
+        local uint2* word = words_behind(top, first_row, last_row);
+        note_rows(piece, count, top, word, c_row_idx + to, TEAM);
         for (uint i = lane; i < count; i += TEAM_SIZE) {
             sum[i] = IDENTITY;
 #if CUT

@@ -8,6 +8,7 @@
 //   list_tasks    the same with LIST: lists them
 //
 //   in   b_col_ptr[b_cols + 1]
+//   in   products[cols]
 //   in   class[cols]              only columns of the classes first_class..end_class have tasks
 //   in   chunk_ptr[cols * windows + 1]   where the entries of each window of a column are in C
 //   in   place[cols * windows]    where their rows are in rows[]
@@ -17,14 +18,14 @@
 //   out  task[tasks]              window and piece (in the high word), class by class, in any order
 //                                 within a class
 //
-// A class is a kernel and a size of local memory: whether its columns of B have more than CUT_FROM
-// entries, whether rows are looked up in two levels, and the slice of local memory. The sizes of
-// the slices are SLICES.
-#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES)
+// A class is a kernel and a size of local memory: whether its columns of B are hubs, see
+// cl/product/hub/columns.cl, or else have more than CUT_FROM entries, whether rows are looked up in
+// two levels, and the slice of local memory. The sizes of the slices are SLICES.
+#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
 #error "see src/product/dense/tasks.rs"
 #endif
 #define NOWHERE 0xffffffff
-#define TASK_CLASSES (4 * SLICE_COUNT)
+#define TASK_CLASSES (6 * SLICE_COUNT)
 constant uint slices[SLICE_COUNT] = {SLICES};
 
 uint sum_of(uint before, uint own)
@@ -34,10 +35,10 @@ uint sum_of(uint before, uint own)
 GROUP_SCAN(pieces_before, uint, sum_of)
 
 // The class of the piece of `count` rows from rows[0] on.
-uint class_of_piece(global const uint* rows, uint count, bool cut)
+uint class_of_piece(global const uint* rows, uint count, bool cut, bool hub)
 {
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
-    const uint base = STEP_BYTES + count * (cut ? 2 * SUM_BYTES + 2 : SUM_BYTES) + 8;
+    const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * (cut ? 2 * SUM_BYTES + 2 : SUM_BYTES) + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
     // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
     const bool levels = words > 64 && (one > two + two / 4 || one > slices[SLICE_COUNT - 1]);
@@ -45,32 +46,34 @@ uint class_of_piece(global const uint* rows, uint count, bool cut)
     uint slice = 0;
     while (slice + 1 < SLICE_COUNT && bytes > slices[slice])
         ++slice;
-    return (cut * 2 + levels) * SLICE_COUNT + slice;
+    return ((hub ? 4 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice;
 }
 
-// Where the rows of a column's window are, NOWHERE if there are none; how many they are; and how
-// many make a piece.
-uint3 stretch_of(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr,
+// Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
+// make a piece; and whether it is of a hub.
+uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr,
                  global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class)
 {
     const uint col = chunk / windows;
     if (col >= cols || class[col] < first_class || class[col] >= end_class)
-        return (uint3)(NOWHERE, 0, PIECE);
+        return (uint4)(NOWHERE, 0, PIECE, 0);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
-    const bool cut = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col] > CUT_FROM;
-    return (uint3)(entries > 0 ? place[chunk] : NOWHERE, entries, cut ? PIECE / 2 : PIECE);
+    const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
+    const bool hub = is_hub(of_b, products[col]);
+    return (uint4)(entries > 0 ? place[chunk] : NOWHERE, entries, hub || of_b > CUT_FROM ? PIECE / 2 : PIECE, hub);
 }
 
 // The windows of a group, and their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
-    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE]; \
+    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], hub_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
-    const uint3 own = stretch_of(b_col_ptr, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class); \
+    const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class); \
     uint pieces;                                                                                                      \
     before_of[item] = pieces_before(own.x == NOWHERE ? 0 : (own.y + own.z - 1) / own.z, shared, &pieces); \
     from_of[item] = own.x;                                                                                            \
     entries_of[item] = own.y;                                                                                         \
     rows_of[item] = own.z;                                                                                            \
+    hub_of[item] = own.w;                                                                                             \
     barrier(CLK_LOCAL_MEM_FENCE)
 
 // Runs EACH(class, chunk, piece) for every piece of the group.
@@ -80,14 +83,14 @@ uint3 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
         for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)                                          \
             at += before_of[at + half_size] <= number ? half_size : 0;                                                \
         const uint done = (number - before_of[at]) * rows_of[at];                                                     \
-        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE); \
+        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE, hub_of[at]); \
         EACH(of, own_chunk - item + at, number - before_of[at]);                                                      \
     }
 
 #define COUNT(of, chunk, piece) atomic_inc(counts + of)
 #define LIST(of, chunk, piece) task[atomic_inc(next + of)] = (chunk) | (ulong)(piece) << 32
 
-KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
+KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                    global const uint* rows, global uint* record, uint first_col, uint cols, uint windows, uint first_class,
                    uint end_class)
 {
@@ -108,7 +111,7 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, globa
         record[TASK_CLASSES] = chunk_ptr[cols * windows];
 }
 
-KERNEL list_tasks(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr, global const uint* place,
+KERNEL list_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                   global const uint* rows, global uint* record, global ulong* task, uint first_col, uint cols, uint windows,
                   uint first_class, uint end_class)
 {

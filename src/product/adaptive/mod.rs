@@ -15,6 +15,7 @@ pub(super) use tuning::AdaptiveTuning;
 use super::{
     dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose, Tasks},
     engine::Engine,
+    hub::HubSums,
     limits::{EntryMemory, Limits},
     method::Method,
     problem::{self, Counts, Operands, Sizes, Spec, Values},
@@ -27,7 +28,7 @@ use crate::{
     primitives::scan::Scan,
     resident::DeviceCbc,
 };
-use profile::{Profiled, Profiler};
+use profile::{ClassSums, Profiled, Profiler};
 use rest::{Part, Rest};
 
 kernel! {
@@ -46,6 +47,7 @@ pub(super) struct Adaptive<T: Element> {
     counts: DenseCounts,
     cut: CutTasks,
     sums: DenseSums<T>,
+    hub: HubSums<T>,
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
     group_size: usize,
@@ -64,6 +66,7 @@ impl<T: Element> Adaptive<T> {
             counts: DenseCounts::new(device, teams, adaptive)?,
             cut: CutTasks::new::<T>(device, adaptive)?,
             sums: DenseSums::new(device, teams, adaptive)?,
+            hub: HubSums::new(device, teams, adaptive)?,
             scan: Scan::new(device, tuning.scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
             group_size,
@@ -97,10 +100,15 @@ impl<T: Element> Adaptive<T> {
             return Ok(Counts { longest_run: Some(0), ..counts });
         }
         let rest = self.esc_columns(work, operands, &profile, &mut counts)?;
-        for (method, classes) in [(Method::Sort, Class::SORTED), (Method::Dense, Class::DENSE)] {
-            let columns = profile.sum(&classes, |sums| sums.columns.into());
+        let columns_and_products =
+            |classes| [profile.sum(classes, |sums| sums.columns.into()), profile.sum(classes, |sums| sums.products)];
+        let (sorted, dense) = (columns_and_products(&Class::SORTED), columns_and_products(&Class::DENSE));
+        let hub = [|sums: &ClassSums| sums.hub_columns.into(), |sums: &ClassSums| sums.hub_products];
+        let hub = hub.map(|number| profile.sum(&Class::DENSE, number));
+        let others = [dense[0] - hub[0], dense[1] - hub[1]];
+        for (method, [columns, products]) in [(Method::Sort, sorted), (Method::Dense, others), (Method::Hub, hub)] {
             if columns > 0 {
-                counts.add(method, columns, profile.sum(&classes, |sums| sums.products));
+                counts.add(method, columns, products);
             }
         }
         let is_dense = profile.sum(&Class::DENSE, |sums| sums.columns.into()) > 0;
@@ -144,7 +152,12 @@ impl<T: Element> Adaptive<T> {
         let mut next = || lane.next().unwrap_or(work);
         for class in classes {
             let tasks = tasks.as_mut().expect("only tasks have classes");
-            self.sums.run(next(), &dense, tasks, class, &mut row_idx, &mut values)?;
+            let c = (&mut row_idx, &mut values);
+            if class / self.tuning.slices.len() >= Tasks::FIRST_HUB {
+                self.hub.run(next(), &dense, tasks, class, c)?;
+            } else {
+                self.sums.run(next(), &dense, tasks, class, c)?;
+            }
         }
         for (class, task) in sorted {
             let c = SortedColumns { col_ptr: &chunk_ptr, row_idx: &mut row_idx, values: &mut values };

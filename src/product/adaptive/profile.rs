@@ -10,7 +10,7 @@ use crate::{
 };
 
 kernel! {
-    struct ProfileColumns = "profile_columns" in "team.cl", "product/adaptive/profile.cl" {
+    struct ProfileColumns = "profile_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/profile.cl" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -26,7 +26,7 @@ kernel! {
 }
 
 kernel! {
-    struct ListColumns = "list_columns" in "team.cl", "product/adaptive/profile.cl" {
+    struct ListColumns = "list_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/profile.cl" {
         class: In<u32>,
         record: InOut<u32>,
         list: InOut<u32>,
@@ -92,16 +92,28 @@ pub(in crate::product) struct ClassSums {
     pub longest: u32,
     /// Entries of B.
     pub b_entries: u32,
+    /// Columns of dense classes that are hubs: the columns of method `hub`.
+    pub hub_columns: u32,
+    pub hub_products: u64,
 }
 
 impl ClassSums {
     /// Words of the device's record.
-    const WORDS: usize = 8;
+    const WORDS: usize = 11;
 
     fn new(words: &[u32]) -> Self {
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
         let (columns, products, most_entries) = (words[0], wide(1), wide(3));
-        Self { columns, products, most_entries, longest_b: words[5], longest: words[6], b_entries: words[7] }
+        Self {
+            columns,
+            products,
+            most_entries,
+            longest_b: words[5],
+            longest: words[6],
+            b_entries: words[7],
+            hub_columns: words[8],
+            hub_products: wide(9),
+        }
     }
 }
 
@@ -209,7 +221,9 @@ impl Profiler {
             .define("DENSE", u8::from(tuning.dense))
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
-            .define("BIG_PRODUCTS", tuning.big_products);
+            .define("BIG_PRODUCTS", tuning.big_products)
+            .define("HUB_ENTRIES", tuning.hub_entries)
+            .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));
         Ok(Self {
             profile: Kernel::new(device, &options)?,
             list: Kernel::new(device, &options)?,
@@ -268,6 +282,8 @@ impl Profiler {
             *sums = ClassSums::new(words);
             columns += u64::from(sums.columns);
             at_most("products", sums.products, most)?;
+            at_most("products of hubs", sums.hub_products, sums.products)?;
+            at_most("hubs", sums.hub_columns.into(), sums.columns.into())?;
             at_most("entries of C", sums.most_entries, sums.products)?;
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
         }

@@ -29,6 +29,11 @@ pub(in crate::product) struct AdaptiveTuning {
     pub room_percent: u64,
     /// Products from which that number is estimated: the bound of fewer takes little memory.
     pub sampled_products: u64,
+    /// Entries from which a column of B is a hub, if its products are few for each of them: less than
+    /// [`AdaptiveTuning::hub_average`].
+    pub hub_entries: u32,
+    /// See there.
+    pub hub_average: u32,
     /// Products below which columns of a class join the next larger one.
     pub few_products: u64,
     /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
@@ -64,7 +69,7 @@ impl AdaptiveTuning {
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
         Self {
-            sorted_most: if wanted == Method::Dense { 0 } else { sort::most_products(row_bits) },
+            sorted_most: if matches!(wanted, Method::Dense | Method::Hub) { 0 } else { sort::most_products(row_bits) },
             dense: wanted != Method::Sort,
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
@@ -76,6 +81,12 @@ impl AdaptiveTuning {
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: numbers.adaptive_room_percent as u64,
             sampled_products: numbers.adaptive_sampled_products as u64,
+            hub_entries: if wanted == Method::Hub { 0 } else { numbers.adaptive_hub_entries as u32 },
+            hub_average: match wanted {
+                Method::Auto => numbers.adaptive_hub_average as u32,
+                Method::Hub => u32::MAX,
+                _ => 0,
+            },
             few_products: numbers.adaptive_few_products as u64,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
@@ -136,8 +147,8 @@ mod tests {
     #[test]
     fn the_lists_of_the_kernels_have_room() {
         let in_group = |teams: usize| 32 * teams;
-        // Extents and steps of each item, a sum for each team, a place, and the team's memory.
-        assert!(in_group(16) * 12 + 16 * 4 + 4 + 128 <= WIDE_LISTS);
+        // Extents and steps of each item, two sums for each team, a place, and the team's memory.
+        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
         // Two words for each of 64 touched, their number, and 64 steps of each team.
         const { assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS) };
     }

@@ -14,7 +14,7 @@ use crate::{
     product::adaptive::{AdaptiveTuning, Class, ColumnTask},
     resident::{InPattern, PatternArrays},
 };
-pub(super) use sums::{DenseSums, Factors};
+pub(super) use sums::{DenseSums, Factors, TaskTeams};
 pub(super) use tasks::{CutTasks, Tasks};
 
 kernel! {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumDense<T: Element> = "sum_dense" in "team.cl", "product/dense/sums.cl" {
+    struct SumDense<T: Element> = "sum_dense" in "team.cl", "product/dense/slots.cl", "product/dense/sums.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -40,24 +40,53 @@ pub(in crate::product) struct Factors<'a, T> {
     pub windows: usize,
 }
 
+/// The work-groups that sum up tasks: as many teams as have room in local memory.
+pub(in crate::product) struct TaskTeams {
+    teams: Teams,
+    local_bytes: usize,
+    resident_bytes: usize,
+    compute_units: usize,
+}
+
+impl TaskTeams {
+    /// Most teams of a work-group: a kernel is compiled for each.
+    pub const SIZES: [usize; 3] = [4, 2, 1];
+
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Self {
+        Self {
+            teams,
+            local_bytes: tuning.local_bytes,
+            resident_bytes: tuning.resident_bytes,
+            compute_units: device.info().compute_units as usize,
+        }
+    }
+
+    /// For `tasks` tasks that take `bytes` bytes each: which of [`TaskTeams::SIZES`], the teams of a
+    /// group, and the groups.
+    pub fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
+        let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
+        let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
+        let in_group = self.teams.in_group(Self::SIZES[size]);
+        // As many groups as are resident; each takes tasks until there are none.
+        let resident = (self.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
+        let groups = tasks.div_ceil(in_group).min(resident * self.compute_units);
+        (size, in_group, Grid::groups(groups, self.teams.group_size(Self::SIZES[size])))
+    }
+}
+
 /// The kernels of one class of tasks: compiled for some sizes of work-groups.
-struct Variant<T: Element>([Kernel<SumDense<'static, T>>; DenseSums::<f32>::TEAMS.len()]);
+struct Variant<T: Element>([Kernel<SumDense<'static, T>>; TaskTeams::SIZES.len()]);
 
 /// The kernels that sum up tasks.
 pub(in crate::product) struct DenseSums<T: Element> {
     /// By the number of levels, and whether runs are cut: the order of classes in
     /// `cl/product/dense/tasks.cl`.
     variants: [Variant<T>; 4],
-    teams: Teams,
+    groups: TaskTeams,
     tuning: AdaptiveTuning,
-    local_bytes: usize,
-    compute_units: usize,
 }
 
 impl<T: Element> DenseSums<T> {
-    /// Most teams in a work-group: as many as have room.
-    const TEAMS: [usize; 3] = [4, 2, 1];
-
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
             let cut = variant / 2;
@@ -71,15 +100,13 @@ impl<T: Element> DenseSums<T> {
             Kernel::rare(device, &options)
         };
         let variant = |variant| -> Result<Variant<T>> {
-            let [four, two, one] = Self::TEAMS.map(|in_group| kernel(variant, in_group));
+            let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(variant, in_group));
             Ok(Variant([four?, two?, one?]))
         };
         Ok(Self {
             variants: [variant(0)?, variant(1)?, variant(2)?, variant(3)?],
-            teams,
+            groups: TaskTeams::new(device, teams, tuning),
             tuning: *tuning,
-            local_bytes: tuning.local_bytes,
-            compute_units: device.info().compute_units as usize,
         })
     }
 
@@ -90,16 +117,13 @@ impl<T: Element> DenseSums<T> {
         factors: &Factors<'_, T>,
         tasks: &mut Tasks,
         class: usize,
-        c_row_idx: &mut Buffer<u32>,
-        c_values: &mut Buffer<T>,
+        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
     ) -> Result<()> {
         let slices = self.tuning.slices.len();
         let (bytes, Variant(kernels)) = (self.tuning.slices[class % slices], &self.variants[class / slices]);
         debug_assert!(bytes > step_bytes::<T>());
-        let fits = |&at: &usize| self.teams.in_group(Self::TEAMS[at]) * bytes <= self.local_bytes;
-        let size = (0..kernels.len()).find(fits).unwrap_or(kernels.len() - 1);
-        let in_group = self.teams.in_group(Self::TEAMS[size]);
         let count = tasks.counts[class];
+        let (size, in_group, grid) = self.groups.grid(count, bytes);
         let args = SumDense {
             a: &factors.a.pattern,
             a_values: &factors.a.values,
@@ -120,10 +144,6 @@ impl<T: Element> DenseSums<T> {
             first_col: 0,
             windows: factors.windows as u32,
         };
-        // As many groups as are resident; each takes tasks until there are none.
-        let resident = (self.tuning.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
-        let groups = count.div_ceil(in_group).min(resident * self.compute_units);
-        let grid = Grid::groups(groups, self.teams.group_size(Self::TEAMS[size]));
         kernels[size].launch(work, grid, args)
     }
 }

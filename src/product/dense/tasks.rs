@@ -5,13 +5,17 @@ use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, at_most, kernel},
     primitives::segmented_reduce::RUN_PIECE,
-    product::adaptive::{AdaptiveTuning, Class, Profile},
+    product::{
+        adaptive::{AdaptiveTuning, Class, Profile},
+        hub::hub_bytes,
+    },
     resident::PatternArrays,
 };
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/dense/tasks.cl" {
+    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/dense/tasks.cl" {
         b_col_ptr: In<u32>,
+        products: In<u32>,
         class: In<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
@@ -26,8 +30,9 @@ kernel! {
 }
 
 kernel! {
-    struct ListTasks = "list_tasks" in "product/dense/tasks.cl" {
+    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/dense/tasks.cl" {
         b_col_ptr: In<u32>,
+        products: In<u32>,
         class: In<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
@@ -41,6 +46,10 @@ kernel! {
         end_class: u32,
     }
 }
+
+/// Kernels for which tasks are sorted: of columns that are no hubs, by the number of levels, and
+/// whether runs are cut; then of hubs, by the number of levels. Each has a class for every slice.
+const KINDS: usize = 6;
 
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
@@ -63,7 +72,10 @@ pub(in crate::product) struct Tasks {
 }
 
 impl Tasks {
-    /// The classes that have tasks, the largest first.
+    /// The first of [`KINDS`] for hubs.
+    pub const FIRST_HUB: usize = 4;
+
+    /// The classes that have tasks: those of hubs first, which take longest, and the largest first.
     pub fn classes(&self) -> Vec<usize> {
         (0..self.counts.len()).rev().filter(|&class| self.counts[class] > 0).collect()
     }
@@ -90,7 +102,10 @@ impl CutTasks {
             .define("PIECE", tuning.piece)
             .define("CUT_FROM", RUN_PIECE)
             .define("SUM_BYTES", size_of::<T::Arithmetic>())
-            .define("STEP_BYTES", step_bytes::<T>());
+            .define("STEP_BYTES", step_bytes::<T>())
+            .define("HUB_BYTES", hub_bytes::<T>())
+            .define("HUB_ENTRIES", tuning.hub_entries)
+            .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         Ok(Self { count, list, tuning: *tuning, group_size })
     }
@@ -102,11 +117,12 @@ impl CutTasks {
         (b, profile): (&PatternArrays, &Profile),
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
     ) -> Result<Cut> {
-        let classes = 4 * self.tuning.slices.len();
+        let classes = KINDS * self.tuning.slices.len();
         let mut record = work.buffer(3 * classes + 3)?;
         work.fill_zero(&mut record)?;
         let args = CountTasks {
             b_col_ptr: &b.col_ptr,
+            products: &profile.products,
             class: &profile.class,
             chunk_ptr,
             place: &found.place,
@@ -141,6 +157,7 @@ impl CutTasks {
         let mut task = work.buffer(cut.counts.iter().sum())?;
         let args = ListTasks {
             b_col_ptr: &b.col_ptr,
+            products: &profile.products,
             class: &profile.class,
             chunk_ptr,
             place: &found.place,

@@ -1,0 +1,83 @@
+// keys: words that the items of a team sort in registers. It comes before the kernels that sort, and
+// behind cl/team.cl.
+// Hosts: src/product/sort/mod.rs, src/product/hub/mod.rs
+//
+// A key is a number, by which products are sorted, and the *place* of the product, which counts the
+// products in the order in which they are made: number * PRODUCTS + place. The number is a row, or
+// its slot. LANES neighbours sort PRODUCTS keys, so that each lane holds 8.
+#if !defined(PRODUCTS)
+#error "PRODUCTS: see src/product/sort/mod.rs"
+#endif
+#define HELD 8
+#define LANES (PRODUCTS / HELD)
+#define COLUMN_LANE (get_local_id(0) % LANES)
+// The words behind every 8 pad an array, so that places that are 8 apart lie in different banks of
+// local memory.
+#define PADDED(i) ((i) + (i) / HELD)
+#define NO_KEY 0xffffffffu
+#define ROW_OF(key) ((key) / PRODUCTS)
+#define PLACE_OF(key) ((key) % PRODUCTS)
+
+// Compares the lane's keys `distance` apart, and their neighbours at half of it, and so on.
+void merge_in_lane(uint* key, uint distance)
+{
+    UNROLLED
+    for (; distance > 0; distance /= 2) {
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            if ((i & distance) == 0) {
+                const uint low = min(key[i], key[i + distance]);
+                key[i + distance] = max(key[i], key[i + distance]);
+                key[i] = low;
+            }
+    }
+}
+
+// Sorts the keys of a column; then each lane has 8 neighbours. A bitonic sort in which every
+// comparison puts the smaller key first: two sorted halves are merged by comparing the ends of
+// both, then their neighbours, and so on (Batcher 1968). All bounds are constants, so that the keys
+// stay in registers.
+void sort_keys(uint* key, TEAM_OF)
+{
+    UNROLLED
+    for (uint size = 2; size <= HELD; size *= 2) {
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            if ((i ^ (size - 1)) > i) {
+                const uint low = min(key[i], key[i ^ (size - 1)]);
+                key[i ^ (size - 1)] = max(key[i], key[i ^ (size - 1)]);
+                key[i] = low;
+            }
+        merge_in_lane(key, size / 4);
+    }
+    uint other[HELD];
+    // `lanes` hold the halves, then those that compare keys.
+    UNROLLED
+    for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
+        team_across_all(other, key, HELD, lanes - 1, team);
+        const bool is_low = (LANE & (lanes / 2)) == 0;
+        UNROLLED
+        for (uint i = 0; i < HELD; ++i)
+            key[i] = is_low ? min(key[i], other[HELD - 1 - i]) : max(key[i], other[HELD - 1 - i]);
+        UNROLLED
+        for (uint distance = lanes / 4; distance > 0; distance /= 2) {
+            team_across_all(other, key, HELD, distance, team);
+            const bool is_first = (LANE & distance) == 0;
+            UNROLLED
+            for (uint i = 0; i < HELD; ++i)
+                key[i] = is_first ? min(key[i], other[i]) : max(key[i], other[i]);
+        }
+        merge_in_lane(key, HELD / 2);
+    }
+}
+
+// Which of the lane's sorted keys begin a run, as bits.
+uint find_heads(const uint* key, TEAM_OF)
+{
+    const uint before = team_before(key[HELD - 1], 1, team);
+    uint heads = key[0] != NO_KEY && (COLUMN_LANE == 0 || ROW_OF(before) != ROW_OF(key[0]));
+    UNROLLED
+    for (uint i = 1; i < HELD; ++i)
+        heads |= (uint)(key[i] != NO_KEY && ROW_OF(key[i - 1]) != ROW_OF(key[i])) << i;
+    return heads;
+}

@@ -1,0 +1,110 @@
+//! Method `hub`: columns of B with many entries over short columns of A. Rows of C are found, and
+//! cut into pieces, as by method `dense`. A team then takes the products of many entries at once,
+//! and sorts them in registers by row and by their order, so that its work-items have work although
+//! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
+use super::{
+    adaptive::AdaptiveTuning,
+    dense::{Factors, TaskTeams, Tasks},
+};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, In, InOut, Kernel, Local, Teams, Work, kernel},
+    primitives::segmented_reduce::RUN_PIECE,
+    resident::InPattern,
+};
+
+kernel! {
+    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/sort/keys.cl", "product/dense/slots.cl", "product/hub/sum_hub.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        task: In<u64>,
+        cursor: InOut<u32>,
+        chunk_ptr: In<u32>,
+        place: In<u32>,
+        rows: In<u32>,
+        c_row_idx: InOut<u32>,
+        c_values: InOut<T>,
+        memory: Local<u64>,
+        slice: u32,
+        cursor_at: u32,
+        first: u64,
+        tasks: u32,
+        first_col: u32,
+        windows: u32,
+    }
+}
+
+/// Products that a team sorts at once, and entries of B whose products it takes: 8 for each item.
+const AT_ONCE: usize = 256;
+
+/// Bytes of local memory of a team beside those of its slots: two values and two words for each
+/// product, and its padded key.
+pub(super) fn hub_bytes<T: Element>() -> usize {
+    AT_ONCE * (2 * size_of::<T::Arithmetic>() + 2 * size_of::<u32>()) + (AT_ONCE + AT_ONCE / 8) * size_of::<u32>()
+}
+
+/// The kernels, by the number of levels, for some sizes of work-groups.
+pub(super) struct HubSums<T: Element> {
+    levels: [[Kernel<SumHub<'static, T>>; TaskTeams::SIZES.len()]; 2],
+    groups: TaskTeams,
+    tuning: AdaptiveTuning,
+}
+
+impl<T: Element> HubSums<T> {
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let kernel = |levels: usize, in_group: usize| {
+            let options = teams
+                .options(in_group)
+                .element::<T>()
+                .define("LEVELS", levels)
+                .define("PRODUCTS", AT_ONCE)
+                .define("PIECE", tuning.piece / 2)
+                .define("RUN_PIECE", RUN_PIECE);
+            Kernel::rare(device, &options)
+        };
+        let sizes = |levels| -> Result<_> {
+            let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(levels, in_group));
+            Ok([four?, two?, one?])
+        };
+        Ok(Self { levels: [sizes(0)?, sizes(1)?], groups: TaskTeams::new(device, teams, tuning), tuning: *tuning })
+    }
+
+    /// Sums up the tasks of a class: of kind [`Tasks::FIRST_HUB`] or the next.
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: &Factors<'_, T>,
+        tasks: &mut Tasks,
+        class: usize,
+        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
+    ) -> Result<()> {
+        let slices = self.tuning.slices.len();
+        let (bytes, levels) = (self.tuning.slices[class % slices], class / slices % 2);
+        debug_assert!(bytes > hub_bytes::<T>());
+        let count = tasks.counts[class];
+        let (size, in_group, grid) = self.groups.grid(count, bytes);
+        let args = SumHub {
+            a: &factors.a.pattern,
+            a_values: &factors.a.values,
+            b: &factors.b.pattern,
+            b_values: &factors.b.values,
+            task: &tasks.task,
+            cursor: &mut tasks.cursor,
+            chunk_ptr: factors.chunk_ptr,
+            place: &factors.found.place,
+            rows: &factors.found.rows,
+            c_row_idx,
+            c_values,
+            memory: in_group * bytes / 8,
+            slice: (bytes / 8) as u32,
+            cursor_at: (tasks.cursor_at + class) as u32,
+            first: tasks.counts[..class].iter().sum::<usize>() as u64,
+            tasks: count as u32,
+            first_col: 0,
+            windows: factors.windows as u32,
+        };
+        self.levels[levels][size].launch(work, grid, args)
+    }
+}
