@@ -162,8 +162,8 @@ pub struct Numbers {
     pub adaptive_room_percent: usize,
     /// Products from which that number is estimated from samples.
     pub adaptive_sampled_products: usize,
-    /// Entries from which a column of B is a hub, if it has fewer products for each of them than the
-    /// next number.
+    /// Entries from which a column of B is a hub, if it has fewer products for each of them than
+    /// the next number.
     pub adaptive_hub_entries: usize,
     /// See [`Numbers::adaptive_hub_entries`].
     pub adaptive_hub_average: usize,
@@ -292,16 +292,17 @@ const CPU: Numbers = Numbers {
     // A few long columns would end last with four teams; in shorter ones 16 would wait for each
     // other.
     adaptive_big_products: 8192,
-    // Sums and ranks of 1024 rows take at most 25 KB.
-    adaptive_piece: 1024,
+    // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
+    // 33.5.
+    adaptive_piece: 512,
     // Samples differ from the whole. Rows without room cost a second pass over their columns.
     adaptive_room_percent: 125,
     // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
     adaptive_sampled_products: 1 << 22,
-    // An estimate: as many entries as a team takes at once.
-    adaptive_hub_entries: 256,
-    // An estimate: a step of method dense has 32 items for the products of one entry.
-    adaptive_hub_average: 32,
+    // `email-Enron` takes 1.85 ms, with an average of 48 2.27; `cnr-2000` 5.4, from 256 entries and
+    // with an average of 32 5.9.
+    adaptive_hub_entries: 128,
+    adaptive_hub_average: 96,
     // An estimate: fewer products do not fill a GPU for as long as a launch takes.
     adaptive_few_products: 50_000,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
@@ -309,8 +310,8 @@ const CPU: Numbers = Numbers {
     adaptive_few_columns: 1 << 16,
     // An H200's multiprocessor.
     adaptive_resident_bytes: 228 << 10,
-    // Kernels of different classes overlap: `email-Enron` takes 2.6 ms, on one queue 5.2.
-    adaptive_lanes: 4,
+    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
+    adaptive_lanes: 8,
     // Fork and join take as long as some launches.
     adaptive_lane_products: 1 << 21,
     // More than are resident, since columns differ in length; few enough that each clears its

@@ -11,8 +11,8 @@
 //   in   products[cols]          read by SAMPLE alone
 //   i/o  lengths[cols * windows]  entries of C in each column and window; zeros before. A column of
 //                                count_narrow puts all of them into its first window
-//   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if they had no
-//                                room
+//   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if they had
+//                                no room
 //   i/o  top[top_at]             the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: whichever is done first gets the next place
@@ -269,8 +269,8 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             for (uint team = 0; team < TEAMS; ++team)
                 rows_here += team_rows[team];
             // A step is `width` rows of an extent: as the average has, because among so many there
-            // mostly is a long one. The steps before each extent are those in its team, and those of
-            // the teams before.
+            // mostly is a long one. The steps before each extent are those in its team, and those
+            // of the teams before.
             const uint width = width_of(rows_here / min((uint)GROUP_SIZE, end - base)), in_step = lane % width, at_once = GROUP_SIZE / width;
             const uint own = (count + width - 1) / width;
             uint of_team;

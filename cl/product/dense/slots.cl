@@ -1,5 +1,5 @@
-// slots: where the sums of a piece of C's rows are in local memory. It comes before the kernels that
-// add up pieces, and behind cl/team.cl.
+// slots: where the sums of a piece of C's rows are in local memory. It comes before the kernels
+// that add up pieces, and behind cl/team.cl.
 // Hosts: src/product/dense/sums.rs, src/product/hub/mod.rs
 //
 // A row's place among the piece's rows, its slot, is found by bits: each word of 32 rows has the

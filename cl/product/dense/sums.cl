@@ -2,8 +2,8 @@
 // Host: src/product/dense/sums.rs
 //
 //   Teams that take one task after another: a piece of the rows of a column of C, see
-//   cl/product/dense/tasks.cl. Columns of C that are one piece take every product of their column; of
-//   others each piece takes the products between its first and last row.
+//   cl/product/dense/tasks.cl. Columns of C that are one piece take every product of their column;
+//   of others each piece takes the products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -14,9 +14,9 @@
 // Slots of rows: cl/product/dense/slots.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
-// slots without atomics. They take one stretch of a column of A after another, in ascending k: each slot
-// gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products, and
-// adds up these sums in their order.
+// slots without atomics. They take one stretch of a column of A after another, in ascending k: each
+// slot gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products,
+// and adds up these sums in their order.
 #if !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/dense/sums.rs"
 #endif

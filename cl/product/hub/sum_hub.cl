@@ -41,8 +41,8 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
     TEAM_MEMORY_OF(HELD);
     const uint lane = LANE;
     local ulong* own = memory + get_local_id(0) / TEAM_SIZE * slice;
-    // Of each entry of the window: its value, the products of those before, and its first entry of A
-    // less that number.
+    // Of each entry of the window: its value, the products of those before, and its first entry of
+    // A less that number.
     local ARITHMETIC* kept = (local ARITHMETIC*)own;
     local ARITHMETIC* product = kept + WINDOW;
     local uint* products_before = (local uint*)(product + PRODUCTS);

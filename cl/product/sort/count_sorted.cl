@@ -6,8 +6,8 @@
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
-//   i/o  lengths[sum_at], [sum_at + 1]   if sum_at is not 0, the number of products is added to these
-//                                 two words, the low one first
+//   i/o  lengths[sum_at], [sum_at + 1]   if sum_at is not 0, the number of products is added to
+//                                 these two words, the low one first
 //   out  lengths[cols * windows]  runs of the task's columns, as those of the first window
 KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global uint* lengths, uint first, uint columns,

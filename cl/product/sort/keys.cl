@@ -1,5 +1,5 @@
-// keys: words that the items of a team sort in registers. It comes before the kernels that sort, and
-// behind cl/team.cl.
+// keys: words that the items of a team sort in registers. It comes before the kernels that sort,
+// and behind cl/team.cl.
 // Hosts: src/product/sort/mod.rs, src/product/hub/mod.rs
 //
 // A key is a number, by which products are sorted, and the *place* of the product, which counts the

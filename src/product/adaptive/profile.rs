@@ -232,8 +232,8 @@ impl Profiler {
         })
     }
 
-    /// Analyses all columns of B. Those of at most `sorted_most` products are sorted. Without `in_windows` those with rows in a wide range are left to
-    /// ESC. Reads nothing back.
+    /// Analyses all columns of B. Those of at most `sorted_most` products are sorted. Without
+    /// `in_windows` those with rows in a wide range are left to ESC. Reads nothing back.
     pub fn run(
         &self,
         work: &Work,

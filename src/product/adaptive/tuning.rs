@@ -29,8 +29,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub room_percent: u64,
     /// Products from which that number is estimated: the bound of fewer takes little memory.
     pub sampled_products: u64,
-    /// Entries from which a column of B is a hub, if its products are few for each of them: less than
-    /// [`AdaptiveTuning::hub_average`].
+    /// Entries from which a column of B is a hub, if its products are few for each of them: less
+    /// than [`AdaptiveTuning::hub_average`].
     pub hub_entries: u32,
     /// See there.
     pub hub_average: u32,

@@ -61,8 +61,8 @@ impl TaskTeams {
         }
     }
 
-    /// For `tasks` tasks that take `bytes` bytes each: which of [`TaskTeams::SIZES`], the teams of a
-    /// group, and the groups.
+    /// For `tasks` tasks that take `bytes` bytes each: which of [`TaskTeams::SIZES`], the teams of
+    /// a group, and the groups.
     pub fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
