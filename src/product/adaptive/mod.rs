@@ -178,10 +178,9 @@ impl<T: Element> Adaptive<T> {
     fn class_of_all(&self, work: &Work, operands: &Operands<'_, T>) -> Option<usize> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
         let (of_a, of_b) = (u64::from(a.longest_column?), u64::from(b.longest_column?));
-        let bytes = of_a * b.nnz() as u64 * (size_of::<u32>() + size_of::<T>()) as u64;
-        let fits = of_a * (b.nnz() as u64) < Limits::MAX_PRODUCTS
-            && pool_bytes(bytes) + 2 * pool_bytes(8 * b.ncols as u64) <= work.limit().saturating_sub(work.used_bytes());
-        sort::class_of(of_a * of_b, self.tuning.sorted_most).filter(|_| fits)
+        let class = sort::class_of(of_a * of_b, self.tuning.sorted_most)?;
+        let most = of_a * b.nnz() as u64;
+        self.fits(work, operands, [most, of_a * of_b, most]).then_some(class)
     }
 
     /// C = A·B by the kernels of one class of sorted columns. One read.
@@ -303,22 +302,28 @@ impl<T: Element> Adaptive<T> {
         Ok(parts)
     }
 
-    /// Whether the product is one band even by ESC, and these methods take some of its columns.
+    /// Whether the product is one band, and these methods take some of its columns.
     fn takes(&self, work: &Work, operands: &Operands<'_, T>, profile: &Profile) -> bool {
-        let (a, b) = (operands.a, operands.b);
-        let (esc, columns) = (&self.esc.tuning, b.ncols as u64);
         let products = profile.sum(&Class::ALL, |sums| sums.products);
         let longest = Class::ALL.iter().map(|&class| profile.of(class).longest.into()).max().unwrap_or(0);
+        let bound = profile.sum(&Class::ALL, |sums| sums.most_entries);
+        (profile.of(Class::Rest).columns as usize) < operands.b.ncols.max(1)
+            && self.fits(work, operands, [products, longest, bound])
+    }
+
+    /// Whether a product is one band even by ESC, with so many products, products of a column, and
+    /// entries of C at most.
+    fn fits(&self, work: &Work, operands: &Operands<'_, T>, [products, longest, bound]: [u64; 3]) -> bool {
+        let (a, b) = (operands.a, operands.b);
+        let (esc, columns) = (&self.esc.tuning, b.ncols as u64);
         let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
         let sizes = Sizes { products, longest, chunks, shorts: columns, in_chunks: products };
         let entries = EntryMemory::new::<T>(esc, a.nrows, size_of::<T>(), 1);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
-        let bound = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let limits = Limits::now(work, esc, entries);
         let free_bytes = limits.free_bytes.saturating_sub(extra_bytes::<T>(columns, self.windows(a.nrows), bound));
         let limits = Limits { free_bytes, ..limits };
-        (profile.of(Class::Rest).columns as usize) < b.ncols.max(1)
-            && limits.fits(&sizes, limits.need(columns, &sizes, bound))
+        limits.fits(&sizes, limits.need(columns, &sizes, bound))
     }
 
     /// Windows of rows of a column of C with `nrows` rows.

@@ -72,7 +72,7 @@ pub(super) struct FoundRows {
     /// Where the rows of each window of each column are in `rows`.
     pub place: Buffer<u32>,
     pub rows: Buffer<u32>,
-    /// The end of what is taken of `rows`.
+    /// One number: how many of `rows` are taken.
     top: Buffer<u32>,
 }
 
