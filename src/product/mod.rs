@@ -8,6 +8,7 @@ mod column_lists;
 mod combine;
 mod compression;
 mod dense;
+mod direct;
 mod drop;
 mod engine;
 mod esc;

@@ -7,8 +7,8 @@
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
-//   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products: the rows
-//                                 between which all rows of C are
+//   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
+//                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
 //                                 of a wide range are of the last
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
@@ -17,25 +17,33 @@
 //                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DENSE) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
 #error "see src/product/adaptive/profile.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
 
+// The class of columns of B with so many entries is that of direct columns, if there is one.
+bool is_direct(uint entries)
+{
+    return DIRECT > 0 && entries == 1;
+}
+
 // The number of the class in `Class`, src/product/adaptive/profile.rs.
-uint class_of(uint products, uint first_row, uint last_row, uint sorted_most, uint in_windows)
+uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint in_windows)
 {
     if (products == 0)
         return 0;
+    if (is_direct(entries))
+        return DIRECT;
     if (products <= sorted_most)
-        return products <= 32 ? 1 : products <= 64 ? 2 : products <= 128 ? 3 : 4;
+        return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : 3);
     if (!DENSE)
         return CLASSES - 1;
     const uint words = last_row / 32 - first_row / 32 + 1;
     if (!in_windows && words > MEDIUM_WORDS)
         return CLASSES - 1;
-    return products > BIG_PRODUCTS && in_windows ? 8 : words <= NARROW_WORDS ? 5 : words <= MEDIUM_WORDS ? 6 : 7;
+    return NARROW + (products > BIG_PRODUCTS && in_windows ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
 // Adds to a sum of two words. Atomic: the carry goes to the item that made it.
@@ -72,7 +80,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
 // Writes down the numbers of a column, and adds them to the sums of its class.
 #define NOTE_COLUMN(at, count, rows, entries)                                                                         \
     do {                                                                                                              \
-        const uint of = class_of(count, rows.x, rows.y, sorted_most, in_windows);                                                              \
+        const uint of = class_of(entries, count, rows.x, rows.y, sorted_most, in_windows);                                      \
         local uint* of_class = sums + of * RECORD;                                                                    \
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
@@ -80,11 +88,11 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
         class[at] = of;                                                                                               \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \
-        add_wide(of_class + 3, count > sorted_most ? min(count, rows.y - rows.x + 1) : count);                        \
+        add_wide(of_class + 3, rows.x <= rows.y ? min(count, rows.y - rows.x + 1) : count);                           \
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
-        if (of > 4 && of < CLASSES - 1 && is_hub(entries, count)) {                                                   \
+        if (of >= NARROW && of < CLASSES - 1 && is_hub(entries, count)) {                                                 \
             atomic_inc(of_class + 8);                                                                                 \
             add_wide(of_class + 9, count);                                                                            \
         }                                                                                                             \
@@ -114,7 +122,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             count = add_sat(count, team_across(count, bit, TEAM));
         uint2 rows = NO_ROWS;
-        if (count > sorted_most)
+        if (count > sorted_most && !is_direct(end - begin))
             rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART);
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));

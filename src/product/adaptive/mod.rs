@@ -14,6 +14,7 @@ pub(super) use tuning::AdaptiveTuning;
 
 use super::{
     dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose, Tasks},
+    direct::{Direct, DirectColumns},
     engine::Engine,
     hub::HubSums,
     limits::{EntryMemory, Limits},
@@ -43,6 +44,7 @@ kernel! {
 /// The kernels of an adaptive product.
 pub(super) struct Adaptive<T: Element> {
     profiler: Profiler,
+    direct: Direct<T>,
     sort: Sort<T>,
     counts: DenseCounts,
     cut: CutTasks,
@@ -62,6 +64,7 @@ impl<T: Element> Adaptive<T> {
         let group_size = tuning.group_size;
         Ok(Self {
             profiler: Profiler::new(device, teams, adaptive)?,
+            direct: Direct::new(device, group_size, tuning.scan)?,
             sort: Sort::new(device, teams, adaptive.groups * device.info().compute_units as usize)?,
             counts: DenseCounts::new(device, teams, adaptive)?,
             cut: CutTasks::new::<T>(device, adaptive)?,
@@ -102,11 +105,13 @@ impl<T: Element> Adaptive<T> {
         let rest = self.esc_columns(work, operands, &profile, &mut counts)?;
         let columns_and_products =
             |classes| [profile.sum(classes, |sums| sums.columns.into()), profile.sum(classes, |sums| sums.products)];
-        let (sorted, dense) = (columns_and_products(&Class::SORTED), columns_and_products(&Class::DENSE));
+        let (direct, sorted) = (columns_and_products(&[Class::Direct]), columns_and_products(&Class::SORTED));
+        let dense = columns_and_products(&Class::DENSE);
         let hub = [|sums: &ClassSums| sums.hub_columns.into(), |sums: &ClassSums| sums.hub_products];
         let hub = hub.map(|number| profile.sum(&Class::DENSE, number));
         let others = [dense[0] - hub[0], dense[1] - hub[1]];
-        for (method, [columns, products]) in [(Method::Sort, sorted), (Method::Dense, others), (Method::Hub, hub)] {
+        let shares = [(Method::Direct, direct), (Method::Sort, sorted), (Method::Dense, others), (Method::Hub, hub)];
+        for (method, [columns, products]) in shares {
             if columns > 0 {
                 counts.add(method, columns, products);
             }
@@ -124,6 +129,7 @@ impl<T: Element> Adaptive<T> {
         }
         let places = work.buffer(if is_dense { chunks } else { 0 })?;
         let mut found = FoundRows::new(work, places, profile.room(self.tuning.room_percent))?;
+        let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
         self.count(work, operands, &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
@@ -147,7 +153,8 @@ impl<T: Element> Adaptive<T> {
         let dense = Factors { a, b, chunk_ptr: &chunk_ptr, found: &found, windows };
         let sorted = profile.tasks(&Class::SORTED, self.tuning.few_products);
         let classes = tasks.as_ref().map_or(Vec::new(), Tasks::classes);
-        let lanes = work.fork(self.lanes(&profile, classes.len() + sorted.len()))?;
+        let kernels = classes.len() + sorted.len() + usize::from(direct.is_some());
+        let lanes = work.fork(self.lanes(&profile, kernels))?;
         let mut lane = lanes.iter().cycle();
         let mut next = || lane.next().unwrap_or(work);
         for class in classes {
@@ -162,6 +169,10 @@ impl<T: Element> Adaptive<T> {
         for (class, task) in sorted {
             let c = SortedColumns { col_ptr: &chunk_ptr, row_idx: &mut row_idx, values: &mut values };
             self.sort.sums(next(), problem::Factors::of_values(a, b), &task, class.sorted(), c)?;
+        }
+        if let Some(direct) = direct {
+            let factors = problem::Factors::of_values(a, b);
+            self.direct.sums(next(), factors, &direct, &chunk_ptr, (&mut row_idx, &mut values))?;
         }
         work.join(lanes)?;
         for part in rest {
@@ -270,6 +281,18 @@ impl<T: Element> Adaptive<T> {
         work.join(lanes)
     }
 
+    /// Counts the entries of C in direct columns, if there are any.
+    fn count_direct<'a>(
+        &self,
+        work: &Work,
+        profile: &'a Profile,
+        lengths: &mut Buffer<u32>,
+    ) -> Result<Option<DirectColumns<'a>>> {
+        let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
+        let count = || self.direct.count(work, task, (&profile.products, entries), lengths);
+        (task.columns > 0).then(count).transpose()
+    }
+
     /// Queues for so many kernels.
     fn lanes(&self, profile: &Profile, kernels: usize) -> usize {
         let products = profile.sum(&Class::ALL, |sums| sums.products);
@@ -354,7 +377,7 @@ pub(super) fn extra_bytes<T: Element>(columns: u64, windows: u64, entries: u64) 
     let (of_columns, of_windows) = (pool_bytes(4 * columns), pool_bytes(4 * (columns * windows + 1)));
     let tasks = pool_bytes(8 * (columns * windows + entries / 32));
     let moved = pool_bytes(4 * entries) + pool_bytes(size_of::<T>() as u64 * entries);
-    6 * of_columns + 4 * of_windows + tasks + moved + 16 * pool_bytes(4096)
+    7 * of_columns + 4 * of_windows + tasks + moved + 16 * pool_bytes(4096)
 }
 
 /// The teams of a device on which `wanted` makes products of scalars adaptive.

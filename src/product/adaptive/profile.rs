@@ -5,7 +5,7 @@ use super::task::ColumnTask;
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
-    product::adaptive::AdaptiveTuning,
+    product::{adaptive::AdaptiveTuning, sort},
     resident::{InPattern, PatternArrays},
 };
 
@@ -40,6 +40,8 @@ kernel! {
 pub(in crate::product) enum Class {
     /// Without products.
     Empty,
+    /// Products of one entry of B.
+    Direct,
     /// At most 32 products; sorted in registers, as all up to [`Class::Sorted256`].
     Sorted32,
     Sorted64,
@@ -58,8 +60,9 @@ pub(in crate::product) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Empty,
+        Self::Direct,
         Self::Sorted32,
         Self::Sorted64,
         Self::Sorted128,
@@ -114,6 +117,17 @@ impl ClassSums {
             hub_columns: words[8],
             hub_products: wide(9),
         }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.columns += other.columns;
+        self.products += other.products;
+        self.most_entries += other.most_entries;
+        self.longest_b = self.longest_b.max(other.longest_b);
+        self.longest = self.longest.max(other.longest);
+        self.b_entries += other.b_entries;
+        self.hub_columns += other.hub_columns;
+        self.hub_products += other.hub_products;
     }
 }
 
@@ -195,12 +209,24 @@ impl Profile {
     }
 }
 
+/// Makes direct columns sorted ones, if they are so few and so short that launches of their own
+/// would take longer. Their class is the one before that of the shortest sorted columns.
+fn join_few_direct(sums: &mut [ClassSums; Class::ALL.len()], few_products: u64) {
+    let direct = sums[Class::Direct as usize];
+    let sorted = Class::SORTED.iter().any(|&class| sums[class as usize].columns > 0);
+    if sorted && direct.products < few_products && direct.longest <= sort::CLASSES[0] {
+        sums[Class::Direct as usize] = ClassSums::default();
+        sums[Class::Sorted32 as usize].add(&direct);
+    }
+}
+
 /// The kernels of the analysis.
 pub(super) struct Profiler {
     profile: Kernel<ProfileColumns<'static>>,
     list: Kernel<ListColumns<'static>>,
     group_size: usize,
     groups: usize,
+    few_products: u64,
 }
 
 impl Profiler {
@@ -218,7 +244,10 @@ impl Profiler {
             .define("RECORD", ClassSums::WORDS)
             .define("PART", Self::PART)
             .define("LONG", Self::LONG)
+            .define("DIRECT", if tuning.direct { Class::Direct as usize } else { 0 })
+            .define("SORTED", Class::Sorted32 as usize)
             .define("DENSE", u8::from(tuning.dense))
+            .define("NARROW", Class::Narrow as usize)
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
             .define("BIG_PRODUCTS", tuning.big_products)
@@ -229,6 +258,7 @@ impl Profiler {
             list: Kernel::new(device, &options)?,
             group_size: teams.group_size(8),
             groups: 8 * device.info().compute_units as usize,
+            few_products: tuning.few_products,
         })
     }
 
@@ -288,6 +318,7 @@ impl Profiler {
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
         }
         at_most("columns of C", columns, cols as u64)?;
+        join_few_direct(&mut sums, self.few_products);
         let in_windows = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
         let windows = if in_windows { windows } else { 1 };
         let samples = [words[Self::SAMPLED], words[Self::SAMPLED + 1]];

@@ -1,4 +1,5 @@
 //! Every class of columns and of tasks, against the reference, to the bit.
+mod direct;
 mod hubs;
 
 use super::{Adaptive, AdaptiveTuning};
@@ -84,7 +85,8 @@ fn tuning(wanted: Method) -> AdaptiveTuning {
 fn every_class_has_the_bits_of_the_reference() -> Result<()> {
     for (spread, wide) in [(1, 3000), (11, 40_000), (300, 900_000)] {
         let (a, b) = operands::<f64>(spread, wide)?;
-        assert_eq!(check(&a, &b, &tuning(Method::Auto))?, [Method::Sort, Method::Dense, Method::Hub]);
+        let all = [Method::Direct, Method::Sort, Method::Dense, Method::Hub];
+        assert_eq!(check(&a, &b, &tuning(Method::Auto))?, all);
         assert_eq!(check(&a, &b, &tuning(Method::Dense))?, [Method::Dense]);
     }
     let (a, b) = operands::<f32>(11, 40_000)?;

@@ -7,6 +7,8 @@ use crate::{
 /// The limits of the classes, and the sizes of their kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct AdaptiveTuning {
+    /// Whether columns of B with one entry are direct.
+    pub direct: bool,
     /// Most products of a column that is sorted in registers: 0, or 32 to 256.
     pub sorted_most: u32,
     /// Whether the others are counted by bitmaps.
@@ -68,9 +70,11 @@ impl AdaptiveTuning {
         let (numbers, local) = (info.numbers(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
+        let sorts = matches!(wanted, Method::Auto | Method::Sort);
         Self {
-            sorted_most: if matches!(wanted, Method::Dense | Method::Hub) { 0 } else { sort::most_products(row_bits) },
-            dense: wanted != Method::Sort,
+            direct: matches!(wanted, Method::Auto | Method::Direct),
+            sorted_most: if sorts { sort::most_products(row_bits) } else { 0 },
+            dense: matches!(wanted, Method::Auto | Method::Dense | Method::Hub),
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
             wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),

@@ -1,0 +1,138 @@
+//! Method `direct` (Parger 2020, section 4.3, "single entry rows of A"): columns of B with one
+//! entry. Such a column of C is a column of A, scaled: its length is known, and its rows are not
+//! looked at before they are copied. Kernels: `cl/product/direct/direct.cl`.
+//!
+//! Work-groups take equal stretches of the entries of all such columns, so that long columns are
+//! divided among many, and short ones share one.
+use super::{adaptive::ColumnTask, problem::Factors};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
+    primitives::scan::{Scan, ScanTuning},
+    resident::InPattern,
+};
+
+kernel! {
+    struct CountDirect = "count_direct" in "product/direct/direct.cl" {
+        products: In<u32>,
+        list: In<u32>,
+        lengths: InOut<u32>,
+        own_ptr: InOut<u32>,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        windows: u32,
+    }
+}
+
+kernel! {
+    struct SumDirect<T: Element> = "sum_direct" in "product/direct/direct.cl" {
+        a: InPattern,
+        a_values: In<T>,
+        b: InPattern,
+        b_values: In<T>,
+        list: In<u32>,
+        own_ptr: In<u32>,
+        chunk_ptr: In<u32>,
+        c_row_idx: InOut<u32>,
+        c_values: InOut<T>,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+        entries: u32,
+    }
+}
+
+/// Entries that a work-item copies: enough that looking up the columns of a tile is a small part.
+const ITEMS: usize = 8;
+
+/// Direct columns that were counted.
+pub(super) struct DirectColumns<'a> {
+    task: ColumnTask<'a>,
+    /// Entries before each of the columns, unless these are all columns of C.
+    own_ptr: Buffer<u32>,
+    /// Entries of all of them.
+    entries: u64,
+}
+
+/// The method, compiled.
+pub(super) struct Direct<T: Element> {
+    count: Kernel<CountDirect<'static>>,
+    sums: Kernel<SumDirect<'static, T>>,
+    scan: Scan<u32>,
+    group_size: usize,
+}
+
+impl<T: Element> Direct<T> {
+    pub fn new(device: &Device, group_size: usize, scan: ScanTuning) -> Result<Self> {
+        let options = Options::group_size(group_size).define("TILE", ITEMS * group_size);
+        Ok(Self {
+            count: Kernel::rare(device, &options)?,
+            sums: Kernel::rare(device, &options.element::<T>())?,
+            scan: Scan::new(device, scan)?,
+            group_size,
+        })
+    }
+
+    /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
+    /// band. `products` has the products of each column of the band, the task's together `entries`.
+    pub fn count<'a>(
+        &self,
+        work: &Work,
+        task: ColumnTask<'a>,
+        (products, entries): (&Buffer<u32>, u64),
+        lengths: &mut Buffer<u32>,
+    ) -> Result<DirectColumns<'a>> {
+        let ColumnTask { list, first, columns, listed, windows, .. } = task;
+        let mut own_ptr = work.buffer(if listed { columns as usize + 1 } else { 0 })?;
+        let args = CountDirect {
+            products,
+            list,
+            lengths,
+            own_ptr: &mut own_ptr,
+            first,
+            columns,
+            listed: listed.into(),
+            windows,
+        };
+        self.count.launch(work, Grid::items(columns as usize + 1, self.group_size), args)?;
+        if listed {
+            self.scan.run(work, &mut own_ptr)?;
+        }
+        Ok(DirectColumns { task, own_ptr, entries })
+    }
+
+    /// Computes the columns of C. `chunk_ptr` has the entries of C before each window of each
+    /// column of the band.
+    pub fn sums(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        counted: &DirectColumns<'_>,
+        chunk_ptr: &Buffer<u32>,
+        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
+    ) -> Result<()> {
+        let &DirectColumns { task, ref own_ptr, entries } = counted;
+        let args = SumDirect {
+            a: factors.a,
+            a_values: factors.a_operand,
+            b: factors.b,
+            b_values: factors.b_operand,
+            list: task.list,
+            own_ptr: if task.listed { own_ptr } else { chunk_ptr },
+            chunk_ptr,
+            c_row_idx,
+            c_values,
+            first: task.first,
+            columns: task.columns,
+            listed: task.listed.into(),
+            first_col: task.first_col,
+            windows: task.windows,
+            entries: entries as u32,
+        };
+        let tiles = (entries as usize).div_ceil(ITEMS * self.group_size);
+        self.sums.launch(work, Grid::groups(tiles, self.group_size), args)
+    }
+}
