@@ -32,6 +32,7 @@ mod runs;
 #[cfg(test)]
 mod serial;
 mod sort;
+mod tasks;
 mod tuning;
 
 pub(crate) use crate::element::Scaling;

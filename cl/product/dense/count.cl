@@ -17,20 +17,16 @@
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: whichever is done first gets the next place
 //
-// The purpose is ALL, MISSING or SAMPLE. MISSING: only windows that found no place are computed;
-// their lengths are known. SAMPLE, of count_wide alone: `columns` columns spread over the first
-// `first`, if they have rows between them and at most SAMPLE_PRODUCTS products. Nothing is written,
-// but the entries of C are added to top[top_at], and the bound of them to the next word.
+// The purpose, see cl/product/tasks/found.cl, is for windows. SAMPLE, of count_wide alone:
+// `columns` columns spread over the first `first`, if they have rows between them and at most
+// SAMPLE_PRODUCTS products. The entries of C are added to top[top_at], and the bound of them to the
+// next word.
 //
 // An item that sets the first bit of a word puts the word on a list. While the list has room, its
 // words are sorted and only they are read and cleared; otherwise all words of the range are.
 #if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/dense/mod.rs"
 #endif
-#define NOWHERE 0xffffffff
-#define ALL 0
-#define MISSING 1
-#define SAMPLE 2
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
 // Stretches of a column of A that are looked at together.
 #define STEPS 64
@@ -70,13 +66,6 @@ void write_rows(uint word, uint before, uint all, uint first, global uint* to, T
         if (bits >> LANE & 1)
             to[at + popcount(bits & ((1u << LANE) - 1))] = first + from * 32 + LANE;
     }
-}
-
-// The place for `count` rows; NOWHERE if they do not fit.
-uint take_place(global uint* top, uint count, uint room)
-{
-    const uint at = atomic_add(top, count);
-    return at <= room && count <= room - at ? at : NOWHERE;
 }
 
 KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,

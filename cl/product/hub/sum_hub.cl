@@ -1,8 +1,8 @@
 // sum_hub: the rows and values of columns of C, for columns of B with many entries.
-// Host: src/product/hub/mod.rs; slots: cl/product/dense/slots.cl; the sort: cl/product/sort/keys.cl
+// Host: src/product/hub/mod.rs; slots: cl/product/tasks/slots.cl; the sort: cl/product/keys.cl
 //
 //   Teams that take one task after another: a piece of the rows of a column of C, see
-//   cl/product/dense/tasks.cl.
+//   cl/product/tasks/cut.cl.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]

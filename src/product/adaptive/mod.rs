@@ -13,7 +13,7 @@ pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
-    dense::{CutTasks, DenseCounts, DenseSums, Factors, FoundRows, Patterns, Purpose, Tasks},
+    dense::DenseCounts,
     direct::{Direct, DirectColumns},
     engine::Engine,
     hub::HubSums,
@@ -21,6 +21,7 @@ use super::{
     method::Method,
     problem::{self, Counts, Operands, Sizes, Spec, Values},
     sort::{self, Sort, SortedColumns},
+    tasks::{CutTasks, Factors, FoundRows, Patterns, Purpose, SlotSums, Tasks},
     tuning::Tuning,
 };
 use crate::{
@@ -48,7 +49,7 @@ pub(super) struct Adaptive<T: Element> {
     sort: Sort<T>,
     counts: DenseCounts,
     cut: CutTasks,
-    sums: DenseSums<T>,
+    sums: SlotSums<T>,
     hub: HubSums<T>,
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
@@ -68,7 +69,7 @@ impl<T: Element> Adaptive<T> {
             sort: Sort::new(device, teams, adaptive.groups * device.info().compute_units as usize)?,
             counts: DenseCounts::new(device, teams, adaptive)?,
             cut: CutTasks::new::<T>(device, adaptive)?,
-            sums: DenseSums::new(device, teams, adaptive)?,
+            sums: SlotSums::new(device, teams, adaptive)?,
             hub: HubSums::new(device, teams, adaptive)?,
             scan: Scan::new(device, tuning.scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,

@@ -118,9 +118,9 @@ impl AdaptiveTuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Element, device::test_device, product::dense::step_bytes};
+    use crate::{Element, device::test_device, product::tasks::step_bytes};
 
-    /// Most bytes of a piece of `rows` rows, by `class_of_piece` of `cl/product/dense/tasks.cl`: it
+    /// Most bytes of a piece of `rows` rows, by `class_of_piece` of `cl/product/tasks/cut.cl`: it
     /// takes one level if that is at most a quarter larger than two.
     fn most_bytes<T: Element>(rows: usize, cut: bool, window_words: usize) -> usize {
         let sum = size_of::<T::Arithmetic>();

@@ -1,24 +1,18 @@
 //! Method `dense` (Parger 2020, section 4.3, "dense accumulator"), changed so that sums have one
-//! order. A bitmap finds the rows of a column of C, ascending. Then each row has a slot, and teams
-//! of work-items add the products of one entry of B after another to the slots: ascending k, no
-//! atomics on values. Kernels: `cl/product/dense/`.
-//!
-//! Rows found by the bitmap are kept, column after column in any order, in memory sized by an
-//! estimate. Rows that did not fit are found once more when their number is known.
-mod sums;
-mod tasks;
-
-use crate::{
-    Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
-    product::adaptive::{AdaptiveTuning, Class, ColumnTask},
-    resident::{InPattern, PatternArrays},
+//! order. A bitmap finds the rows of a column of C, ascending. Then each row has a slot, to which
+//! products are added: [`tasks`](super::tasks). Kernels: `cl/product/dense/count.cl`.
+use super::{
+    adaptive::{AdaptiveTuning, Class, ColumnTask},
+    tasks::{FoundRows, Patterns, Purpose, RowArrays},
 };
-pub(super) use sums::{DenseSums, Factors, TaskTeams};
-pub(super) use tasks::{CutTasks, Tasks};
+use crate::{
+    Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
+    resident::InPattern,
+};
 
 kernel! {
-    pub(super) struct CountRows = "count_narrow" in "team.cl", "product/dense/count.cl" {
+    pub(super) struct CountRows = "count_narrow" in "team.cl", "product/tasks/found.cl", "product/dense/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -43,7 +37,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct CountWindows = "count_wide" in "team.cl", "product/dense/count.cl" {
+    pub(super) struct CountWindows = "count_wide" in "team.cl", "product/tasks/found.cl", "product/dense/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -65,63 +59,6 @@ kernel! {
         windows: u32,
         purpose: u32,
     }
-}
-
-/// The rows that bitmaps found.
-pub(super) struct FoundRows {
-    /// Where the rows of each window of each column are in `rows`.
-    pub place: Buffer<u32>,
-    pub rows: Buffer<u32>,
-    /// One number: how many of `rows` are taken.
-    top: Buffer<u32>,
-}
-
-impl FoundRows {
-    /// Room for `room` rows; `place` is for each window.
-    pub fn new(work: &Work, place: Buffer<u32>, room: usize) -> Result<Self> {
-        let mut top = work.buffer(1)?;
-        work.fill_zero(&mut top)?;
-        Ok(Self { place, rows: work.buffer(room)?, top })
-    }
-
-    /// The same with room for `missing` rows that found no place.
-    pub fn extended(self, work: &Work, missing: usize) -> Result<Self> {
-        let room = self.rows.len();
-        let mut rows = work.buffer(room + missing)?;
-        work.copy(&self.rows, 0, &mut rows, 0, room)?;
-        // What lies behind the last row that was placed is given up.
-        Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
-    }
-}
-
-/// The patterns of the factors, and where the rows of each column of C are.
-#[derive(Clone, Copy)]
-pub(super) struct Patterns<'a> {
-    pub a: &'a PatternArrays,
-    pub b: &'a PatternArrays,
-    pub first_row: &'a Buffer<u32>,
-    pub last_row: &'a Buffer<u32>,
-    pub products: &'a Buffer<u32>,
-}
-
-/// The arrays that finding rows writes to.
-struct Into<'a> {
-    lengths: &'a mut Buffer<u32>,
-    place: &'a mut Buffer<u32>,
-    rows: &'a mut Buffer<u32>,
-    top: &'a mut Buffer<u32>,
-    top_at: usize,
-}
-
-/// What rows are found for. The numbers are those of the kernel file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// All columns of a task.
-    All,
-    /// Those whose rows found no place.
-    Missing,
-    /// Samples, which are only counted.
-    Sample,
 }
 
 /// The kernels that find rows.
@@ -168,7 +105,7 @@ impl DenseCounts {
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
         let windows = self.tuning.windows(patterns.a.nrows) as u32;
         let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows };
-        let into = Into { lengths, place, rows, top: sums, top_at: at };
+        let into = RowArrays { lengths, place, rows, top: sums, top_at: at };
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
     }
 
@@ -181,8 +118,7 @@ impl DenseCounts {
         purpose: Purpose,
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
-        let FoundRows { place, rows, top } = found;
-        let into = Into { lengths, place, rows, top, top_at: 0 };
+        let into = found.arrays(lengths);
         match class {
             Class::Narrow => self.in_range(work, self.tuning.narrow_words, patterns, task, purpose, into),
             Class::Medium => self.in_range(work, self.tuning.medium_words, patterns, task, purpose, into),
@@ -199,7 +135,7 @@ impl DenseCounts {
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
         ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
         purpose: Purpose,
-        Into { lengths, place, rows, top, top_at }: Into<'_>,
+        RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
         let (words, teams) = (words.min(a.nrows.div_ceil(32)), self.teams.in_group(Self::NARROW_TEAMS));
         let groups = (columns as usize).div_ceil(teams).min(self.tuning.groups * self.compute_units);
@@ -237,7 +173,7 @@ impl DenseCounts {
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
         ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
         purpose: Purpose,
-        Into { lengths, place, rows, top, top_at }: Into<'_>,
+        RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
         let words = self.tuning.wide_words.min(a.nrows.div_ceil(32));
         let groups = (columns as usize * windows as usize).min(self.tuning.groups * self.compute_units);
@@ -266,9 +202,4 @@ impl DenseCounts {
         };
         kernel.launch(work, Grid::groups(groups, self.teams.group_size(teams)), args)
     }
-}
-
-/// Bytes of local memory in which a team keeps its steps.
-pub(super) fn step_bytes<T: Element>() -> usize {
-    32 * (8 + size_of::<T::Arithmetic>())
 }

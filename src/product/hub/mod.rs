@@ -4,7 +4,7 @@
 //! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
 use super::{
     adaptive::AdaptiveTuning,
-    dense::{Factors, TaskTeams, Tasks},
+    tasks::{Factors, TaskTeams, Tasks},
 };
 use crate::{
     Element, Result,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/sort/keys.cl", "product/dense/slots.cl", "product/hub/sum_hub.cl" {
+    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,

@@ -5,7 +5,7 @@ use crate::{
     product::problem::Part,
 };
 
-/// Products that a work-item holds in registers: `HELD` in `cl/product/sort/keys.cl`.
+/// Products that a work-item holds in registers: `HELD` in `cl/product/keys.cl`.
 const HELD: usize = 8;
 
 /// Teams of a work-group: with 14 KiB of local memory for doubles, 16 groups fit a multiprocessor,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 kernel! {
-    struct PlaceSorted = "place_sorted" in "team.cl", "product/payload.cl", "product/sort/keys.cl", "product/sort/products.cl", "product/sort/place_sorted.cl" {
+    struct PlaceSorted = "place_sorted" in "team.cl", "product/payload.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/place_sorted.cl" {
         a: InPattern,
         a_operand: In<u32>,
         b: InPattern,

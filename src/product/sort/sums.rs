@@ -11,7 +11,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumSorted<T: Element> = "sum_sorted" in "team.cl", "product/sort/keys.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+    struct SumSorted<T: Element> = "sum_sorted" in "team.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,

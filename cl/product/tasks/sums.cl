@@ -1,8 +1,8 @@
 // sums: the rows and values of columns of C, product after product.
-// Host: src/product/dense/sums.rs
+// Host: src/product/tasks/sums.rs
 //
 //   Teams that take one task after another: a piece of the rows of a column of C, see
-//   cl/product/dense/tasks.cl. Columns of C that are one piece take every product of their column;
+//   cl/product/tasks/cut.cl. Columns of C that are one piece take every product of their column;
 //   of others each piece takes the products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
@@ -11,14 +11,14 @@
 //   i/o  cursor[cursor_at]        tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 //
-// Slots of rows: cl/product/dense/slots.cl.
+// Slots of rows: cl/product/tasks/slots.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
 // slots without atomics. They take one stretch of a column of A after another, in ascending k: each
 // slot gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products,
 // and adds up these sums in their order.
 #if !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)
-#error "see src/product/dense/sums.rs"
+#error "see src/product/tasks/sums.rs"
 #endif
 // Steps whose rows and values are loaded together.
 #define AHEAD 4
@@ -71,7 +71,7 @@
         }                                                                                                             \
     } while (0)
 
-KERNEL sum_dense(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
+KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                  global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
                  global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,

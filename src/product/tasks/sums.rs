@@ -1,15 +1,15 @@
-//! The sums of the tasks, straight into C. Kernel: `cl/product/dense/sums.cl`.
-use super::{FoundRows, Tasks, step_bytes};
+//! The sums of the tasks, straight into C. Kernel: `cl/product/tasks/sums.cl`.
+use super::{Factors, Tasks, step_bytes};
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     product::adaptive::AdaptiveTuning,
-    resident::{DeviceCbc, InPattern},
+    resident::InPattern,
 };
 
 kernel! {
-    struct SumDense<T: Element> = "sum_dense" in "team.cl", "product/dense/slots.cl", "product/dense/sums.cl" {
+    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/tasks/slots.cl", "product/tasks/sums.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -29,15 +29,6 @@ kernel! {
         first_col: u32,
         windows: u32,
     }
-}
-
-/// The operands of the sums, and where their rows are.
-pub(in crate::product) struct Factors<'a, T> {
-    pub a: &'a DeviceCbc<T>,
-    pub b: &'a DeviceCbc<T>,
-    pub chunk_ptr: &'a Buffer<u32>,
-    pub found: &'a FoundRows,
-    pub windows: usize,
 }
 
 /// The work-groups that sum up tasks: as many teams as have room in local memory.
@@ -75,18 +66,18 @@ impl TaskTeams {
 }
 
 /// The kernels of one class of tasks: compiled for some sizes of work-groups.
-struct Variant<T: Element>([Kernel<SumDense<'static, T>>; TaskTeams::SIZES.len()]);
+struct Variant<T: Element>([Kernel<SumSlots<'static, T>>; TaskTeams::SIZES.len()]);
 
 /// The kernels that sum up tasks.
-pub(in crate::product) struct DenseSums<T: Element> {
+pub(in crate::product) struct SlotSums<T: Element> {
     /// By the number of levels, and whether runs are cut: the order of classes in
-    /// `cl/product/dense/tasks.cl`.
+    /// `cl/product/tasks/cut.cl`.
     variants: [Variant<T>; 4],
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
 
-impl<T: Element> DenseSums<T> {
+impl<T: Element> SlotSums<T> {
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
             let cut = variant / 2;
@@ -124,7 +115,7 @@ impl<T: Element> DenseSums<T> {
         debug_assert!(bytes > step_bytes::<T>());
         let count = tasks.counts[class];
         let (size, in_group, grid) = self.groups.grid(count, bytes);
-        let args = SumDense {
+        let args = SumSlots {
             a: &factors.a.pattern,
             a_values: &factors.a.values,
             b: &factors.b.pattern,

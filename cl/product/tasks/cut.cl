@@ -1,6 +1,6 @@
-// tasks: cuts the rows of columns of C into pieces that fit local memory, and sorts them by the
+// cut: cuts the rows of columns of C into pieces that fit local memory, and sorts them by the
 // bytes they take.
-// Host: src/product/dense/tasks.rs
+// Host: src/product/tasks/cut.rs
 //
 //   One work-item per window of rows of each column, then one per piece of the group's windows.
 //
@@ -22,7 +22,7 @@
 // cl/product/hub/columns.cl, or else have more than CUT_FROM entries, whether rows are looked up in
 // two levels, and the slice of local memory. The sizes of the slices are SLICES.
 #if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
-#error "see src/product/dense/tasks.rs"
+#error "see src/product/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
 #define TASK_CLASSES (6 * SLICE_COUNT)

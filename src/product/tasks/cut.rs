@@ -1,5 +1,5 @@
 //! The tasks of the sums: columns of C, cut into pieces that fit local memory. Kernel:
-//! `cl/product/dense/tasks.cl`.
+//! `cl/product/tasks/cut.cl`.
 use super::{FoundRows, step_bytes};
 use crate::{
     Element, Result,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/dense/tasks.cl" {
+    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,
@@ -30,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/dense/tasks.cl" {
+    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,

@@ -1,6 +1,6 @@
 // slots: where the sums of a piece of C's rows are in local memory. It comes before the kernels
 // that add up pieces, and behind cl/team.cl.
-// Hosts: src/product/dense/sums.rs, src/product/hub/mod.rs
+// Hosts: src/product/tasks/sums.rs, src/product/hub/mod.rs
 //
 // A row's place among the piece's rows, its slot, is found by bits: each word of 32 rows has the
 // bits of those that are rows of C, and the slot of the first. LEVELS finds the word in the same
@@ -11,7 +11,7 @@
 //            rows, and the place of the first of these words
 //   word[]   these words; if not LEVELS, all words from the piece's first row on
 #if !defined(LEVELS)
-#error "LEVELS: see src/product/dense/sums.rs"
+#error "LEVELS: see src/product/tasks/sums.rs"
 #endif
 #define NO_SLOT 0xffffffff
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
