@@ -261,6 +261,7 @@ methods! {
         Sort = "sort", "Columns of at most 256 products are sorted in registers: scalars, in one shot.",
         Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars, in one shot.",
         Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars, in one shot.",
+        Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars, in one shot.",
     }
     mask {
         Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",

@@ -14,6 +14,7 @@ mod engine;
 mod esc;
 mod estimate;
 mod floors;
+mod hash;
 mod host_columns;
 mod hub;
 mod join;

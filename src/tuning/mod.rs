@@ -155,6 +155,15 @@ pub struct Numbers {
     pub adaptive_wide_words: usize,
     /// Products from which a column that is not narrow or medium gets a group of 16 teams.
     pub adaptive_big_products: usize,
+    /// Words of the local table of a team that finds rows by hashes.
+    pub adaptive_small_hash_words: usize,
+    /// The same of a group of four teams.
+    pub adaptive_medium_hash_words: usize,
+    /// The same of one of sixteen: in 48 KiB with its lists. Devices with less local memory get what
+    /// fits.
+    pub adaptive_hash_words: usize,
+    /// Most bytes of all tables in global memory, for columns with more rows.
+    pub adaptive_hash_bytes: usize,
     /// Entries of C that a team adds up at once: a power of two.
     pub adaptive_piece: usize,
     /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
@@ -292,6 +301,14 @@ const CPU: Numbers = Numbers {
     // A few long columns would end last with four teams; in shorter ones 16 would wait for each
     // other.
     adaptive_big_products: 8192,
+    // 4 KiB for a team, so that as many are resident as a multiprocessor starts groups.
+    adaptive_small_hash_words: 1024,
+    // 16 KiB for four teams: 14 groups are resident.
+    adaptive_medium_hash_words: 4096,
+    // 41.4 KiB; with the lists of 16 teams every GPU of NVIDIA's has room.
+    adaptive_hash_words: 10_600,
+    // Enough for two groups on each of 132 multiprocessors if columns have 280,000 rows.
+    adaptive_hash_bytes: 1 << 30,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
     // 33.5.
     adaptive_piece: 512,
@@ -404,6 +421,10 @@ impl Numbers {
             ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
             ("adaptive_medium_words", self.adaptive_medium_words, 2560),
             ("adaptive_wide_words", self.adaptive_wide_words, 10_600),
+            ("adaptive_small_hash_words", self.adaptive_small_hash_words, self.adaptive_medium_hash_words),
+            ("adaptive_medium_hash_words", self.adaptive_medium_hash_words, self.adaptive_hash_words.min(6000)),
+            ("adaptive_hash_words", self.adaptive_hash_words, 10_600),
+            ("adaptive_hash_bytes", self.adaptive_hash_bytes, 1 << 31),
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),

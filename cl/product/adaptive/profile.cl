@@ -10,18 +10,21 @@
 //   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
 //                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
-//                                 of a wide range are of the last
+//                                 of a wide range are hashed, or else of the last
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products; zeros
 //                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST)
 #error "see src/product/adaptive/profile.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
+
+// Most rows of the classes of hashed columns, from that of number HASHED on; the last has more.
+constant uint hashed_most[HASHED_SIZES] = {HASHED_MOST};
 
 // The class of columns of B with so many entries is that of direct columns, if there is one.
 bool is_direct(uint entries)
@@ -38,11 +41,14 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
         return DIRECT;
     if (products <= sorted_most)
         return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : 3);
-    if (!DENSE)
-        return CLASSES - 1;
     const uint words = last_row / 32 - first_row / 32 + 1;
-    if (!in_windows && words > MEDIUM_WORDS)
-        return CLASSES - 1;
+    if (!DENSE || (!in_windows && words > MEDIUM_WORDS)) {
+        const uint bound = min(products, last_row - first_row + 1);
+        uint hashed = 0;
+        while (hashed < HASHED_SIZES && bound > hashed_most[hashed])
+            ++hashed;
+        return HASHED > 0 ? HASHED + hashed : CLASSES - 1;
+    }
     return NARROW + (products > BIG_PRODUCTS && in_windows ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
@@ -92,7 +98,7 @@ uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
-        if (of >= NARROW && of < CLASSES - 1 && is_hub(entries, count)) {                                                 \
+        if (of >= NARROW && of < NARROW + 4 && is_hub(entries, count)) {                                                 \
             atomic_inc(of_class + 8);                                                                                 \
             add_wide(of_class + 9, count);                                                                            \
         }                                                                                                             \

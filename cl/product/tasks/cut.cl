@@ -18,14 +18,19 @@
 //   out  task[tasks]              window and piece (in the high word), class by class, in any order
 //                                 within a class
 //
-// A class is a kernel and a size of local memory: whether its columns of B are hubs, see
-// cl/product/hub/columns.cl, or else have more than CUT_FROM entries, whether rows are looked up in
-// two levels, and the slice of local memory. The sizes of the slices are SLICES.
-#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
+// A class is a kernel and a size of local memory: whether its columns are of class HASHED or a
+// later one, or else whether its columns of B are hubs, see cl/product/hub/columns.cl; whether, if
+// they are none, they have more than CUT_FROM entries; whether rows are looked up in two levels; and
+// the slice of local memory. The sizes of the slices are SLICES.
+#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
 #error "see src/product/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
-#define TASK_CLASSES (6 * SLICE_COUNT)
+#define TASK_CLASSES (8 * SLICE_COUNT)
+// How slots are found.
+#define BY_BITS 0
+#define BY_HASH 1
+#define OF_HUB 2
 constant uint slices[SLICE_COUNT] = {SLICES};
 
 uint sum_of(uint before, uint own)
@@ -34,38 +39,48 @@ uint sum_of(uint before, uint own)
 }
 GROUP_SCAN(pieces_before, uint, sum_of)
 
-// The class of the piece of `count` rows from rows[0] on.
-uint class_of_piece(global const uint* rows, uint count, bool cut, bool hub)
+// The smallest slice of so many bytes; the last is enough for every piece.
+uint slice_of(uint bytes)
 {
-    const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
-    const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * (cut ? 2 * SUM_BYTES + 2 : SUM_BYTES) + 8;
-    const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
-    // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
-    const bool levels = words > 64 && (one > two + two / 4 || one > slices[SLICE_COUNT - 1]);
-    const uint bytes = levels ? two : one;
     uint slice = 0;
     while (slice + 1 < SLICE_COUNT && bytes > slices[slice])
         ++slice;
-    return ((hub ? 4 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice;
+    return slice;
+}
+
+// The class of the piece of `count` rows from rows[0] on.
+uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots)
+{
+    const uint of_slot = cut ? 2 * SUM_BYTES + 2 : SUM_BYTES;
+    if (slots == BY_HASH)
+        return (4 + cut) * SLICE_COUNT + slice_of(STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8);
+    const bool hub = slots == OF_HUB;
+    const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
+    const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * of_slot + 8;
+    const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
+    // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
+    const bool levels = words > 64 && (one > two + two / 4 || one > slices[SLICE_COUNT - 1]);
+    return ((hub ? 6 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
 }
 
 // Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
-// make a piece; and whether it is of a hub.
+// make a piece; and how their slots are found.
 uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr,
                  global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class)
 {
     const uint col = chunk / windows;
     if (col >= cols || class[col] < first_class || class[col] >= end_class)
-        return (uint4)(NOWHERE, 0, PIECE, 0);
+        return (uint4)(NOWHERE, 0, PIECE, BY_BITS);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
     const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
-    const bool hub = is_hub(of_b, products[col]);
-    return (uint4)(entries > 0 ? place[chunk] : NOWHERE, entries, hub || of_b > CUT_FROM ? PIECE / 2 : PIECE, hub);
+    const uint slots = class[col] >= HASHED ? BY_HASH : is_hub(of_b, products[col]) ? OF_HUB : BY_BITS;
+    const uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE;
+    return (uint4)(entries > 0 ? place[chunk] : NOWHERE, entries, of_piece, slots);
 }
 
 // The windows of a group, and their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
-    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], hub_of[GROUP_SIZE]; \
+    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], slots_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
     const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class); \
     uint pieces;                                                                                                      \
@@ -73,7 +88,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
     from_of[item] = own.x;                                                                                            \
     entries_of[item] = own.y;                                                                                         \
     rows_of[item] = own.z;                                                                                            \
-    hub_of[item] = own.w;                                                                                             \
+    slots_of[item] = own.w;                                                                                           \
     barrier(CLK_LOCAL_MEM_FENCE)
 
 // Runs EACH(class, chunk, piece) for every piece of the group.
@@ -83,7 +98,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
         for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)                                          \
             at += before_of[at + half_size] <= number ? half_size : 0;                                                \
         const uint done = (number - before_of[at]) * rows_of[at];                                                     \
-        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE, hub_of[at]); \
+        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE, slots_of[at]); \
         EACH(of, own_chunk - item + at, number - before_of[at]);                                                      \
     }
 

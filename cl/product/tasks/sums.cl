@@ -11,13 +11,14 @@
 //   i/o  cursor[cursor_at]        tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 //
-// Slots of rows: cl/product/tasks/slots.cl.
+// Slots of rows: cl/product/tasks/slots.cl. If HASHED they are the places of a hash table of the
+// rows instead, which takes as much memory whatever the range of the rows: cl/product/hash/table.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
 // slots without atomics. They take one stretch of a column of A after another, in ascending k: each
 // slot gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products,
 // and adds up these sums in their order.
-#if !defined(CUT) || !defined(PIECE) || !defined(RUN_PIECE)
+#if !defined(CUT) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/tasks/sums.rs"
 #endif
 // Steps whose rows and values are loaded together.
@@ -53,6 +54,16 @@
 #define ADD_TO(slot, product) (sum[slot] = ADD(sum[slot], product))
 #endif
 
+#if HASHED
+#define SLOTS(count) HASH_SLOTS(count)
+#define SLOT_OF(row) place_of_row(table, SLOTS(count), row)
+#define SLOT_OF_NUMBER(i) SLOT_OF(piece[i])
+#else
+#define SLOTS(count) (count)
+#define SLOT_OF(row) slot_of(row, top, word, first_row)
+#define SLOT_OF_NUMBER(i) (i)
+#endif
+
 // Adds AHEAD steps, one after another.
 #define ADD_STEPS(step, row, value)                                                                                   \
     do {                                                                                                              \
@@ -61,7 +72,7 @@
         {                                                                                                             \
             slot[q] = NO_SLOT;                                                                                        \
             if (row[q] != NO_SLOT && (whole || (row[q] >= first_row && row[q] <= last_row)))                          \
-                slot[q] = slot_of(row[q], top, word, first_row);                                                      \
+                slot[q] = SLOT_OF(row[q]);                                                                            \
         }                                                                                                             \
         UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                            \
         {                                                                                                             \
@@ -92,17 +103,29 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         const uint to = chunk_ptr[chunk] + done, first_row = piece[0], last_row = piece[count - 1];
 
         local ARITHMETIC* sum = step_value + TEAM_SIZE;
+        const uint slots = SLOTS(count);
 #if CUT
-        local ARITHMETIC* total = sum + count;
-        local ushort* terms = (local ushort*)(total + count);
-        local uint2* tables = (local uint2*)(own + ((local uchar*)(terms + count) - (local uchar*)own + 7) / 8);
+        local ARITHMETIC* total = sum + slots;
+        local ushort* terms = (local ushort*)(total + slots);
+        local ulong* tables = own + ((local uchar*)(terms + slots) - (local uchar*)own + 7) / 8;
 #else
-        local uint2* tables = (local uint2*)(own + ((local uchar*)(sum + count) - (local uchar*)own + 7) / 8);
+        local ulong* tables = own + ((local uchar*)(sum + slots) - (local uchar*)own + 7) / 8;
 #endif
-        local uint2* top = tables;
+#if HASHED
+        local uint* table = (local uint*)tables;
+        for (uint i = lane; i < slots; i += TEAM_SIZE)
+            table[i] = NO_ROW;
+        TEAM_BARRIER;
+        for (uint i = lane; i < count; i += TEAM_SIZE) {
+            insert_local(table, slots, piece[i]);
+            c_row_idx[to + i] = piece[i];
+        }
+#else
+        local uint2* top = (local uint2*)tables;
         local uint2* word = words_behind(top, first_row, last_row);
         note_rows(piece, count, top, word, c_row_idx + to, TEAM);
-        for (uint i = lane; i < count; i += TEAM_SIZE) {
+#endif
+        for (uint i = lane; i < slots; i += TEAM_SIZE) {
             sum[i] = IDENTITY;
 #if CUT
             total[i] = IDENTITY;
@@ -160,9 +183,9 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         TEAM_BARRIER;
         for (uint i = lane; i < count; i += TEAM_SIZE) {
 #if CUT
-            STORE(ADD(total[i], sum[i]), c_values, to + i);
+            STORE(ADD(total[SLOT_OF_NUMBER(i)], sum[SLOT_OF_NUMBER(i)]), c_values, to + i);
 #else
-            STORE(sum[i], c_values, to + i);
+            STORE(sum[SLOT_OF_NUMBER(i)], c_values, to + i);
 #endif
         }
         TEAM_BARRIER; // the reads of local memory, before the next task

@@ -16,6 +16,7 @@ use super::{
     dense::DenseCounts,
     direct::{Direct, DirectColumns},
     engine::Engine,
+    hash::{GlobalTables, HashCounts},
     hub::HubSums,
     limits::{EntryMemory, Limits},
     method::Method,
@@ -48,6 +49,7 @@ pub(super) struct Adaptive<T: Element> {
     direct: Direct<T>,
     sort: Sort<T>,
     counts: DenseCounts,
+    hash: HashCounts,
     cut: CutTasks,
     sums: SlotSums<T>,
     hub: HubSums<T>,
@@ -68,6 +70,7 @@ impl<T: Element> Adaptive<T> {
             direct: Direct::new(device, group_size, tuning.scan)?,
             sort: Sort::new(device, teams, adaptive.groups * device.info().compute_units as usize)?,
             counts: DenseCounts::new(device, teams, adaptive)?,
+            hash: HashCounts::new(device, teams, adaptive)?,
             cut: CutTasks::new::<T>(device, adaptive)?,
             sums: SlotSums::new(device, teams, adaptive)?,
             hub: HubSums::new(device, teams, adaptive)?,
@@ -108,16 +111,17 @@ impl<T: Element> Adaptive<T> {
             |classes| [profile.sum(classes, |sums| sums.columns.into()), profile.sum(classes, |sums| sums.products)];
         let (direct, sorted) = (columns_and_products(&[Class::Direct]), columns_and_products(&Class::SORTED));
         let dense = columns_and_products(&Class::DENSE);
+        let hashed = columns_and_products(&Class::HASHED);
         let hub = [|sums: &ClassSums| sums.hub_columns.into(), |sums: &ClassSums| sums.hub_products];
         let hub = hub.map(|number| profile.sum(&Class::DENSE, number));
         let others = [dense[0] - hub[0], dense[1] - hub[1]];
-        let shares = [(Method::Direct, direct), (Method::Sort, sorted), (Method::Dense, others), (Method::Hub, hub)];
-        for (method, [columns, products]) in shares {
+        let of_scalars = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
+        for (method, [columns, products]) in of_scalars.into_iter().zip([direct, sorted, others, hub, hashed]) {
             if columns > 0 {
                 counts.add(method, columns, products);
             }
         }
-        let is_dense = profile.sum(&Class::DENSE, |sums| sums.columns.into()) > 0;
+        let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
 
         work.stage("count");
         let (windows, chunks) = (profile.windows, b.ncols * profile.windows);
@@ -128,13 +132,13 @@ impl<T: Element> Adaptive<T> {
         for part in &rest {
             self.rest.lengths(work, &profile.list, part, windows, &mut chunk_ptr)?;
         }
-        let places = work.buffer(if is_dense { chunks } else { 0 })?;
+        let places = work.buffer(if finds_rows { chunks } else { 0 })?;
         let mut found = FoundRows::new(work, places, profile.room(self.tuning.room_percent))?;
         let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
         self.count(work, operands, &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
-        let (c_nnz, mut tasks) = if is_dense {
+        let (c_nnz, mut tasks) = if finds_rows {
             let mut cut = self.cut.count(work, (&b.pattern, &profile), (&chunk_ptr, &found))?; // round trip 2
             if cut.missing > 0 {
                 work.stage("count");
@@ -192,7 +196,7 @@ impl<T: Element> Adaptive<T> {
         let (of_a, of_b) = (u64::from(a.longest_column?), u64::from(b.longest_column?));
         let class = sort::class_of(of_a * of_b, self.tuning.sorted_most)?;
         let most = of_a * b.nnz() as u64;
-        self.fits(work, operands, [most, of_a * of_b, most]).then_some(class)
+        self.fits(work, operands, [most, of_a * of_b, most], 0).then_some(class)
     }
 
     /// C = A·B by the kernels of one class of sorted columns. One read.
@@ -232,12 +236,12 @@ impl<T: Element> Adaptive<T> {
     fn profile(&self, work: &Work, operands: &Operands<'_, T>) -> Result<Profile> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
         let windows = self.tuning.windows(a.nrows);
-        let in_windows = windows <= Self::MOST_WINDOWS && ((b.ncols * windows) as u64) < Limits::MAX_PRODUCTS;
+        let in_windows = self.tuning.in_windows(a.nrows, b.ncols);
         // About as many products as entries of B meet average columns of A.
         let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
         let sorted_most = self.tuning.sorted_most(expected, b.ncols as u64);
         let mut profiled = self.profiler.run(work, a, b, (sorted_most, in_windows))?;
-        if self.tuning.dense && in_windows && expected >= self.tuning.sampled_products {
+        if (self.tuning.dense || self.tuning.hash) && in_windows && expected >= self.tuning.sampled_products {
             let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
             let patterns = Patterns { a, b, first_row, last_row, products };
             self.counts.sample(work, patterns, b.ncols.min(Self::SAMPLES), (record, Profiler::SAMPLED))?;
@@ -247,8 +251,6 @@ impl<T: Element> Adaptive<T> {
 
     /// Columns sampled.
     const SAMPLES: usize = 256;
-    /// Windows of rows beyond which bitmaps are too many.
-    const MOST_WINDOWS: usize = 16;
 
     /// Counts the entries of C in the columns of all classes but those of ESC.
     fn count(
@@ -269,11 +271,16 @@ impl<T: Element> Adaptive<T> {
             Purpose::All => profile.tasks(&Class::SORTED, few),
             _ => Vec::new(),
         };
-        let lanes = work.fork(self.lanes(profile, dense.len() + sorted.len()))?;
+        let hashed = profile.tasks(&Class::HASHED, few);
+        let lanes = work.fork(self.lanes(profile, dense.len() + hashed.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
         let mut next = || lane.next().unwrap_or(work);
         for task in dense {
             self.counts.run(next(), task, patterns, purpose, (lengths, found))?;
+        }
+        let tables = self.tables(work, profile, operands);
+        for task in hashed {
+            self.hash.run(next(), task, patterns, (purpose, tables), (lengths, found))?;
         }
         for (class, task) in sorted {
             let factors = problem::Factors::of_values(operands.a, operands.b);
@@ -292,6 +299,13 @@ impl<T: Element> Adaptive<T> {
         let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
         let count = || self.direct.count(work, task, (&profile.products, entries), lengths);
         (task.columns > 0).then(count).transpose()
+    }
+
+    /// Tables in global memory for the hashed columns.
+    fn tables(&self, work: &Work, profile: &Profile, operands: &Operands<'_, T>) -> GlobalTables {
+        let of = profile.of(Class::HashedGlobal);
+        let products = [of.longest.into(), of.products];
+        GlobalTables::new(work.device().info(), &self.tuning, products, operands.a.nrows)
     }
 
     /// Queues for so many kernels.
@@ -332,12 +346,18 @@ impl<T: Element> Adaptive<T> {
         let longest = Class::ALL.iter().map(|&class| profile.of(class).longest.into()).max().unwrap_or(0);
         let bound = profile.sum(&Class::ALL, |sums| sums.most_entries);
         (profile.of(Class::Rest).columns as usize) < operands.b.ncols.max(1)
-            && self.fits(work, operands, [products, longest, bound])
+            && self.fits(work, operands, [products, longest, bound], self.tables(work, profile, operands).bytes())
     }
 
     /// Whether a product is one band even by ESC, with so many products, products of a column, and
-    /// entries of C at most.
-    fn fits(&self, work: &Work, operands: &Operands<'_, T>, [products, longest, bound]: [u64; 3]) -> bool {
+    /// entries of C at most, and besides so many bytes of tables.
+    fn fits(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        [products, longest, bound]: [u64; 3],
+        table_bytes: u64,
+    ) -> bool {
         let (a, b) = (operands.a, operands.b);
         let (esc, columns) = (&self.esc.tuning, b.ncols as u64);
         let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
@@ -345,9 +365,9 @@ impl<T: Element> Adaptive<T> {
         let entries = EntryMemory::new::<T>(esc, a.nrows, size_of::<T>(), 1);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
         let limits = Limits::now(work, esc, entries);
-        let free_bytes = limits.free_bytes.saturating_sub(extra_bytes::<T>(columns, self.windows(a.nrows), bound));
-        let limits = Limits { free_bytes, ..limits };
-        limits.fits(&sizes, limits.need(columns, &sizes, bound))
+        let extra = extra_bytes::<T>(columns, self.windows(a.nrows), bound) + table_bytes;
+        let limits = Limits { free_bytes: limits.free_bytes.saturating_sub(extra), ..limits };
+        table_bytes <= limits.max_alloc_bytes && limits.fits(&sizes, limits.need(columns, &sizes, bound))
     }
 
     /// Windows of rows of a column of C with `nrows` rows.

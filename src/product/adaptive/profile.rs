@@ -5,7 +5,7 @@ use super::task::ColumnTask;
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
-    product::{adaptive::AdaptiveTuning, sort},
+    product::{adaptive::AdaptiveTuning, hash::most_rows, sort},
     resident::{InPattern, PatternArrays},
 };
 
@@ -55,12 +55,20 @@ pub(in crate::product) enum Class {
     Wide,
     /// Rows in any range, and many products.
     Big,
+    /// Rows in any range, few enough for a table of 4 KiB; found by hashes, as all up to
+    /// [`Class::HashedGlobal`].
+    HashedSmall,
+    HashedMedium,
+    /// As many rows as fit local memory.
+    HashedLarge,
+    /// More.
+    HashedGlobal,
     /// What no other class takes.
     Rest,
 }
 
 impl Class {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Empty,
         Self::Direct,
         Self::Sorted32,
@@ -71,6 +79,10 @@ impl Class {
         Self::Medium,
         Self::Wide,
         Self::Big,
+        Self::HashedSmall,
+        Self::HashedMedium,
+        Self::HashedLarge,
+        Self::HashedGlobal,
         Self::Rest,
     ];
     pub const SORTED: [Self; 4] = [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256];
@@ -80,6 +92,18 @@ impl Class {
     }
 
     pub const DENSE: [Self; 4] = [Self::Narrow, Self::Medium, Self::Wide, Self::Big];
+    pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
+    /// Those whose rows are found before they are summed.
+    pub const FOUND: [Self; 8] = [
+        Self::Narrow,
+        Self::Medium,
+        Self::Wide,
+        Self::Big,
+        Self::HashedSmall,
+        Self::HashedMedium,
+        Self::HashedLarge,
+        Self::HashedGlobal,
+    ];
 }
 
 /// The sums of one class.
@@ -168,10 +192,10 @@ impl Profile {
         classes.iter().map(|&class| number(self.of(class))).sum()
     }
 
-    /// Room for the entries of C in the columns of the dense classes: so many percent of their
+    /// Room for the entries of C in the columns whose rows are found: so many percent of their
     /// number estimated from samples, at most their bound.
     pub fn room(&self, percent: u64) -> usize {
-        let bound = u128::from(self.sum(&Class::DENSE, |sums| sums.most_entries));
+        let bound = u128::from(self.sum(&Class::FOUND, |sums| sums.most_entries));
         let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
     }
@@ -251,6 +275,9 @@ impl Profiler {
             .define("NARROW_WORDS", tuning.narrow_words)
             .define("MEDIUM_WORDS", tuning.medium_words)
             .define("BIG_PRODUCTS", tuning.big_products)
+            .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
+            .define("HASHED_SIZES", tuning.hash_words.len())
+            .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
             .define("HUB_ENTRIES", tuning.hub_entries)
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));
         Ok(Self {
@@ -263,7 +290,7 @@ impl Profiler {
     }
 
     /// Analyses all columns of B. Those of at most `sorted_most` products are sorted. Without
-    /// `in_windows` those with rows in a wide range are left to ESC. Reads nothing back.
+    /// `in_windows` those with rows in a wide range are hashed, or left to ESC. Reads nothing back.
     pub fn run(
         &self,
         work: &Work,

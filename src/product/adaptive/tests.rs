@@ -1,5 +1,6 @@
 //! Every class of columns and of tasks, against the reference, to the bit.
 mod direct;
+mod hash;
 mod hubs;
 
 use super::{Adaptive, AdaptiveTuning};

@@ -1,7 +1,7 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
 use crate::{
     DeviceInfo,
-    product::{method::Method, sort},
+    product::{limits::Limits, method::Method, sort},
 };
 
 /// The limits of the classes, and the sizes of their kernels.
@@ -21,6 +21,13 @@ pub(in crate::product) struct AdaptiveTuning {
     pub wide_words: usize,
     /// Products from which a column is big.
     pub big_products: u32,
+    /// Whether the rows of columns that are left are found by hashes.
+    pub hash: bool,
+    /// Words of the tables of local memory for hashed columns.
+    pub hash_words: [usize; 3],
+    /// Most bytes of all tables in global memory, for columns that do not fit these, unless one
+    /// takes more.
+    pub hash_bytes: u64,
     /// Entries of C that a team adds up at once.
     pub piece: usize,
     /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
@@ -55,11 +62,16 @@ pub(in crate::product) struct AdaptiveTuning {
 /// Bytes of local memory of a team that adds up a piece. The last is enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
+/// Windows of rows beyond which bitmaps are too many: each meets all entries of B.
+const MOST_WINDOWS: usize = 16;
+
 /// Bytes that a work-group of `count_wide` needs beside its bitmap: see
 /// `cl/product/dense/count.cl`.
 const WIDE_LISTS: usize = 6656;
 /// The same of `count_narrow`.
 const NARROW_LISTS: usize = 4352;
+/// The same of `count_local` and `count_global` of `cl/product/hash/count.cl`.
+const HASH_LISTS: usize = 4608;
 /// Most bitmaps of such a group, of 4 bytes a word.
 const NARROW_BITMAPS: usize = 4;
 
@@ -79,6 +91,13 @@ impl AdaptiveTuning {
             medium_words,
             wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
             big_products: numbers.adaptive_big_products as u32,
+            hash: matches!(wanted, Method::Auto | Method::Hash),
+            hash_words: [
+                numbers.adaptive_small_hash_words,
+                numbers.adaptive_medium_hash_words,
+                numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)),
+            ],
+            hash_bytes: numbers.adaptive_hash_bytes as u64,
             piece: numbers.adaptive_piece,
             slices: SLICES,
             // A work-group that takes all of it does not start on NVIDIA's devices.
@@ -106,6 +125,18 @@ impl AdaptiveTuning {
         nrows.div_ceil(32 * self.wide_words).max(1)
     }
 
+    /// Whether bitmaps of windows find the rows of a C of `nrows` rows and `ncols` columns, however
+    /// wide their range is.
+    pub fn in_windows(&self, nrows: usize, ncols: usize) -> bool {
+        let windows = self.windows(nrows);
+        windows <= MOST_WINDOWS && ((ncols * windows) as u64) < Limits::MAX_PRODUCTS
+    }
+
+    /// Whether columns of such a C may be hashed.
+    pub fn hashes(&self, nrows: usize, ncols: usize) -> bool {
+        self.hash && !(self.dense && self.in_windows(nrows, ncols))
+    }
+
     /// Most products of a column that is sorted, among `columns` columns with about `products`
     /// products. If most columns are longer, and all are few, launches for the short ones take
     /// longer than bitmaps of them.
@@ -129,6 +160,12 @@ mod tests {
         (two + two / 4).max(base + 8 * 64)
     }
 
+    /// The same of a piece whose slots are found by hashes.
+    fn hashed_bytes<T: Element>(rows: usize, cut: bool) -> usize {
+        let sum = size_of::<T::Arithmetic>();
+        step_bytes::<T>() + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8
+    }
+
     #[test]
     fn every_piece_has_a_slice_and_every_slice_fits_local_memory() {
         let mut info = test_device().info().clone();
@@ -137,6 +174,7 @@ mod tests {
             let tuning = AdaptiveTuning::new(&info, Method::Auto, 32);
             let last = SLICES[SLICES.len() - 1];
             for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
+                assert!(hashed_bytes::<f64>(rows, cut).max(hashed_bytes::<f32>(rows, cut)) <= last);
                 let most =
                     [most_bytes::<f64>(rows, cut, tuning.wide_words), most_bytes::<f32>(rows, cut, tuning.wide_words)];
                 assert!(most.iter().all(|&bytes| bytes <= last), "{most:?} bytes for {rows} rows");
@@ -144,6 +182,7 @@ mod tests {
             assert!(SLICES.is_sorted() && SLICES.iter().all(|bytes| bytes % 8 == 0));
             assert!(last <= tuning.local_bytes && tuning.local_bytes < local_bytes as usize);
             assert!(4 * tuning.wide_words + WIDE_LISTS <= local_bytes as usize);
+            assert!(4 * tuning.hash_words[2] + HASH_LISTS <= local_bytes as usize && tuning.hash_words.is_sorted());
             assert!(4 * NARROW_BITMAPS * tuning.medium_words + NARROW_LISTS <= local_bytes as usize);
         }
     }
@@ -153,6 +192,8 @@ mod tests {
         let in_group = |teams: usize| 32 * teams;
         // Extents and steps of each item, two sums for each team, a place, and the team's memory.
         assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
+        // Products and entries before each item, a sum for each team, a place, the team's memory.
+        assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
         // Two words for each of 64 touched, their number, and 64 steps of each team.
         const { assert!(NARROW_BITMAPS * (2 * 64 * 4 + 4 + 64 * 8) + 128 <= NARROW_LISTS) };
     }

@@ -6,6 +6,7 @@ use super::{
     adaptive::{AdaptiveTuning, extra_bytes, teams_for},
     bands::Bands,
     choose::choose,
+    hash::GlobalTables,
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
     problem::Sizes,
@@ -48,11 +49,17 @@ pub(crate) fn estimate<T: Element>(
     if PayloadKind::of(strides) == PayloadKind::Values && teams_for(info, method).is_some() {
         // An adaptive product is one band, or ESC's.
         let (nrows, columns) = (a.pattern.nrows(), right.pattern.ncols() as u64);
-        let windows = AdaptiveTuning::new(info, method, 0).windows(nrows) as u64;
+        let tuning = AdaptiveTuning::new(info, method, 0);
+        let windows = tuning.windows(nrows) as u64;
         let products = |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64);
         let most = |col| products(col).sum::<u64>().min(nrows as u64);
         let entries = (0..right.pattern.ncols()).map(most).sum();
-        let extra = extra_bytes::<T>(columns, windows, entries);
+        let of_columns = (0..right.pattern.ncols()).map(|col| products(col).sum::<u64>());
+        let [longest, all] =
+            of_columns.fold([0; 2], |[longest, all], of_column| [longest.max(of_column), all + of_column]);
+        let tables = GlobalTables::new(info, &tuning, [longest, all], nrows).bytes();
+        let hashes = tuning.hashes(nrows, right.pattern.ncols());
+        let extra = extra_bytes::<T>(columns, windows, entries) + if hashes { tables } else { 0 };
         let by_esc = estimate_by_esc(info, limit.saturating_sub(extra), a, b, (entry_bytes, consumer), method);
         if let Ok(Estimate { bands: 1, peak_device_bytes, .. }) = by_esc {
             return by_esc.map(|by_esc| Estimate { peak_device_bytes: peak_device_bytes + extra, ..by_esc });

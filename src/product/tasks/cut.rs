@@ -13,7 +13,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/tasks/cut.cl" {
+    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,
@@ -30,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/tasks/cut.cl" {
+    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,
@@ -48,8 +48,9 @@ kernel! {
 }
 
 /// Kernels for which tasks are sorted: of columns that are no hubs, by the number of levels, and
-/// whether runs are cut; then of hubs, by the number of levels. Each has a class for every slice.
-const KINDS: usize = 6;
+/// whether runs are cut; then of columns whose slots are found by hashes, whether runs are cut; then
+/// of hubs, by the number of levels. Each has a class for every slice.
+const KINDS: usize = 8;
 
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
@@ -72,8 +73,10 @@ pub(in crate::product) struct Tasks {
 }
 
 impl Tasks {
-    /// The first of [`KINDS`] for hubs.
-    pub const FIRST_HUB: usize = 4;
+    /// The first of [`KINDS`] whose slots are found by hashes.
+    pub const FIRST_HASHED: usize = 4;
+    /// The first of them for hubs.
+    pub const FIRST_HUB: usize = 6;
 
     /// The classes that have tasks: those of hubs first, which take longest, and the largest first.
     pub fn classes(&self) -> Vec<usize> {
@@ -90,8 +93,8 @@ pub(in crate::product) struct CutTasks {
 }
 
 impl CutTasks {
-    const FIRST_CLASS: u32 = Class::DENSE[0] as u32;
-    const END_CLASS: u32 = Class::DENSE[Class::DENSE.len() - 1] as u32 + 1;
+    const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
+    const END_CLASS: u32 = Class::FOUND[Class::FOUND.len() - 1] as u32 + 1;
 
     pub fn new<T: Element>(device: &Device, tuning: &AdaptiveTuning) -> Result<Self> {
         let group_size = device.info().numbers().group_size;
@@ -100,6 +103,7 @@ impl CutTasks {
             .define("SLICES", slices)
             .define("SLICE_COUNT", tuning.slices.len())
             .define("PIECE", tuning.piece)
+            .define("HASHED", Class::HASHED[0] as usize)
             .define("CUT_FROM", RUN_PIECE)
             .define("SUM_BYTES", size_of::<T::Arithmetic>())
             .define("STEP_BYTES", step_bytes::<T>())
@@ -110,7 +114,7 @@ impl CutTasks {
         Ok(Self { count, list, tuning: *tuning, group_size })
     }
 
-    /// Cuts the columns of the dense classes. One read.
+    /// Cuts the columns whose rows were found. One read.
     pub fn count(
         &self,
         work: &Work,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/tasks/slots.cl", "product/tasks/sums.cl" {
+    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -70,9 +70,8 @@ struct Variant<T: Element>([Kernel<SumSlots<'static, T>>; TaskTeams::SIZES.len()
 
 /// The kernels that sum up tasks.
 pub(in crate::product) struct SlotSums<T: Element> {
-    /// By the number of levels, and whether runs are cut: the order of classes in
-    /// `cl/product/tasks/cut.cl`.
-    variants: [Variant<T>; 4],
+    /// The first kinds of tasks, in their order: see [`Tasks`].
+    variants: [Variant<T>; Tasks::FIRST_HUB],
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
@@ -80,11 +79,12 @@ pub(in crate::product) struct SlotSums<T: Element> {
 impl<T: Element> SlotSums<T> {
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
-            let cut = variant / 2;
+            let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 5].contains(&variant)));
             let options = teams
                 .options(in_group)
                 .element::<T>()
-                .define("LEVELS", variant % 2)
+                .define("LEVELS", if hashed { 0 } else { variant % 2 })
+                .define("HASHED", u8::from(hashed))
                 .define("CUT", cut)
                 .define("PIECE", tuning.piece >> cut)
                 .define("RUN_PIECE", RUN_PIECE);
@@ -95,7 +95,7 @@ impl<T: Element> SlotSums<T> {
             Ok(Variant([four?, two?, one?]))
         };
         Ok(Self {
-            variants: [variant(0)?, variant(1)?, variant(2)?, variant(3)?],
+            variants: [variant(0)?, variant(1)?, variant(2)?, variant(3)?, variant(4)?, variant(5)?],
             groups: TaskTeams::new(device, teams, tuning),
             tuning: *tuning,
         })

@@ -1,0 +1,235 @@
+//! Method `hash` (Parger 2020, section 4.3, "hashing"), changed so that sums have one order. A hash
+//! table finds the rows of a column of C, which are then sorted. In pieces of them another finds the
+//! place of each, and products are added to these places in ascending k: [`tasks`](super::tasks).
+//! Only rows are put into tables by atomics. Kernels: `cl/product/hash/`.
+//!
+//! The tables of columns with few rows are in local memory. For others each work-group has one in
+//! global memory, which serves one column after another, so that no group waits for a table.
+use super::{
+    adaptive::{AdaptiveTuning, Class, ColumnTask},
+    tasks::{FoundRows, Patterns, Purpose},
+};
+use crate::{
+    DeviceInfo, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel, pool_bytes},
+    resident::InPattern,
+};
+
+kernel! {
+    struct CountLocal = "count_local" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/hash/count.cl" {
+        a: InPattern,
+        b: InPattern,
+        list: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        products: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        top: InOut<u32>,
+        rows: InOut<u32>,
+        table: Local<u32>,
+        words: u32,
+        room: u32,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+        purpose: u32,
+    }
+}
+
+kernel! {
+    struct CountGlobal = "count_global" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/hash/count.cl" {
+        a: InPattern,
+        b: InPattern,
+        list: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        products: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        top: InOut<u32>,
+        rows: InOut<u32>,
+        tables: InOut<u32>,
+        part: Local<u32>,
+        table_words: u64,
+        entries: u32,
+        words: u32,
+        room: u32,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+        purpose: u32,
+    }
+}
+
+/// Most rows of a column whose table is in local memory and has so many words: it is four fifths
+/// full.
+pub(super) fn most_rows(words: usize) -> usize {
+    words / 5 * 4
+}
+
+/// Tables in global memory, for columns of C with more rows than local memory has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GlobalTables {
+    /// Most rows of a column; 0 if no column needs a table.
+    entries: u64,
+    /// Most tables: no more work-groups are resident.
+    groups: u64,
+    /// Most bytes of all, unless one takes more.
+    most_bytes: u64,
+}
+
+impl GlobalTables {
+    /// Work-groups of a compute unit, each with a table: they fit local memory together.
+    const RESIDENT: u64 = 4;
+
+    /// The tables for columns with so many products: one of them has at most `longest`, all of them
+    /// `products`. C has `nrows` rows.
+    pub fn new(info: &DeviceInfo, tuning: &AdaptiveTuning, [longest, products]: [u64; 2], nrows: usize) -> Self {
+        let entries = longest.min(nrows as u64);
+        Self {
+            entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
+            groups: Self::RESIDENT * u64::from(info.compute_units),
+            // A word for each product; half of what a buffer may have, for the rounding to size
+            // classes.
+            most_bytes: tuning.hash_bytes.min(4 * products).min(info.max_alloc_bytes / 2),
+        }
+    }
+
+    /// Words of a table and of two lists of its rows.
+    fn table_words(&self) -> u64 {
+        self.entries + self.entries / 2 + 1 + 2 * self.entries
+    }
+
+    /// How many there are.
+    fn count(&self) -> u64 {
+        (self.most_bytes / (4 * self.table_words())).clamp(1, self.groups)
+    }
+
+    /// Most bytes that are allocated. More products, of all columns or of the longest, never have
+    /// less.
+    pub fn bytes(&self) -> u64 {
+        let table = 4 * self.table_words();
+        if self.entries > 0 { pool_bytes(self.most_bytes.min(self.groups * table).max(table)) } else { 0 }
+    }
+}
+
+/// The kernels that find rows.
+pub(super) struct HashCounts {
+    local: [Kernel<CountLocal<'static>>; 3],
+    global: Kernel<CountGlobal<'static>>,
+    teams: Teams,
+    tuning: AdaptiveTuning,
+    compute_units: usize,
+}
+
+impl HashCounts {
+    /// Teams of a work-group of each class; the last are those of tables in global memory too.
+    const TEAMS: [usize; 3] = [1, 4, 16];
+
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let [small, medium, large] = Self::TEAMS.map(|of_group| Kernel::rare(device, &teams.options(of_group)));
+        Ok(Self {
+            local: [small?, medium?, large?],
+            global: Kernel::rare(device, &teams.options(Self::TEAMS[2]))?,
+            teams,
+            tuning: *tuning,
+            compute_units: device.info().compute_units as usize,
+        })
+    }
+
+    /// Finds the rows of columns of a class. Of [`Class::HashedGlobal`] they have at most as many as
+    /// `tables` were made for.
+    pub fn run(
+        &self,
+        work: &Work,
+        (class, task): (Class, ColumnTask<'_>),
+        patterns: Patterns<'_>,
+        (purpose, tables): (Purpose, GlobalTables),
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let size = Class::HASHED.iter().position(|&hashed| hashed == class).unwrap_or(Self::TEAMS.len());
+        match self.local.get(size) {
+            Some(_) => self.in_local(work, size, task, patterns, purpose, (lengths, found)),
+            None => self.in_global(work, tables, task, patterns, purpose, (lengths, found)),
+        }
+    }
+
+    fn in_local(
+        &self,
+        work: &Work,
+        size: usize,
+        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
+        purpose: Purpose,
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[size]);
+        let groups = (columns as usize).min(self.tuning.groups * self.compute_units);
+        let args = CountLocal {
+            a,
+            b,
+            list,
+            first_row,
+            last_row,
+            products,
+            room: arrays.rows.len() as u32,
+            lengths: arrays.lengths,
+            place: arrays.place,
+            top: arrays.top,
+            rows: arrays.rows,
+            table: words,
+            words: words as u32,
+            first,
+            columns,
+            listed: listed.into(),
+            first_col,
+            windows,
+            purpose: purpose as u32,
+        };
+        self.local[size].launch(work, Grid::groups(groups, self.teams.group_size(Self::TEAMS[size])), args)
+    }
+
+    fn in_global(
+        &self,
+        work: &Work,
+        global: GlobalTables,
+        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
+        purpose: Purpose,
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[2]);
+        let mut tables = work.buffer((global.count() * global.table_words()) as usize)?;
+        let args = CountGlobal {
+            a,
+            b,
+            list,
+            first_row,
+            last_row,
+            products,
+            room: arrays.rows.len() as u32,
+            lengths: arrays.lengths,
+            place: arrays.place,
+            top: arrays.top,
+            rows: arrays.rows,
+            tables: &mut tables,
+            part: words,
+            table_words: global.table_words(),
+            entries: global.entries as u32,
+            words: words as u32,
+            first,
+            columns,
+            listed: listed.into(),
+            first_col,
+            windows,
+            purpose: purpose as u32,
+        };
+        let grid = Grid::groups((columns as usize).min(global.count() as usize), self.teams.group_size(Self::TEAMS[2]));
+        self.global.launch(work, grid, args)
+    }
+}
