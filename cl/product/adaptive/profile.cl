@@ -23,9 +23,6 @@
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
 
-// Most rows of the classes of hashed columns, from that of number HASHED on; the last has more.
-constant uint hashed_most[HASHED_SIZES] = {HASHED_MOST};
-
 // The class of columns of B with so many entries is that of direct columns, if there is one.
 bool is_direct(uint entries)
 {
@@ -44,10 +41,13 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     const uint words = last_row / 32 - first_row / 32 + 1;
     if (!DENSE || (!in_windows && words > MEDIUM_WORDS)) {
         const uint bound = min(products, last_row - first_row + 1);
-        uint hashed = 0;
-        while (hashed < HASHED_SIZES && bound > hashed_most[hashed])
-            ++hashed;
-        return HASHED > 0 ? HASHED + hashed : CLASSES - 1;
+        // Most rows of the classes of hashed columns, from that of number HASHED on; the last has
+        // more.
+        const uint most[HASHED_SIZES] = {HASHED_MOST};
+        uint hashed = HASHED;
+        for (uint i = 0; i < HASHED_SIZES; ++i)
+            hashed += bound > most[i];
+        return HASHED > 0 ? hashed : CLASSES - 1;
     }
     return NARROW + (products > BIG_PRODUCTS && in_windows ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }

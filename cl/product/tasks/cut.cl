@@ -22,7 +22,7 @@
 // later one, or else whether its columns of B are hubs, see cl/product/hub/columns.cl; whether, if
 // they are none, they have more than CUT_FROM entries; whether rows are looked up in two levels; and
 // the slice of local memory. The sizes of the slices are SLICES.
-#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
+#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
 #error "see src/product/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
@@ -31,7 +31,6 @@
 #define BY_BITS 0
 #define BY_HASH 1
 #define OF_HUB 2
-constant uint slices[SLICE_COUNT] = {SLICES};
 
 uint sum_of(uint before, uint own)
 {
@@ -42,9 +41,10 @@ GROUP_SCAN(pieces_before, uint, sum_of)
 // The smallest slice of so many bytes; the last is enough for every piece.
 uint slice_of(uint bytes)
 {
+    const uint sizes[SLICE_COUNT] = {SLICES};
     uint slice = 0;
-    while (slice + 1 < SLICE_COUNT && bytes > slices[slice])
-        ++slice;
+    for (uint i = 0; i < SLICE_COUNT - 1; ++i)
+        slice += bytes > sizes[i];
     return slice;
 }
 
@@ -59,7 +59,7 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots)
     const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
     // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
-    const bool levels = words > 64 && (one > two + two / 4 || one > slices[SLICE_COUNT - 1]);
+    const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
     return ((hub ? 6 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
 }
 

@@ -235,7 +235,7 @@ impl<T: Element> Adaptive<T> {
     /// Analyses the columns of B. One read.
     fn profile(&self, work: &Work, operands: &Operands<'_, T>) -> Result<Profile> {
         let (a, b) = (&operands.a.pattern, &operands.b.pattern);
-        let windows = self.tuning.windows(a.nrows);
+        let windows = self.tuning.windows(a.nrows, b.ncols);
         let in_windows = self.tuning.in_windows(a.nrows, b.ncols);
         // About as many products as entries of B meet average columns of A.
         let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
@@ -365,14 +365,9 @@ impl<T: Element> Adaptive<T> {
         let entries = EntryMemory::new::<T>(esc, a.nrows, size_of::<T>(), 1);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
         let limits = Limits::now(work, esc, entries);
-        let extra = extra_bytes::<T>(columns, self.windows(a.nrows), bound) + table_bytes;
+        let extra = extra_bytes::<T>(columns, self.tuning.windows(a.nrows, b.ncols) as u64, bound) + table_bytes;
         let limits = Limits { free_bytes: limits.free_bytes.saturating_sub(extra), ..limits };
         table_bytes <= limits.max_alloc_bytes && limits.fits(&sizes, limits.need(columns, &sizes, bound))
-    }
-
-    /// Windows of rows of a column of C with `nrows` rows.
-    fn windows(&self, nrows: usize) -> u64 {
-        self.tuning.windows(nrows) as u64
     }
 
     fn column_offsets(&self, work: &Work, chunk_ptr: Buffer<u32>, cols: usize, windows: usize) -> Result<Buffer<u32>> {

@@ -55,7 +55,12 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
 
 /// C = A·B by the classes of `tuning`, compared with the reference; the methods that computed it.
 fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
-    let (device, want) = (test_device(), reference::multiply(a, b)?);
+    check_equal(a, b, &reference::multiply(a, b)?, tuning)
+}
+
+/// The same, compared with `want`.
+fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
+    let device = test_device();
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };

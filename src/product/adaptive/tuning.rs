@@ -120,15 +120,20 @@ impl AdaptiveTuning {
         }
     }
 
-    /// Windows of rows that a column of C has if its rows are in a wide range.
-    pub fn windows(&self, nrows: usize) -> usize {
+    /// Windows of rows that a column of C has if its rows are in a wide range: 1 if bitmaps of them
+    /// would be too many.
+    pub fn windows(&self, nrows: usize, ncols: usize) -> usize {
+        if self.in_windows(nrows, ncols) { self.all_windows(nrows) } else { 1 }
+    }
+
+    fn all_windows(&self, nrows: usize) -> usize {
         nrows.div_ceil(32 * self.wide_words).max(1)
     }
 
     /// Whether bitmaps of windows find the rows of a C of `nrows` rows and `ncols` columns, however
     /// wide their range is.
     pub fn in_windows(&self, nrows: usize, ncols: usize) -> bool {
-        let windows = self.windows(nrows);
+        let windows = self.all_windows(nrows);
         windows <= MOST_WINDOWS && ((ncols * windows) as u64) < Limits::MAX_PRODUCTS
     }
 

@@ -103,7 +103,7 @@ impl DenseCounts {
         let (list, lengths, place, rows) =
             (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
-        let windows = self.tuning.windows(patterns.a.nrows) as u32;
+        let windows = self.tuning.windows(patterns.a.nrows, patterns.b.ncols) as u32;
         let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows };
         let into = RowArrays { lengths, place, rows, top: sums, top_at: at };
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)

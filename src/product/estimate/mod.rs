@@ -50,7 +50,7 @@ pub(crate) fn estimate<T: Element>(
         // An adaptive product is one band, or ESC's.
         let (nrows, columns) = (a.pattern.nrows(), right.pattern.ncols() as u64);
         let tuning = AdaptiveTuning::new(info, method, 0);
-        let windows = tuning.windows(nrows) as u64;
+        let windows = tuning.windows(nrows, right.pattern.ncols()) as u64;
         let products = |col| right.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64);
         let most = |col| products(col).sum::<u64>().min(nrows as u64);
         let entries = (0..right.pattern.ncols()).map(most).sum();

@@ -5,6 +5,9 @@
 //!
 //! The tables of columns with few rows are in local memory. For others each work-group has one in
 //! global memory, which serves one column after another, so that no group waits for a table.
+#[cfg(test)]
+mod tests;
+
 use super::{
     adaptive::{AdaptiveTuning, Class, ColumnTask},
     tasks::{FoundRows, Patterns, Purpose},

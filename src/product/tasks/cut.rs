@@ -102,6 +102,7 @@ impl CutTasks {
         let options = Options::group_size(group_size)
             .define("SLICES", slices)
             .define("SLICE_COUNT", tuning.slices.len())
+            .define("LAST_SLICE", tuning.slices[tuning.slices.len() - 1])
             .define("PIECE", tuning.piece)
             .define("HASHED", Class::HASHED[0] as usize)
             .define("CUT_FROM", RUN_PIECE)

@@ -1,25 +1,28 @@
 //! Columns whose rows are found by hashes.
 use super::*;
 
-/// Numbers with tables so small that columns of every class are short.
+/// Numbers with tables so small that columns of every class are short: at most 32, 64 and 128 rows
+/// are in local memory.
 fn small_tables() -> AdaptiveTuning {
-    AdaptiveTuning { hash_words: [40, 80, 160], ..tuning(Method::Hash) }
+    AdaptiveTuning { hash_words: [40, 80, 160], few_products: 1, ..tuning(Method::Hash) }
 }
 
-/// Every column of A·B has the first so many rows of `rows`; those of A have `part` each.
+/// A column of A·B for each of `counts`, with so many of `rows` from the first on. Columns of A have
+/// `part` of them; the last entry of each column of B meets the first rows once more.
 fn columns_of<T: Element>(nrows: u64, rows: &[u64], counts: &[usize], part: usize) -> Result<(Csc<T>, Csc<T>)> {
     let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
     for &count in counts {
-        let parts = rows[..count].chunks(part).map(<[u64]>::to_vec);
         let first = of_a.len() as u64;
-        of_a.extend(parts);
-        // Once more, so that there are sums of several products.
+        of_a.extend(rows[..count].chunks(part).map(<[u64]>::to_vec));
         of_a.push(rows[..count.min(part)].to_vec());
         of_b.push((first..of_a.len() as u64).collect());
     }
     let inner = of_a.len();
     Ok((matrix(nrows as usize, of_a)?, matrix(inner, of_b)?))
 }
+
+/// Numbers around the most rows of each class of small tables.
+const COUNTS: [usize; 12] = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500, 700];
 
 #[test]
 fn small_tables_have_the_bits_of_the_reference() -> Result<()> {
@@ -35,10 +38,99 @@ fn hashed_columns_have_the_bits_of_the_reference() -> Result<()> {
         for &(spread, wide) in cases {
             let (a, b) = operands::<T>(spread, wide)?;
             assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
+            assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
         }
         Ok(())
     }
     every::<f64>(&[(1, 3000), (11, 40_000), (300, 900_000)])?;
     every::<f32>(&[(11, 40_000)])?;
     every::<half::f16>(&[(11, 40_000)])
+}
+
+#[test]
+fn columns_at_the_borders_of_tables() -> Result<()> {
+    let mut random = Random::new(2);
+    let rows = random.distinct(700, 100_000);
+    for part in [1, 7, 100] {
+        let (a, b) = columns_of::<f64>(100_000, &rows, &COUNTS, part)?;
+        assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
+        // Columns of few products join those of the next class that has some.
+        let joined = AdaptiveTuning { few_products: 300, ..small_tables() };
+        assert_eq!(check(&a, &b, &joined)?, [Method::Hash]);
+    }
+    Ok(())
+}
+
+/// Rows whose hashes begin at the same place of every table used here.
+#[test]
+fn rows_that_collide_change_no_bit() -> Result<()> {
+    let nrows = 6_000_000_u64;
+    let begins_first = |row: &u64| (*row as u32).wrapping_mul(2_654_435_761) < u32::MAX / 8192;
+    let rows: Vec<u64> = (0..nrows).filter(begins_first).collect();
+    assert!(rows.len() >= 700, "{} rows", rows.len());
+    let (a, b) = columns_of::<f64>(nrows, &rows, &COUNTS, 50)?;
+    assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
+    assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
+    Ok(())
+}
+
+#[test]
+fn hashed_rows_without_room_are_found_again() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    for room_percent in [0, 1, 30] {
+        check(&a, &b, &AdaptiveTuning { room_percent, sampled_products: 0, ..small_tables() })?;
+    }
+    Ok(())
+}
+
+/// More than 1024 products of an entry of C, in pieces of several sizes, by a few groups.
+#[test]
+fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
+    let (a, b) = hubs::operands::<f64>(40_000)?;
+    assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
+    check(&a, &b, &AdaptiveTuning { piece: 64, groups: 1, ..small_tables() })?;
+    let (a, b) = hubs::operands::<f32>(700)?;
+    check(&a, &b, &AdaptiveTuning { piece: 1024, ..tuning(Method::Hash) })?;
+    Ok(())
+}
+
+/// Tables in global memory of several groups, each for several columns, and of one group.
+#[test]
+fn tables_in_global_memory_serve_several_columns() -> Result<()> {
+    let mut random = Random::new(9);
+    let a = matrix(50_000, (0..400).map(|_| random.distinct(100, 50_000)).collect::<Vec<_>>())?;
+    let b: Csc<f64> = matrix(400, (0..24).map(|col| random.distinct(if col % 5 == 0 { 250 } else { 20 }, 400)))?;
+    for hash_bytes in [1, 1 << 30] {
+        let tuning = AdaptiveTuning { hash_bytes, ..small_tables() };
+        assert_eq!(check(&a, &b, &tuning)?, [Method::Hash]);
+    }
+    // Without numbers of a test: two columns of 20,000 rows and more.
+    let b: Csc<f64> = matrix(400, [250, 30, 400].map(|entries| random.distinct(entries, 400)))?;
+    assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
+    Ok(())
+}
+
+/// Rows in ranges too wide for bitmaps, up to the last that a pattern can have. The reference has
+/// the same matrix without its empty rows.
+#[test]
+fn rows_far_apart() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    let want = reference::multiply(&a, &b)?;
+    for nrows in [6_000_000_u64, (1 << 27) + 1, u32::MAX as u64 - 1] {
+        let far = |row: usize| ((row as u64 + 1) * (nrows / 40_000) - 1 + nrows % 40_000) as usize;
+        let spread = |c: &Csc<f64>| -> Result<Csc<f64>> {
+            let pattern = c.pattern();
+            let entries = (0..c.ncols()).flat_map(|col| pattern.entries(col).map(move |entry| (entry, col)));
+            let triplets = entries.map(|(entry, col)| (far(pattern.row_idx()[entry] as usize), col, c.values()[entry]));
+            Csc::from_triplets(nrows as usize, c.ncols(), triplets.collect::<Vec<_>>())
+        };
+        let (a, want) = (spread(&a)?, spread(&want)?);
+        let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
+        let numbers =
+            |wanted| AdaptiveTuning { few_columns: 0, ..AdaptiveTuning::new(test_device().info(), wanted, row_bits) };
+        assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
+        let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
+        assert!(methods.contains(&Method::Hash) && !methods.contains(&Method::Esc), "{methods:?} of {nrows} rows");
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use super::*;
 /// Short columns of A: most have a row or two of the first three, so that runs have more than 1024
 /// terms; some are empty, some have several of `rows` rows. Columns of B have up to all rows, and
 /// one entry.
-fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
+pub(super) fn operands<T: Element>(rows: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(11);
     let n = 2600_u64;
     let column = |k: u64, random: &mut Random| match k % 8 {

@@ -1,0 +1,81 @@
+//! Tables that are full, against sets of rows.
+use super::*;
+use crate::{device::test_device, generate::Random, product::method::Method, resident::PatternArrays};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// The rows of each column, found with local tables of so many words, or in global memory.
+fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<Vec<u32>>> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let teams = Teams::of(device.info()).expect("work-groups of 32 items");
+    let numbers = AdaptiveTuning::new(device.info(), Method::Hash, 32);
+    // Few words in global tables too, so that parts of columns are merged.
+    let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
+    // Every column meets its rows in columns of A of three rows, and all of them twice.
+    let (mut a_ptr, mut a_rows, mut b_ptr) = (vec![0], Vec::new(), vec![0]);
+    for rows in columns {
+        for part in rows.chunks(3).chain(rows.chunks(3)) {
+            let mut part = part.to_vec();
+            part.sort_unstable();
+            a_rows.extend(part);
+            a_ptr.push(a_rows.len() as u32);
+        }
+        b_ptr.push(a_ptr.len() as u32 - 1);
+    }
+    let (inner, n) = (a_ptr.len() - 1, columns.len());
+    let b_rows: Vec<u32> = (0..inner as u32).collect();
+    let pattern = |nrows, ncols, ptr: &[u32], rows: &[u32]| -> Result<Arc<PatternArrays>> {
+        Ok(PatternArrays::new(&device, nrows, ncols, work.upload(ptr)?, work.upload(rows)?))
+    };
+    let (a, b) = (pattern(nrows as usize, inner, &a_ptr, &a_rows)?, pattern(inner, n, &b_ptr, &b_rows)?);
+    let products: Vec<u32> = columns.iter().map(|rows| 2 * rows.len() as u32).collect();
+    let ends =
+        |end: fn(&Vec<u32>) -> Option<u32>| columns.iter().map(|rows| end(rows).unwrap_or(0)).collect::<Vec<_>>();
+    let (first, last) = (ends(|rows| rows.iter().min().copied()), ends(|rows| rows.iter().max().copied()));
+    let (first_row, last_row, products_of) = (work.upload(&first)?, work.upload(&last)?, work.upload(&products)?);
+    let patterns = Patterns { a: &a, b: &b, first_row: &first_row, last_row: &last_row, products: &products_of };
+    let list = work.buffer(0)?;
+    let task = ColumnTask { list: &list, first: 0, columns: n as u32, listed: false, first_col: 0, windows: 1 };
+    let counts = HashCounts::new(&device, teams, &tuning)?;
+    let longest = u64::from(products.iter().copied().max().unwrap_or(0));
+    let tables = GlobalTables::new(device.info(), &tuning, [longest, 3 * longest], nrows as usize);
+    let mut lengths = work.upload(&vec![0; n])?;
+    let mut rows = FoundRows::new(&work, work.buffer(n)?, a_rows.len())?;
+    let class = if words.is_some() { Class::HashedMedium } else { Class::HashedGlobal };
+    counts.run(&work, (class, task), patterns, (Purpose::All, tables), (&mut lengths, &mut rows))?;
+    let (place, all) = (rows.place.download(&work)?, rows.rows.download(&work)?);
+    let length = lengths.download(&work)?;
+    Ok(place.iter().zip(length).map(|(&at, length)| all[at as usize..][..length as usize].to_vec()).collect())
+}
+
+fn check(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<()> {
+    let want = columns.iter().map(|rows| rows.iter().copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+    assert_eq!(found(columns, nrows, words)?, want.collect::<Vec<_>>(), "{words:?} words");
+    Ok(())
+}
+
+/// As many rows as words, in any order, also with the same hash.
+#[test]
+fn small_full_tables_hold_every_row() -> Result<()> {
+    let mut random = Random::new(1);
+    for words in [1_usize, 2, 31, 33, 70] {
+        let spread: Vec<u32> = random.distinct(words as u64, 1 << 20).into_iter().map(|row| row as u32).collect();
+        // Products with the inverse of the factor of the hash: all hashes begin at the first place.
+        let inverse = (0..5).fold(1_u32, |x, _| x.wrapping_mul(2_u32.wrapping_sub(x.wrapping_mul(2_654_435_761))));
+        let alike: Vec<u32> = (0..words as u32).map(|hash| hash.wrapping_mul(inverse)).collect();
+        assert!(alike.iter().all(|row| row.wrapping_mul(2_654_435_761) < words as u32 && *row < u32::MAX - 1));
+        let backwards = spread.iter().rev().copied().collect();
+        check(&[spread, alike, backwards], u32::MAX - 1, Some(words))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn tables_in_global_memory_hold_every_row() -> Result<()> {
+    let mut random = Random::new(1);
+    let columns: Vec<Vec<u32>> = [1, 7, 8, 9, 16, 17, 64, 65, 250]
+        .into_iter()
+        .map(|count| random.distinct(count, 1 << 30).into_iter().map(|row| row as u32).collect())
+        .collect();
+    check(&columns, 1 << 30, None)
+}
