@@ -129,6 +129,31 @@ mod tests {
         Ok(())
     }
 
+    /// Tables of hashes in global memory, for columns of C with more rows than local memory holds.
+    #[test]
+    fn tables_in_global_memory_are_estimated() -> Result<()> {
+        let device = test_device();
+        let a: Cbc<f64> = generate::uniform(50_000, 60, 400, BlockShape::SCALAR, Default::default(), 1)?;
+        let b: Cbc<f64> = generate::uniform(60, 9, 40, BlockShape::SCALAR, Default::default(), 2)?;
+        let (a, b) = (a.to_scalars(), b.to_scalars());
+        let within = |method, limit| -> Result<Report> {
+            let estimated = Product::of(&a, &b).method(method).memory_limit(limit).estimate(device.info())?;
+            let (_, report) = to_host(&device, &a, &b, |product| product.method(method).memory_limit(limit))?;
+            assert_eq!(estimated.bands, report.bands, "{report:?}, {estimated:?}");
+            assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+            assert!(estimated.peak_device_bytes <= limit);
+            Ok(report)
+        };
+        let peak = |method| Product::of(&a, &b).method(method).estimate(device.info());
+        let (hash, esc) = (peak(Method::Hash)?.peak_device_bytes, peak(Method::Esc)?.peak_device_bytes);
+        // The arrays of setup are there when the others are planned, and counted once more.
+        assert_eq!(within(Method::Hash, hash + (64 << 10))?.bins[0].method, Method::Hash);
+        // Without room for the tables ESC computes the product.
+        assert!(hash > esc);
+        assert_ne!(within(Method::Hash, esc)?.bins[0].method, Method::Hash);
+        Ok(())
+    }
+
     #[test]
     fn what_will_not_fit_is_refused_with_its_numbers() -> Result<()> {
         let a = generate::uniform(2000, 2000, 8, BlockShape::SCALAR, Default::default(), 1)?;
