@@ -22,12 +22,12 @@
 //!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
 //!   sides.
 //! * Of an adaptive product, setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's
-//!   columns. Count reads these and rows of A, scattered 4p. Offsets reads and writes the columns
-//!   of C, 4(cols + 1) each. Sums reads what count does and the values, scattered ep and en, and
-//!   writes C, (4 + e)c; it takes 2p operations.
+//!   columns. Count reads these and rows of A, scattered 4p, but those of the columns of `direct`.
+//!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
+//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
-use super::{Operands, tuning::PayloadKind};
+use super::{Bin, Operands, tuning::PayloadKind};
 use crate::{Element, OperandPair};
 
 /// Bytes of the smallest memory transfer on today's GPUs: a fourth of a cache line.
@@ -105,15 +105,19 @@ impl FloorSizes {
         ]
     }
 
-    /// The floors of the stages of [`adaptive`](super::adaptive) products, in their order.
-    pub fn adaptive_floors(&self) -> [Floor; 4] {
+    /// The floors of the stages of [`adaptive`](super::adaptive) products, in their order. So many
+    /// columns of B have one entry, whose products are counted by their number alone.
+    pub fn adaptive_floors(&self, direct: Option<&Bin>) -> [Floor; 4] {
+        let (columns, products) = direct.map_or((0, 0), |bin| (bin.columns, bin.products));
+        let found = Self { b_nnz: self.b_nnz - columns, products: self.products - products, ..*self };
+        let rows_found = found.lengths_of_a() + found.columns_of_a(INDEX) + INDEX * found.b_nnz;
         let moving = |bytes| Floor { bytes, flops: 0 };
         let columns_of_b = INDEX * (self.b_nnz + self.b_cols + 1);
         let patterns = columns_of_b + self.lengths_of_a() + self.columns_of_a(INDEX);
         let values = self.element_bytes * (self.b_nnz + self.c_nnz) + self.columns_of_a(self.element_bytes);
         [
             moving(columns_of_b + self.lengths_of_a()),
-            moving(patterns),
+            moving(rows_found + self.segments()),
             moving(2 * self.segments()),
             Floor { bytes: patterns + values + INDEX * self.c_nnz, flops: 2 * self.products },
         ]
@@ -215,6 +219,7 @@ const _: () = assert!(size_of::<OperandPair>() == 8, "as the table above says");
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Method;
 
     /// A is 3 x 2 with 2 and 3 entries in its columns. B is 2 x 2: its first column has an entry
     /// for both columns of A, its second for the first one.
@@ -265,6 +270,20 @@ mod tests {
         let compression = 5 * 4 + 7 * 8 + (5 * 6 * 4 + 3 * 6 * 4) + 5 * 8 * 4;
         assert_eq!((bytes(extent)[1], bytes(extent)[4]), (expansion, compression));
         assert_eq!(extent.floors().map(|floor| floor.flops), [0, 0, 0, 0, 2 * 7 * 12, 0]);
+    }
+
+    #[test]
+    fn adaptive_products_by_hand() {
+        let b = 3 * 4 + 3 * 4;
+        let sums = b + 3 * 4 + 5 * 4 + 3 * 8 + 5 * 8 + 5 * 8 + 5 * 4;
+        let floors = SCALARS.adaptive_floors(None);
+        assert_eq!(floors.map(|floor| floor.bytes), [b + 3 * 4, b + 3 * 4 + 5 * 4, 2 * 3 * 4, sums]);
+        assert_eq!(floors.map(|floor| floor.flops), [0, 0, 0, 14]);
+        // The second column of B has one entry, with two products.
+        let direct = Bin { method: Method::Direct, columns: 1, products: 2 };
+        let [setup, count, offsets, last] = SCALARS.adaptive_floors(Some(&direct)).map(|floor| floor.bytes);
+        assert_eq!([setup, offsets, last], [b + 3 * 4, 2 * 3 * 4, sums]);
+        assert_eq!(count, 2 * 4 + 3 * 4 + 3 * 4 + 5 * 4);
     }
 
     #[test]

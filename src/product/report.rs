@@ -17,7 +17,7 @@ pub struct Report {
     /// Entries (blocks) dropped from C: see [`Product::drop_below`](super::Product::drop_below).
     pub dropped: u64,
     /// Most products that sum to one entry (block) of C; `None` if a method ran that does not count
-    /// them, as [`Method::Sort`] and [`Method::Dense`].
+    /// them, as those of scalars.
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
@@ -46,7 +46,8 @@ impl Report {
     /// Adds the lower bounds of each stage of A·B.
     pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, counts: &Counts) -> Self {
         let sizes = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped);
-        let floors: &[_] = if counts.adaptive { &sizes.adaptive_floors() } else { &sizes.floors() };
+        let direct = counts.bins.iter().find(|bin| bin.method == Method::Direct);
+        let floors: &[_] = if counts.adaptive { &sizes.adaptive_floors(direct) } else { &sizes.floors() };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
         }
