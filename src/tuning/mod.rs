@@ -159,8 +159,8 @@ pub struct Numbers {
     pub adaptive_small_hash_words: usize,
     /// The same of a group of four teams.
     pub adaptive_medium_hash_words: usize,
-    /// The same of one of sixteen: in 48 KiB with its lists. Devices with less local memory get what
-    /// fits.
+    /// The same of one of sixteen: in 48 KiB with its lists. Devices with less local memory get
+    /// what fits.
     pub adaptive_hash_words: usize,
     /// Most bytes of all tables in global memory, for columns with more rows.
     pub adaptive_hash_bytes: usize,

@@ -18,10 +18,11 @@
 //   out  task[tasks]              window and piece (in the high word), class by class, in any order
 //                                 within a class
 //
-// A class is a kernel and a size of local memory: whether its columns are of class HASHED or a
-// later one, or else whether its columns of B are hubs, see cl/product/hub/columns.cl; whether, if
-// they are none, they have more than CUT_FROM entries; whether rows are looked up in two levels; and
-// the slice of local memory. The sizes of the slices are SLICES.
+// A class is a kernel and a size of local memory: how slots are found, which is by hashes in
+// columns of class HASHED or a later one, and otherwise depends on whether the column of B is a
+// hub, see cl/product/hub/columns.cl; whether columns that are no hubs have more than CUT_FROM
+// entries; whether rows are looked up in two levels; and the slice of local memory. The sizes of
+// the slices are SLICES.
 #if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
 #error "see src/product/tasks/cut.rs"
 #endif

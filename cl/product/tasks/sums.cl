@@ -12,7 +12,7 @@
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 //
 // Slots of rows: cl/product/tasks/slots.cl. If HASHED they are the places of a hash table of the
-// rows instead, which takes as much memory whatever the range of the rows: cl/product/hash/table.cl.
+// rows instead, whose memory does not depend on their range: cl/product/hash/table.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
 // slots without atomics. They take one stretch of a column of A after another, in ascending k: each

@@ -1,5 +1,5 @@
-//! Method `hash` (Parger 2020, section 4.3, "hashing"), changed so that sums have one order. A hash
-//! table finds the rows of a column of C, which are then sorted. In pieces of them another finds the
+//! Method `hash` (Parger 2020, section 4.3), changed so that sums have one order. A hash table
+//! finds the rows of a column of C, which are then sorted. In pieces of them another finds the
 //! place of each, and products are added to these places in ascending k: [`tasks`](super::tasks).
 //! Only rows are put into tables by atomics. Kernels: `cl/product/hash/`.
 //!
@@ -145,8 +145,8 @@ impl HashCounts {
         })
     }
 
-    /// Finds the rows of columns of a class. Of [`Class::HashedGlobal`] they have at most as many as
-    /// `tables` were made for.
+    /// Finds the rows of columns of a class. Those of [`Class::HashedGlobal`] have at most as many
+    /// rows as `tables` were made for.
     pub fn run(
         &self,
         work: &Work,

@@ -48,8 +48,8 @@ kernel! {
 }
 
 /// Kernels for which tasks are sorted: of columns that are no hubs, by the number of levels, and
-/// whether runs are cut; then of columns whose slots are found by hashes, whether runs are cut; then
-/// of hubs, by the number of levels. Each has a class for every slice.
+/// whether runs are cut; then of columns whose slots are found by hashes, by whether runs are cut;
+/// then of hubs, by the number of levels. Each has a class for every slice.
 const KINDS: usize = 8;
 
 /// The sizes of the tasks.

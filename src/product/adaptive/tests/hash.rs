@@ -7,8 +7,8 @@ fn small_tables() -> AdaptiveTuning {
     AdaptiveTuning { hash_words: [40, 80, 160], few_products: 1, ..tuning(Method::Hash) }
 }
 
-/// A column of A·B for each of `counts`, with so many of `rows` from the first on. Columns of A have
-/// `part` of them; the last entry of each column of B meets the first rows once more.
+/// A column of A·B for each of `counts`, with so many of `rows` from the first on. Columns of A
+/// have `part` of them; the last entry of each column of B meets the first rows once more.
 fn columns_of<T: Element>(nrows: u64, rows: &[u64], counts: &[usize], part: usize) -> Result<(Csc<T>, Csc<T>)> {
     let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
     for &count in counts {
