@@ -75,6 +75,22 @@ unsafe impl Word for Piece {
     const CL_NAME: &'static str = "uint4";
 }
 
+/// Consecutive runs that a work-group sums.
+#[repr(C, align(16))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Stretch {
+    pub first_run: u32,
+    /// Their first product.
+    pub begin: u32,
+    /// The end of their products.
+    pub end: u32,
+    pub runs: u32,
+}
+// SAFETY: four u32 aligned to 16 bytes are `uint4`.
+unsafe impl Word for Stretch {
+    const CL_NAME: &'static str = "uint4";
+}
+
 /// A type in which products and sums are computed: `f64` or `f32`. It has the operations of a ring,
 /// and an order. Code that needs roots, magnitudes or inverses asks for a [`Field`].
 pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {

@@ -72,7 +72,15 @@ impl<T: Element> Compression<T> for Pairs {
     ) -> Result<Buffer<T>> {
         work.stage("compression");
         let mut values = work.buffer(found.run_end.len() * operands.c_stride)?;
-        let places = Places { runs: found.as_runs(), pairs: &found.payload, first: 0, stride: operands.c_stride };
+        let stretches = &blocks.stretches(work, &found.run_end, found.payload.len())?;
+        let places = Places {
+            runs: found.as_runs(),
+            pairs: &found.payload,
+            stretches,
+            longest: found.longest,
+            first: 0,
+            stride: operands.c_stride,
+        };
         if places.stride > operands.a.shape.product(operands.b.shape).area() {
             work.fill_zero(&mut values)?; // the padding between blocks
         }

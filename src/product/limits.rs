@@ -9,7 +9,7 @@ use super::{
 use crate::{
     DeviceInfo, Element,
     device::{Work, pool_bytes},
-    element::Piece,
+    element::{Piece, Stretch},
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
 };
 
@@ -149,7 +149,10 @@ impl<'a> Limits<'a> {
         let runs = ptr + 2 * index + largest.array(size_of::<Piece>() as u64 * pieces);
         let parts = match tuning.payload {
             PayloadKind::Values => 0,
-            PayloadKind::Pairs => largest.array(of.part_bytes * parts),
+            PayloadKind::Pairs => {
+                let stretches = size_of::<Stretch>() as u64 * tuning.blocks.stretches(products, nnz);
+                largest.array(of.part_bytes * parts) + pool_bytes(stretches)
+            }
         };
         let stages = [
             self.setup_bytes(columns, sizes.chunks > 0),

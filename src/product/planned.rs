@@ -14,7 +14,7 @@ use super::{
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, Scratch, Work},
-    element::Piece,
+    element::{Piece, Stretch},
     primitives::{segmented_reduce::Runs, transpose::Transpose},
     resident::{DeviceCbc, PatternArrays},
 };
@@ -37,6 +37,10 @@ pub(super) struct PlannedBand<T: Element> {
     pub pairs: Buffer<OperandPair>,
     pub run_end: Buffer<u32>,
     pub pieces: Buffer<Piece>,
+    /// The work-groups of the runs.
+    pub stretches: Buffer<Stretch>,
+    /// Products of the longest run.
+    pub longest: u32,
     /// Memory for the sums of the pieces of runs that are cut.
     pub parts: Scratch<T::Arithmetic>,
     /// Entry of C that is the sum of the first run.
@@ -46,9 +50,10 @@ pub(super) struct PlannedBand<T: Element> {
 impl<T: Element> PlannedBand<T> {
     /// Of runs that are found; the first makes entry `first` of C.
     pub fn new(work: &Work, sums: &BlockSums<T>, found: FoundRuns<OperandPair>, first: u32) -> Result<Self> {
-        let FoundRuns { run_end, pieces, parts, payload: pairs, .. } = found;
+        let FoundRuns { run_end, pieces, parts, payload: pairs, longest } = found;
         let parts = sums.reserved_parts(work, parts)?;
-        Ok(Self { pairs, run_end, pieces, parts, first })
+        let stretches = sums.stretches(work, &run_end, pairs.len())?;
+        Ok(Self { pairs, run_end, pieces, stretches, longest, parts, first })
     }
 }
 
@@ -139,8 +144,9 @@ impl<T: Element> PlannedProduct<T> {
     pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
         let retarget = Retarget::new(work.device())?;
         self.sums = self.sums.with_empty_runs(work.device())?;
-        for PlannedBand { run_end, pieces, first, .. } in &mut self.bands {
+        for PlannedBand { pairs, run_end, pieces, stretches, first, .. } in &mut self.bands {
             (*run_end, *first) = retarget.run(work, places, *first, run_end, pieces)?;
+            *stretches = self.sums.stretches(work, run_end, pairs.len())?;
         }
         self.c = pattern;
         Ok(())
@@ -156,9 +162,10 @@ impl<T: Element> PlannedProduct<T> {
         c: Destination<'_, T>,
     ) -> Result<()> {
         work.stage("compression");
-        for PlannedBand { pairs, run_end, pieces, parts, first } in &self.bands {
+        for PlannedBand { pairs, run_end, pieces, stretches, longest, parts, first } in &self.bands {
             let runs = Runs { end: run_end, pieces };
-            let places = Places { runs, pairs, first: *first + c.first as u32, stride: c.stride };
+            let (longest, first) = (*longest, *first + c.first as u32);
+            let places = Places { runs, pairs, stretches, longest, first, stride: c.stride };
             self.sums.run(work, operands, &places, scaling, &mut *parts.take(work)?, c.values)?;
         }
         Ok(())
@@ -172,7 +179,8 @@ impl<T: Element> PlannedProduct<T> {
 
     /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
-        let band = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes() + b.parts.bytes();
+        let runs = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
+        let band = |b: &PlannedBand<T>| runs(b) + b.stretches.bytes() + b.parts.bytes();
         self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
     }
 }
@@ -186,7 +194,7 @@ mod tests {
         generate::{self, Values, uniform},
         product::{
             problem::Transposed,
-            tuning::{BlockKernel, BlockTuning, StagedNumbers},
+            tuning::{BlockKernel, BlockTuning, ScalarNumbers, StagedNumbers},
         },
         reference,
     };
@@ -257,28 +265,30 @@ mod tests {
     fn further_entries_are_sums_of_nothing() -> Result<()> {
         let (device, n) = (test_device(), 30usize);
         let work = Work::new(&device, None);
-        let shape = BlockShape::new(2, 3)?;
-        let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
-        let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
-        let (left, right) = (factor(false), factor(true));
-        let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
         // The larger pattern is the whole lower triangle.
         let triangle = |col: usize| (col * (2 * n + 1 - col) / 2) as u64;
         let rows = (0..n as u32).flat_map(|col| col..n as u32).collect();
         let triangle = Pattern::new(n, n, (0..=n).map(triangle).collect(), rows)?;
         // Runs of one to seven products; those with more than two are in pieces.
-        for (kernel, group_size, long_run) in [
-            (BlockKernel::Tiles, 64, 2),
-            (BlockKernel::Staged(STAGED), 32, 0),
-            (BlockKernel::Serial { runs: 3 }, 1, 2),
-            (BlockKernel::General, 64, 2),
+        let scalars = BlockKernel::Scalars(ScalarNumbers { ahead: 2, stretch: 2 });
+        for (kernel, group_size, long_run, sides) in [
+            (BlockKernel::Tiles, 64, 2, (2, 3)),
+            (BlockKernel::Staged(STAGED), 32, 0, (2, 3)),
+            (BlockKernel::Serial { runs: 3 }, 1, 2, (2, 3)),
+            (BlockKernel::General, 64, 2, (2, 3)),
+            (scalars, 8, 2, (1, 1)),
         ] {
+            let shape = BlockShape::new(sides.0, sides.1)?;
+            let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
+            let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
+            let (left, right, area) = (factor(false), factor(true), sides.0 * sides.0);
+            let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
             let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
             let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
             let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {
-                let values = work.upload(&vec![7.5; plan.c.nnz() * 4])?;
-                let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: 4, values };
+                let values = work.upload(&vec![7.5; plan.c.nnz() * area])?;
+                let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };
                 plan.execute(&work, (&a, &a), Scaling { alpha: -1.0, beta: 1.0 }, (&mut c).into())?;
                 c.values.download(&work)
             };
@@ -289,9 +299,9 @@ mod tests {
             let places: Vec<u32> =
                 (0..n).flat_map(|col| small.column(col).iter().map(move |&row| place(col, row))).collect();
             plan.retarget(&work, &work.upload(&places)?, PatternArrays::upload(&work, &triangle)?)?;
-            let mut want = vec![7.5; triangle.nnz() * 4];
-            for (block, &place) in sums.chunks_exact(4).zip(&places) {
-                want[place as usize * 4..][..4].copy_from_slice(block);
+            let mut want = vec![7.5; triangle.nnz() * area];
+            for (block, &place) in sums.chunks_exact(area).zip(&places) {
+                want[place as usize * area..][..area].copy_from_slice(block);
             }
             assert!(executed(&plan)? == want, "{kernel:?}");
         }

@@ -142,6 +142,15 @@ pub(crate) struct StagedNumbers {
     pub bytes: usize,
 }
 
+/// Numbers of [`BlockKernel::Scalars`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScalarNumbers {
+    /// Operand pairs that a work-item loads at once.
+    pub ahead: usize,
+    /// Products and runs, together, of a work-group; at most [`BlockTuning::long_run`].
+    pub stretch: usize,
+}
+
 /// The kernel that multiplies blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKernel {
@@ -150,6 +159,8 @@ pub(crate) enum BlockKernel {
     /// The same for larger blocks, with [`StagedTiles`] in registers and operands in local memory.
     /// Every run is a piece.
     Staged(StagedNumbers),
+    /// For blocks of one element: work-groups take stretches of runs.
+    Scalars(ScalarNumbers),
     /// Compiled for the three sides, for CPUs: a work-item sums `runs` runs one after another.
     Serial { runs: usize },
     /// One program for every shape, with the sides as arguments.
@@ -225,6 +236,9 @@ impl BlockTuning {
         let kernel = match cpu {
             _ if !compiled => BlockKernel::General,
             true => BlockKernel::Serial { runs: numbers.block_serial_runs },
+            false if (a, b) == (BlockShape::SCALAR, BlockShape::SCALAR) => {
+                BlockKernel::Scalars(ScalarNumbers { ahead: numbers.scalar_ahead, stretch: numbers.scalar_stretch })
+            }
             false if a.area() <= numbers.block_held_area => BlockKernel::Tiles,
             false if wide(staged.group) == staged.group => BlockKernel::Staged(staged),
             false => BlockKernel::General,
@@ -234,15 +248,24 @@ impl BlockTuning {
             group_size: match kernel {
                 BlockKernel::Serial { .. } => 1,
                 BlockKernel::Staged(staged) => staged.group,
+                BlockKernel::Scalars(_) => wide(numbers.scalar_group),
                 BlockKernel::General if a.product(b).area() > 64 => wide(128),
                 BlockKernel::Tiles | BlockKernel::General => wide(64),
             },
             long_run: match kernel {
                 BlockKernel::Tiles => numbers.block_long_run,
                 BlockKernel::Staged(_) => 0,
-                BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
+                BlockKernel::Scalars(_) | BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
             },
             depth: depth.clamp(1, 64),
+        }
+    }
+
+    /// Stretches of the runs of `products` products that make `nnz` entries of C.
+    pub fn stretches(&self, products: u64, nnz: u64) -> u64 {
+        match self.kernel {
+            BlockKernel::Scalars(numbers) if nnz > 0 => (products + nnz).div_ceil(numbers.stretch as u64),
+            _ => 0,
         }
     }
 }

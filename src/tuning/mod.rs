@@ -130,6 +130,12 @@ pub struct Numbers {
     pub block_long_run: usize,
     /// Runs of blocks that a work-item of a CPU sums one after another.
     pub block_serial_runs: usize,
+    /// Work-items of a work-group that sums kept operand pairs of scalars on a GPU.
+    pub scalar_group: usize,
+    /// Operand pairs that each of these work-items loads at once.
+    pub scalar_ahead: usize,
+    /// Products and entries of C, together, of such a work-group: at most a piece of 1024.
+    pub scalar_stretch: usize,
     /// Work-items of a work-group in the Schur complement that processes lines, or scalars of
     /// points: at least 32, the longest side of a block. One item of a CPU processes as many.
     pub schur_group: usize,
@@ -283,6 +289,12 @@ const CPU: Numbers = Numbers {
     block_staged_group: 32,
     block_long_run: 1024,
     block_serial_runs: 64,
+    // A barrier for four warps.
+    scalar_group: 128,
+    // All pairs of a stretch at once, in few registers: a multiprocessor runs 2048 work-items.
+    scalar_ahead: 4,
+    // With a run of 1024 that begins at its end, doubles take 13 KiB: 16 groups are resident.
+    scalar_stretch: 512,
     schur_group: 64,
     // An item reads its terms from the cache.
     schur_short_line: 1024,
@@ -378,6 +390,7 @@ impl Numbers {
             ("tile_group_size", self.tile_group_size),
             ("block_staged_group", self.block_staged_group),
             ("schur_group", self.schur_group),
+            ("scalar_group", self.scalar_group),
         ] {
             if !value.is_power_of_two() || value > 1024 {
                 return refuse(name, value, "not a power of two up to 1024");
@@ -414,6 +427,8 @@ impl Numbers {
             ("block_staged_bytes", self.block_staged_bytes, 12 << 10),
             ("block_long_run", self.block_long_run, 1024),
             ("block_serial_runs", self.block_serial_runs, 1 << 16),
+            ("scalar_ahead", self.scalar_ahead, 16),
+            ("scalar_stretch", self.scalar_stretch, 1024),
             ("schur_short_line", self.schur_short_line, 1024),
             ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
             ("schur_factor_side", self.schur_factor_side, 8),

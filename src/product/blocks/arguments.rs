@@ -154,7 +154,7 @@ pub(super) struct Arrays<'a, T: Element> {
 impl<T: Element> Arrays<'_, T> {
     pub fn tiles(&mut self) -> SumTiles<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         SumTiles {
             run_end: runs.end,
@@ -178,7 +178,7 @@ impl<T: Element> Arrays<'_, T> {
     /// The kernel looks at `nnz` runs besides the pieces: all, or none if no run may be empty.
     pub fn staged(&mut self, nnz: usize) -> SumStaged<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         SumStaged {
             run_end: runs.end,
@@ -201,7 +201,7 @@ impl<T: Element> Arrays<'_, T> {
 
     pub fn serial(&mut self) -> SumSerial<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         SumSerial {
             run_end: runs.end,
@@ -221,7 +221,7 @@ impl<T: Element> Arrays<'_, T> {
 
     pub fn pieces(&mut self) -> SumPieces<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         SumPieces {
             piece: runs.pieces,
@@ -241,7 +241,7 @@ impl<T: Element> Arrays<'_, T> {
 
     pub fn any_blocks(&mut self) -> SumAnyBlocks<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         let [rows, inner, cols] = self.sides;
         SumAnyBlocks {
@@ -265,7 +265,7 @@ impl<T: Element> Arrays<'_, T> {
 
     pub fn any_pieces(&mut self) -> SumAnyPieces<'_, T> {
         let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride } = *self.places;
+        let Places { runs, pairs, first, stride, .. } = *self.places;
         let Scaling { alpha, beta } = self.scaling;
         let [rows, inner, cols] = self.sides;
         SumAnyPieces {

@@ -1,8 +1,11 @@
 //! Sums of block products, a part of compression. Operand pairs are multiplied here, and each sum
 //! is written to its place in C. No array ever has products x block area elements (Polok 2015,
 //! "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`, `cl/product/blocks/tiles.cl`,
-//! `cl/product/blocks/staged.cl`.
+//! `cl/product/blocks/staged.cl`, `cl/product/blocks/scalars.cl`.
 mod arguments;
+mod scalars;
+#[cfg(test)]
+mod tests;
 
 use super::{
     problem::{Scaling, Transposed},
@@ -11,10 +14,12 @@ use super::{
 use crate::{
     BlockShape, Element, OperandPair, Result,
     device::{Buffer, Device, Grid, Kernel, Options, Scratch, Work},
+    element::Stretch,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
 };
 use arguments::{AddParts, Arrays, SumAnyBlocks, SumAnyPieces, SumPieces, SumSerial, SumStaged, SumTiles};
+use scalars::ScalarSums;
 
 pub(crate) struct BlockSums<T: Element> {
     a: BlockShape,
@@ -29,6 +34,7 @@ pub(crate) struct BlockSums<T: Element> {
 enum Kernels<T: Element> {
     Tiles { kernel: Kernel<SumTiles<'static, T>>, tiles: BlockTiles },
     Staged { kernel: Kernel<SumStaged<'static, T>>, tiles: StagedTiles },
+    Scalars(ScalarSums<T>),
     Serial { runs: Kernel<SumSerial<'static, T>>, each: usize, pieces: Kernel<SumPieces<'static, T>> },
     Any { runs: Kernel<SumAnyBlocks<'static, T>>, pieces: Kernel<SumAnyPieces<'static, T>> },
 }
@@ -38,6 +44,10 @@ enum Kernels<T: Element> {
 pub(crate) struct Places<'a> {
     pub runs: Runs<'a>,
     pub pairs: &'a Buffer<OperandPair>,
+    /// Of the same runs, by [`BlockSums::stretches`].
+    pub stretches: &'a Buffer<Stretch>,
+    /// Products of the longest run.
+    pub longest: u32,
     /// Block of C that is the sum of the first run.
     pub first: u32,
     /// Elements from one block of C to the next.
@@ -93,6 +103,10 @@ impl<T: Element> BlockSums<T> {
                     .define("WIDE", 16 / size_of::<T::Arithmetic>());
                 Kernels::Staged { kernel: Kernel::new(device, &options)?, tiles }
             }
+            BlockKernel::Scalars(numbers) => {
+                let sizes = (tuning.long_run, tuning.group_size);
+                Kernels::Scalars(ScalarSums::new(device, &options, numbers, sizes)?)
+            }
             BlockKernel::Serial { runs } => {
                 let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
                 let pieces = Kernel::rare(device, &options)?;
@@ -113,6 +127,18 @@ impl<T: Element> BlockSums<T> {
     /// The same memory, reserved for executions of a plan, which then allocate nothing.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
         Scratch::reserve(work, parts * self.a.product(self.b).area())
+    }
+
+    /// The work-groups of the runs that end at `run_end`, of `products` products. Empty if the
+    /// kernels cut no stretches.
+    pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, products: usize) -> Result<Buffer<Stretch>> {
+        match &self.kernels {
+            Kernels::Scalars(sums) => {
+                let stretches = self.tuning.stretches(products as u64, run_end.len() as u64);
+                sums.stretches(work, run_end, stretches as usize)
+            }
+            _ => work.buffer(0),
+        }
     }
 
     /// Computes the block of C of each run.
@@ -140,6 +166,7 @@ impl<T: Element> BlockSums<T> {
                 let groups = pieces.div_ceil(tiles.teams) + nnz.div_ceil(group_size);
                 kernel.launch(work, Grid::groups(groups, group_size), arrays.staged(nnz))?;
             }
+            Kernels::Scalars(sums) => sums.run(work, &mut arrays)?,
             Kernels::Serial { runs, each, pieces: of_pieces } => {
                 runs.launch(work, Grid::items(nnz.div_ceil(*each), group_size), arrays.serial())?;
                 of_pieces.launch(work, Grid::groups(pieces, group_size), arrays.pieces())?;

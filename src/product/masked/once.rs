@@ -34,7 +34,9 @@ pub(crate) fn multiply_masked<'w, T: Element>(
     let room = (work.limit().saturating_sub(work.used_bytes()) / 2).min(work.device().info().max_alloc_bytes);
     let counts = product.in_bands(work, &lines, mask, most_probes(room), |found, first| {
         work.stage("compression");
-        let places = blocks::Places { runs: found.as_runs(), pairs: &found.payload, first, stride };
+        let stretches = &product.sums.stretches(work, &found.run_end, found.payload.len())?;
+        let (runs, pairs, longest) = (found.as_runs(), &found.payload, found.longest);
+        let places = blocks::Places { runs, pairs, stretches, longest, first, stride };
         let mut parts = product.sums.parts(work, found.parts)?;
         product.sums.run(work, (a, b), &places, Scaling::plain(), &mut parts, &mut values)
     })?;

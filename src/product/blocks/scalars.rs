@@ -1,0 +1,113 @@
+//! The sums of scalars on GPUs: work-groups take stretches of consecutive runs with about as many
+//! products. Kernel: `cl/product/blocks/scalars.cl`.
+use super::{Places, arguments::Arrays};
+use crate::{
+    Element, OperandPair, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Work, kernel},
+    element::{Piece, Stretch},
+    primitives::segmented_reduce::RUN_PIECE,
+    product::{problem::Scaling, tuning::ScalarNumbers},
+};
+
+kernel! {
+    struct CutStretches = "cut_stretches" in "product/blocks/words.cl", "product/blocks/scalars.cl" {
+        run_end: In<u32>,
+        stretch: Out<Stretch>,
+        nnz: u32,
+        stretches: u32,
+    }
+}
+
+kernel! {
+    struct SumScalars<T: Element> = "sum_scalars" in "product/blocks/words.cl", "product/blocks/scalars.cl" {
+        run_end: In<u32>,
+        stretch: In<Stretch>,
+        piece: In<Piece>,
+        pair: In<OperandPair>,
+        a_values: In<T>,
+        b_values: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c_values: InOut<T>,
+        product: Local<T::Arithmetic>,
+        pieces: u32,
+        first: u32,
+        a_stride: u32,
+        b_stride: u32,
+        c_stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// The kernels.
+pub(super) struct ScalarSums<T: Element> {
+    cut: Kernel<CutStretches<'static>>,
+    sum: Kernel<SumScalars<'static, T>>,
+    numbers: ScalarNumbers,
+    long_run: usize,
+    group_size: usize,
+}
+
+impl<T: Element> ScalarSums<T> {
+    /// `options` are those of all kernels of block sums; runs longer than `long_run` are in pieces.
+    pub fn new(
+        device: &Device,
+        options: &Options,
+        numbers: ScalarNumbers,
+        (long_run, group_size): (usize, usize),
+    ) -> Result<Self> {
+        let options = options
+            .clone()
+            .define("AHEAD", numbers.ahead)
+            .define("STRETCH", numbers.stretch)
+            .define("WIDE", 16 / size_of::<T::Arithmetic>());
+        Ok(Self {
+            cut: Kernel::new(device, &options)?,
+            sum: Kernel::new(device, &options)?,
+            numbers,
+            long_run,
+            group_size,
+        })
+    }
+
+    /// The `stretches` stretches of the runs that end at `run_end`.
+    pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, stretches: usize) -> Result<Buffer<Stretch>> {
+        let mut stretch = work.buffer(stretches)?;
+        let nnz = run_end.len() as u32;
+        let args = CutStretches { run_end, stretch: &mut stretch, nnz, stretches: stretches as u32 };
+        self.cut.launch(work, Grid::items(stretches, self.group_size), args)?;
+        Ok(stretch)
+    }
+
+    /// Products that a group holds: a stretch, and what is beyond its end of the last run; or a
+    /// piece. See `PADDED` in the kernel file.
+    fn held(&self, longest: usize) -> usize {
+        let held = (self.numbers.stretch + longest.min(self.long_run)).max(longest.min(RUN_PIECE));
+        held + held * size_of::<T::Arithmetic>() / 128 + 1
+    }
+
+    pub fn run(&self, work: &Work, arrays: &mut Arrays<'_, T>) -> Result<()> {
+        let (a, b) = (arrays.a, arrays.b);
+        let Places { runs, pairs, stretches, longest, first, stride } = *arrays.places;
+        let Scaling { alpha, beta } = arrays.scaling;
+        let args = SumScalars {
+            run_end: runs.end,
+            stretch: stretches,
+            piece: runs.pieces,
+            pair: pairs,
+            a_values: &a.values,
+            b_values: &b.values,
+            parts: &mut *arrays.parts,
+            c_values: &mut *arrays.c_values,
+            product: self.held(longest as usize),
+            pieces: runs.pieces.len() as u32,
+            first,
+            a_stride: a.stride as u32,
+            b_stride: b.stride as u32,
+            c_stride: stride as u32,
+            alpha,
+            beta,
+        };
+        self.sum.launch(work, Grid::groups(runs.pieces.len() + stretches.len(), self.group_size), args)
+    }
+}
