@@ -22,6 +22,11 @@
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
+// Entries that a work-item looks up at once.
+#define AHEAD 4
+// Entries from which rows are looked up with the products, as columns of many entries mostly need
+// them.
+#define AT_ONCE 64
 
 // The class of columns of B with so many entries is that of direct columns, if there is one.
 bool is_direct(uint entries)
@@ -70,17 +75,29 @@ uint products_of(global const uint* a_col_ptr, global const uint* b_row_idx, uin
     return products;
 }
 
-// The first and the last row of these entries' columns of A; (2^32 - 1, 0) if there is none.
-uint2 rows_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
-              uint end, uint step)
+// Products of these entries, and the first and the last row of their columns of A; (2^32 - 1, 0) if
+// there is none.
+uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin, uint end,
+              uint step)
 {
-    uint2 rows = NO_ROWS;
-    for (uint entry = begin; entry < end; entry += step) {
-        const uint k = b_row_idx[entry], from = a_col_ptr[k], to = a_col_ptr[k + 1];
-        if (from < to)
-            rows = (uint2)(min(rows.x, a_row_idx[from]), max(rows.y, a_row_idx[to - 1]));
+    uint3 found = (uint3)(0, NO_ROWS);
+    for (ulong entry = begin; entry < end; entry += AHEAD * step) {
+        uint from[AHEAD], to[AHEAD];
+        UNROLLED
+        for (uint q = 0; q < AHEAD; ++q) {
+            from[q] = to[q] = 0;
+            if (entry + q * step < end) {
+                const uint k = b_row_idx[entry + q * step];
+                from[q] = a_col_ptr[k];
+                to[q] = a_col_ptr[k + 1];
+            }
+        }
+        UNROLLED
+        for (uint q = 0; q < AHEAD; ++q)
+            if (from[q] < to[q])
+                found = (uint3)(add_sat(found.x, to[q] - from[q]), min(found.y, a_row_idx[from[q]]), max(found.z, a_row_idx[to[q] - 1]));
     }
-    return rows;
+    return found;
 }
 
 // Writes down the numbers of a column, and adds them to the sums of its class.
@@ -124,12 +141,15 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         if (is_long && place == 0)
             long_columns[atomic_inc(&longs)] = col;
         const uint stop = is_long ? begin : end;
-        uint count = products_of(a_col_ptr, b_row_idx, begin + place, stop, PART);
+        const bool at_once = stop - begin > AT_ONCE;
+        const uint3 own = at_once ? measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART)
+                                  : (uint3)(products_of(a_col_ptr, b_row_idx, begin + place, stop, PART), NO_ROWS);
+        uint count = own.x;
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             count = add_sat(count, team_across(count, bit, TEAM));
-        uint2 rows = NO_ROWS;
-        if (count > sorted_most && !is_direct(end - begin))
-            rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART);
+        uint2 rows = own.yz;
+        if (!at_once && count > sorted_most && !is_direct(end - begin))
+            rows = measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART).yz;
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
         if (place == 0 && col < cols && !is_long)
@@ -141,10 +161,10 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
                 together[item] = item == 2 ? 0xffffffff : 0;
             barrier(CLK_LOCAL_MEM_FENCE);
             const uint from = b_col_ptr[first_col + long_columns[i]], to = b_col_ptr[first_col + long_columns[i] + 1];
-            rows = rows_of(a_col_ptr, a_row_idx, b_row_idx, from + item, to, GROUP_SIZE);
-            add_wide(together, products_of(a_col_ptr, b_row_idx, from + item, to, GROUP_SIZE));
-            atomic_min(together + 2, rows.x);
-            atomic_max(together + 3, rows.y);
+            const uint3 own = measure(a_col_ptr, a_row_idx, b_row_idx, from + item, to, GROUP_SIZE);
+            add_wide(together, own.x);
+            atomic_min(together + 2, own.y);
+            atomic_max(together + 3, own.z);
             barrier(CLK_LOCAL_MEM_FENCE);
             count = together[1] > 0 ? 0xffffffff : together[0];
             rows = (uint2)(together[2], together[3]);
