@@ -33,6 +33,7 @@ mod runs;
 #[cfg(test)]
 mod serial;
 mod sort;
+mod target;
 mod tasks;
 mod tuning;
 

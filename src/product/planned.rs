@@ -1,19 +1,22 @@
 //! Planned products: the operand pairs of all runs, and the pattern of C, are kept. A further
-//! product of the same patterns only computes the sums of the compression.
+//! product of the same patterns only computes the sums of the compression. A product of scalars may
+//! keep what the sums of an adaptive product take instead: less memory, and less time if many
+//! products meet in an entry of C.
 use super::{
+    adaptive::{KeepRule, Kept, KeptSums},
     blocks::{BlockSums, Places},
     engine::Engine,
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
-    problem::{Bin, Destination, FactorPattern, Factors, Pairs, Part, Scaling, Spec},
+    problem::{Bin, Counts, Destination, FactorPattern, Factors, Pairs, Part, Scaling, Spec},
     retarget::Retarget,
     runs::{CPattern, FoundColumns, FoundRuns},
     tuning::Tuning,
 };
 use crate::{
-    BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Scratch, Work},
+    BlockShape, Element, Error, OperandPair, Result,
+    device::{Buffer, Device, Scratch, Teams, Work},
     element::{Piece, Stretch},
     primitives::{segmented_reduce::Runs, transpose::Transpose},
     resident::{DeviceCbc, PatternArrays},
@@ -22,14 +25,21 @@ use std::sync::Arc;
 
 /// The structure of op(A)·op(B).
 pub(crate) struct PlannedProduct<T: Element> {
-    pub(super) sums: BlockSums<T>,
-    pub(super) bands: Vec<PlannedBand<T>>,
+    pub(super) sums: PlannedSums<T>,
     pub c: Arc<PatternArrays>,
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: Option<u32>,
     /// The share of each method.
     pub bins: Vec<Bin>,
+}
+
+/// What a plan keeps for its sums.
+pub(super) enum PlannedSums<T: Element> {
+    /// The operand pairs of each band.
+    Pairs { sums: BlockSums<T>, bands: Vec<PlannedBand<T>> },
+    /// Neither products nor pairs: scalars.
+    Columns(Box<KeptSums<T>>),
 }
 
 /// The runs of a band: some columns of C, or some places of its mask.
@@ -60,9 +70,58 @@ impl<T: Element> PlannedBand<T> {
 impl<T: Element> PlannedProduct<T> {
     /// Analyses a product. The caller has checked that the inner sizes agree and that both factors
     /// are on the device of `work`.
+    ///
+    /// A plan of scalars keeps pairs if few products meet in an entry of C, unless there is no
+    /// memory for them.
     pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
+        let pairs = || Self::of_pairs(work, a, b, part, method);
+        let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, method) else { return pairs() };
+        let sums = |rule| -> Result<Option<Self>> {
+            let kept = KeptSums::new(work, (&a.pattern, &b.pattern), teams, method, rule)?;
+            Ok(kept.map(|Kept { sums, c, counts: Counts { products, longest_run, bins, .. } }| {
+                let (sums, shape) = (PlannedSums::Columns(Box::new(sums)), BlockShape::SCALAR);
+                Self { sums, c, shape, products, longest_run, bins }
+            }))
+        };
+        match rule.map_or(Ok(None), sums) {
+            Ok(Some(plan)) => return Ok(plan),
+            Ok(None) => {}
+            Err(Error::Memory { .. }) if rule != Some(KeepRule::Always) => {}
+            Err(other) => return Err(other),
+        }
+        match pairs() {
+            Err(error @ Error::Memory { .. }) if rule != Some(KeepRule::Always) => {
+                sums(KeepRule::Always).ok().flatten().ok_or(error)
+            }
+            planned => planned,
+        }
+    }
+
+    /// As [`PlannedProduct::new`], with operand pairs in every case: for plans that are retargeted
+    /// or whose pairs are read.
+    pub fn of_pairs(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), a, b, part, method);
         Self::tuned(work, (a, b), tuning, &spec, method)
+    }
+
+    /// The teams that compute sums, and when a plan keeps what they take besides the case that
+    /// there is no memory for pairs. `None` if it never does.
+    fn keeping(
+        device: &Device,
+        (a, b): (&FactorPattern, &FactorPattern),
+        part: Part,
+        method: Method,
+    ) -> Option<(Teams, Option<KeepRule>)> {
+        let plain = |of: &FactorPattern| !of.transposed && of.shape == BlockShape::SCALAR;
+        let info = device.info();
+        let teams = Teams::of(info).filter(|_| plain(a) && plain(b) && part == Part::Full)?;
+        match method {
+            Method::Auto if teams.are_warps() => {
+                Some((teams, Some(KeepRule::From(info.numbers().plan_sums_percent as u64))))
+            }
+            Method::Auto => Some((teams, None)),
+            _ => method.is_of_scalars().then_some((teams, Some(KeepRule::Always))),
+        }
     }
 
     /// Requests the kernels that [`PlannedProduct::new`] will launch, so that the kernels of
@@ -70,6 +129,9 @@ impl<T: Element> PlannedProduct<T> {
     pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<()> {
         let (tuning, spec) = Self::numbers(device, a, b, part, method);
         Self::kernels(device, tuning, &spec, method)?;
+        if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, method) {
+            KeptSums::<T>::ask(device, a.pattern.nrows, teams, method)?;
+        }
         if a.transposed || b.transposed {
             Transpose::new(device)?;
         }
@@ -129,8 +191,7 @@ impl<T: Element> PlannedProduct<T> {
             Ok(())
         })?;
         Ok(Self {
-            sums,
-            bands,
+            sums: PlannedSums::Pairs { sums, bands },
             c: join_patterns(work, factors.a.nrows, patterns)?,
             shape: spec.a.product(spec.b),
             products: counts.products,
@@ -142,11 +203,14 @@ impl<T: Element> PlannedProduct<T> {
     /// Retargets the product to a larger pattern, whose further entries become zero. `places` gives
     /// the entry of `pattern` for each entry of C.
     pub fn retarget(&mut self, work: &Work, places: &Buffer<u32>, pattern: Arc<PatternArrays>) -> Result<()> {
+        let PlannedSums::Pairs { sums, bands } = &mut self.sums else {
+            return Err(Error::Contradiction("a plan without operand pairs is retargeted".into()));
+        };
         let retarget = Retarget::new(work.device())?;
-        self.sums = self.sums.with_empty_runs(work.device())?;
-        for PlannedBand { pairs, run_end, pieces, stretches, first, .. } in &mut self.bands {
+        *sums = sums.with_empty_runs(work.device())?;
+        for PlannedBand { pairs, run_end, pieces, stretches, first, .. } in bands {
             (*run_end, *first) = retarget.run(work, places, *first, run_end, pieces)?;
-            *stretches = self.sums.stretches(work, run_end, pairs.len())?;
+            *stretches = sums.stretches(work, run_end, pairs.len())?;
         }
         self.c = pattern;
         Ok(())
@@ -161,27 +225,43 @@ impl<T: Element> PlannedProduct<T> {
         scaling: Scaling<T::Arithmetic>,
         c: Destination<'_, T>,
     ) -> Result<()> {
+        let (sums, bands) = match &self.sums {
+            PlannedSums::Columns(sums) => return sums.execute(work, operands, scaling, &self.c, c),
+            PlannedSums::Pairs { sums, bands } => (sums, bands),
+        };
         work.stage("compression");
-        for PlannedBand { pairs, run_end, pieces, stretches, longest, parts, first } in &self.bands {
+        for PlannedBand { pairs, run_end, pieces, stretches, longest, parts, first } in bands {
             let runs = Runs { end: run_end, pieces };
             let (longest, first) = (*longest, *first + c.first as u32);
             let places = Places { runs, pairs, stretches, longest, first, stride: c.stride };
-            self.sums.run(work, operands, &places, scaling, &mut *parts.take(work)?, c.values)?;
+            sums.run(work, operands, &places, scaling, &mut *parts.take(work)?, c.values)?;
         }
         Ok(())
     }
 
+    /// The bands, if pairs are kept.
+    pub(super) fn bands(&self) -> &[PlannedBand<T>] {
+        match &self.sums {
+            PlannedSums::Pairs { bands, .. } => bands,
+            PlannedSums::Columns(_) => &[],
+        }
+    }
+
     /// Operand pairs and run ends of each band, and the entry of C that is the sum of its first
-    /// run.
+    /// run. The plan is one [`PlannedProduct::of_pairs`].
     pub fn runs(&self) -> impl Iterator<Item = (&Buffer<OperandPair>, &Buffer<u32>, u32)> {
-        self.bands.iter().map(|band| (&band.pairs, &band.run_end, band.first))
+        self.bands().iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }
 
     /// Bytes of device memory held, including the rounding of size classes.
     pub fn bytes(&self) -> u64 {
         let runs = |b: &PlannedBand<T>| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
         let band = |b: &PlannedBand<T>| runs(b) + b.stretches.bytes() + b.parts.bytes();
-        self.bands.iter().map(band).sum::<u64>() + self.c.bytes()
+        let columns = match &self.sums {
+            PlannedSums::Columns(sums) => sums.bytes(),
+            PlannedSums::Pairs { .. } => 0,
+        };
+        self.bands().iter().map(band).sum::<u64>() + columns + self.c.bytes()
     }
 }
 
@@ -217,7 +297,7 @@ mod tests {
         for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
             let work = Work::new(&device, limit);
             let plan = PlannedProduct::<f64>::new(&work, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
-            assert_eq!(plan.bands.len() > 1, banded, "{} bands", plan.bands.len());
+            assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
             assert!(plan.longest_run > Some(1024));
             let mut values = work.buffer(plan.c.nnz() * plan.shape.area())?;
             work.fill_zero(&mut values)?;

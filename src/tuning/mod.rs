@@ -151,6 +151,9 @@ pub struct Numbers {
     /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
+    /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
+    /// what adaptive sums take.
+    pub plan_sums_percent: usize,
     /// Most words of 32 rows in the range of a narrow column of an adaptive product.
     pub adaptive_narrow_words: usize,
     /// Most words of a medium one: four teams have a bitmap each. Devices with less than 48 KiB of
@@ -304,6 +307,8 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
+    // `Dubcova1` has 450 and is faster so, `fem200k_60` has 390 and is not.
+    plan_sums_percent: 420,
     // A bitmap of 1 KiB for each team, so that many groups are resident.
     adaptive_narrow_words: 256,
     // 6 KiB for each of four teams. With 4 KiB of lists a group fits 32 KiB.
@@ -433,6 +438,7 @@ impl Numbers {
             ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
             ("schur_factor_side", self.schur_factor_side, 8),
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
+            ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
             ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
             ("adaptive_medium_words", self.adaptive_medium_words, 2560),
             ("adaptive_wide_words", self.adaptive_wide_words, 10_600),

@@ -17,6 +17,7 @@ mod options;
 #[cfg(feature = "faer")]
 mod peers;
 mod plans;
+mod plans_of_scalars;
 mod products;
 mod quick;
 mod real_data;

@@ -14,7 +14,8 @@
 //                                 the entries before each of the task's columns, which all have
 //                                 some
 //   in   chunk_ptr[cols * windows + 1]    entries of C before each window of each column
-//   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C
+//   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
+//                                      cl/product/target.cl
 #if !defined(TILE)
 #error "TILE: see src/product/direct/mod.rs"
 #endif
@@ -37,7 +38,7 @@ KERNEL sum_direct(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                   global const uint* list, global const uint* own_ptr, global const uint* chunk_ptr,
                   global uint* c_row_idx, global ELEMENT* c_values, uint first, uint columns, uint listed, uint first_col,
-                  uint windows, uint entries)
+                  uint windows, uint entries, TARGET_ARGUMENTS)
 {
     const uint begin = get_group_id(0) * TILE, end = min(begin + TILE, entries);
     const uint low = column_of(own_ptr, columns, begin), high = column_between(own_ptr, low, columns - 1, end - 1);
@@ -45,8 +46,8 @@ KERNEL sum_direct(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint at = column_between(own_ptr, low, high, entry), in_column = entry - own_ptr[at];
         const uint col = listed ? list[first + at] : at, of_b = b_col_ptr[first_col + col];
         const uint from = a_col_ptr[b_row_idx[of_b]] + in_column, to = chunk_ptr[col * windows] + in_column;
-        c_row_idx[to] = a_row_idx[from];
+        PUT_ROW(a_row_idx[from], to);
         // The one product of its run: added to the identity it would have the same bits.
-        STORE(MULTIPLY(LOAD(a_values, from), LOAD(b_values, of_b)), c_values, to);
+        PUT_SUM(MULTIPLY(A_VALUE(from), B_VALUE(of_b)), to);
     }
 }

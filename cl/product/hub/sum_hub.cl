@@ -8,7 +8,7 @@
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   task[first + tasks]  chunk_ptr[cols * windows + 1]  place[cols * windows]  rows[]
 //   i/o  cursor[cursor_at]        tasks that were taken; zero before
-//   out  c_row_idx[c_nnz]  c_values[c_nnz]
+//   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/target.cl
 //
 // A team takes a window of the column of B: it notes what part of A's column each entry meets, and
 // how many products those before have. The products of the window are then made PRODUCTS at a time,
@@ -36,7 +36,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
                global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-               uint cursor_at, ulong first, uint tasks, uint first_col, uint windows)
+               uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
     TEAM_MEMORY_OF(HELD);
     const uint lane = LANE;
@@ -62,7 +62,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
         local ushort* terms = (local ushort*)(total + count);
         local uint2* top = (local uint2*)(own + ((local uchar*)(terms + count) - (local uchar*)own + 7) / 8);
         local uint2* word = words_behind(top, first_row, last_row);
-        note_rows(piece, count, top, word, c_row_idx + to, TEAM);
+        note_rows(piece, count, top, word, c_row_idx, to, TEAM);
         for (uint i = lane; i < count; i += TEAM_SIZE) {
             sum[i] = IDENTITY;
             total[i] = IDENTITY;
@@ -80,7 +80,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                     const uint k = b_row_idx[window + entry];
                     from[i] = a_col_ptr[k];
                     length[i] = a_col_ptr[k + 1] - from[i];
-                    kept[entry] = LOAD(b_values, window + entry);
+                    kept[entry] = B_VALUE(window + entry);
                 }
             }
             if (!whole) {
@@ -114,7 +114,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                         for (uint half_size = WINDOW / 2; half_size > 0; half_size /= 2)
                             entry_of[i] += products_before[entry_of[i] + half_size] <= at ? half_size : 0;
                         row[i] = a_row_idx[from_of[entry_of[i]] + at];
-                        value[i] = LOAD(a_values, from_of[entry_of[i]] + at);
+                        value[i] = A_VALUE(from_of[entry_of[i]] + at);
                     }
                 }
                 UNROLLED
@@ -160,7 +160,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
             }
         }
         for (uint i = lane; i < count; i += TEAM_SIZE)
-            STORE(ADD(total[i], sum[i]), c_values, to + i);
+            PUT_SUM(ADD(total[i], sum[i]), to + i);
         TEAM_BARRIER; // the reads of local memory, before the next task
     }
 }

@@ -25,8 +25,8 @@
 // What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
 #if defined(ELEMENT)
 #define KEPT ARITHMETIC
-#define KEEP(entry) LOAD(b_values, entry)
-#define KEPT_OF , global const ELEMENT *b_values, local KEPT *kept
+#define KEEP(entry) B_VALUE(entry)
+#define KEPT_OF , global const ELEMENT *b_values, uint b_stride, local KEPT *kept
 #elif defined(OPERAND)
 #define KEPT uint
 #define KEEP(entry) (entry)

@@ -8,11 +8,12 @@
 //   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
 //                                 they are the first `columns` and this is not read
 //   in   c_col_ptr[cols * windows + 1]    entries of C before each window of each column
-//   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C
+//   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
+//                                      cl/product/target.cl
 KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                   global const uint* list, global const uint* c_col_ptr, global uint* c_row_idx, global ELEMENT* c_values,
-                  uint first, uint columns, uint listed, uint first_col, uint windows)
+                  uint first, uint columns, uint listed, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
     // kept: values of entries of B, then the products by place, then the sums by run.
     // words: entries of A, then sorted keys, then the rows of runs.
@@ -25,7 +26,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint of_band = serves && listed ? list[first + number] : number, column = first_col + of_band;
         const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
         const uint products =
-            note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, b_values, kept, TEAM);
+            note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, b_values, b_stride, kept, TEAM);
 
         uint entry_of[HELD], key[HELD];
         ARITHMETIC value[HELD];
@@ -38,7 +39,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             if (place < products) {
                 const uint a_entry = words[entry_of[i]] + place;
                 key[i] = a_row_idx[a_entry] * PRODUCTS + place;
-                value[i] = MULTIPLY(LOAD(a_values, a_entry), kept[entry_of[i]]);
+                value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
         }
         TEAM_BARRIER; // the reads above
@@ -90,8 +91,8 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         TEAM_BARRIER; // the writes above
         const uint at = runs > 0 ? c_col_ptr[of_band * windows] : 0;
         for (uint i = COLUMN_LANE; i < runs; i += LANES) {
-            c_row_idx[at + i] = words[PADDED(i)];
-            STORE(kept[PADDED(i)], c_values, at + i);
+            PUT_ROW(words[PADDED(i)], at + i);
+            PUT_SUM(kept[PADDED(i)], at + i);
         }
         TEAM_BARRIER; // the reads above, before the next column
     }

@@ -70,7 +70,8 @@ local uint2* words_behind(local uint2* top, uint first_row, uint last_row)
 }
 
 // Notes the rows piece[0..count], and writes them to C.
-void note_rows(global const uint* piece, uint count, local uint2* top, local uint2* word, global uint* c_rows, TEAM_OF)
+void note_rows(global const uint* piece, uint count, local uint2* top, local uint2* word, global uint* c_row_idx, uint to,
+               TEAM_OF)
 {
     const uint lane = LANE, first_row = piece[0];
     uint words = 0; // so far
@@ -78,7 +79,7 @@ void note_rows(global const uint* piece, uint count, local uint2* top, local uin
         const uint row = i < count ? piece[i] : 0, previous = i > 0 && i < count ? piece[i - 1] : 0;
         const bool opens = i < count && (i == 0 || previous / 32 != row / 32);
         if (i < count)
-            c_rows[i] = row;
+            PUT_ROW(row, to + i);
 #if LEVELS
         const uint openings = team_votes(opens, team);
         const uint at = words + popcount(openings & (lane == 31 ? 0xffffffff : (2u << lane) - 1)) - 1;

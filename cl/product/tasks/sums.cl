@@ -9,7 +9,7 @@
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   task[first + tasks]  chunk_ptr[cols * windows + 1]  place[cols * windows]  rows[]
 //   i/o  cursor[cursor_at]        tasks that were taken; zero before
-//   out  c_row_idx[c_nnz]  c_values[c_nnz]
+//   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/target.cl
 //
 // Slots of rows: cl/product/tasks/slots.cl. If HASHED they are the places of a hash table of the
 // rows instead, whose memory does not depend on their range: cl/product/hash/table.cl.
@@ -34,7 +34,7 @@
             const uint2 of = steps[(step) + q];                                                                       \
             if (lane < of.y) {                                                                                        \
                 row[q] = a_row_idx[of.x + lane];                                                                      \
-                value[q] = LOAD(a_values, of.x + lane);                                                               \
+                value[q] = A_VALUE(of.x + lane);                                                                       \
             }                                                                                                         \
         }                                                                                                             \
     }
@@ -86,7 +86,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
                  global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
                  global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
                  global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-                 uint cursor_at, ulong first, uint tasks, uint first_col, uint windows)
+                 uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
     TEAM_MEMORY;
     const uint lane = LANE;
@@ -118,12 +118,12 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         TEAM_BARRIER;
         for (uint i = lane; i < count; i += TEAM_SIZE) {
             insert_local(table, slots, piece[i]);
-            c_row_idx[to + i] = piece[i];
+            PUT_ROW(piece[i], to + i);
         }
 #else
         local uint2* top = (local uint2*)tables;
         local uint2* word = words_behind(top, first_row, last_row);
-        note_rows(piece, count, top, word, c_row_idx + to, TEAM);
+        note_rows(piece, count, top, word, c_row_idx, to, TEAM);
 #endif
         for (uint i = lane; i < slots; i += TEAM_SIZE) {
             sum[i] = IDENTITY;
@@ -140,7 +140,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
             const uint k = b_row_idx[begin + lane];
             next_from = a_col_ptr[k];
             next_count = a_col_ptr[k + 1] - next_from;
-            next_value = LOAD(b_values, begin + lane);
+            next_value = B_VALUE(begin + lane);
         }
         for (uint entry = begin; entry < end; entry += TEAM_SIZE) {
             uint from = next_from, length = next_count;
@@ -150,7 +150,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
                 const uint k = b_row_idx[entry + TEAM_SIZE + lane];
                 next_from = a_col_ptr[k];
                 next_count = a_col_ptr[k + 1] - next_from;
-                next_value = LOAD(b_values, entry + TEAM_SIZE + lane);
+                next_value = B_VALUE(entry + TEAM_SIZE + lane);
             }
             if (!whole && length > TEAM_SIZE) {
                 const uint stop = from + length;
@@ -183,9 +183,9 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         TEAM_BARRIER;
         for (uint i = lane; i < count; i += TEAM_SIZE) {
 #if CUT
-            STORE(ADD(total[SLOT_OF_NUMBER(i)], sum[SLOT_OF_NUMBER(i)]), c_values, to + i);
+            PUT_SUM(ADD(total[SLOT_OF_NUMBER(i)], sum[SLOT_OF_NUMBER(i)]), to + i);
 #else
-            STORE(sum[SLOT_OF_NUMBER(i)], c_values, to + i);
+            PUT_SUM(sum[SLOT_OF_NUMBER(i)], to + i);
 #endif
         }
         TEAM_BARRIER; // the reads of local memory, before the next task

@@ -8,6 +8,7 @@ use crate::{
     product::{adaptive::AdaptiveTuning, hash::most_rows, sort},
     resident::{InPattern, PatternArrays},
 };
+use std::ops::Deref;
 
 kernel! {
     struct ProfileColumns = "profile_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/profile.cl" {
@@ -172,17 +173,46 @@ pub(in crate::product) struct Profile {
     pub first_row: Buffer<u32>,
     pub last_row: Buffer<u32>,
     pub class: Buffer<u32>,
+    pub lists: ClassLists,
+    /// Entries of C in the samples, and the bound of them.
+    samples: [u32; 2],
+}
+
+impl Deref for Profile {
+    type Target = ClassLists;
+    fn deref(&self) -> &ClassLists {
+        &self.lists
+    }
+}
+
+impl Profile {
+    /// Room for the entries of C in the columns whose rows are found: so many percent of their
+    /// number estimated from samples, at most their bound.
+    pub fn room(&self, percent: u64) -> usize {
+        let bound = u128::from(self.sum(&Class::FOUND, |sums| sums.most_entries));
+        let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
+        (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
+    }
+}
+
+/// The columns of each class.
+pub(in crate::product) struct ClassLists {
     /// The columns by class, unless all of them are of one class.
     pub list: Buffer<u32>,
     first_col: u32,
     /// Windows of rows of each column.
     pub windows: usize,
     sums: [ClassSums; Class::ALL.len()],
-    /// Entries of C in the samples, and the bound of them.
-    samples: [u32; 2],
 }
 
-impl Profile {
+impl ClassLists {
+    /// `columns` columns of one class, with `products` products.
+    pub fn of_one(work: &Work, class: Class, columns: u32, products: u64) -> Result<Self> {
+        let mut sums = [ClassSums::default(); Class::ALL.len()];
+        sums[class as usize] = ClassSums { columns, products, ..ClassSums::default() };
+        Ok(Self { list: work.buffer(0)?, first_col: 0, windows: 1, sums })
+    }
+
     pub fn of(&self, class: Class) -> &ClassSums {
         &self.sums[class as usize]
     }
@@ -190,14 +220,6 @@ impl Profile {
     /// The sum of a number over some classes.
     pub fn sum(&self, classes: &[Class], number: impl Fn(&ClassSums) -> u64) -> u64 {
         classes.iter().map(|&class| number(self.of(class))).sum()
-    }
-
-    /// Room for the entries of C in the columns whose rows are found: so many percent of their
-    /// number estimated from samples, at most their bound.
-    pub fn room(&self, percent: u64) -> usize {
-        let bound = u128::from(self.sum(&Class::FOUND, |sums| sums.most_entries));
-        let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
-        (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
     }
 
     /// The columns of neighbouring classes.
@@ -357,6 +379,7 @@ impl Profiler {
             let groups = cols.div_ceil(self.group_size).min(self.groups);
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
-        Ok(Profile { products, first_row, last_row, class, list, first_col: 0, windows, sums, samples })
+        let lists = ClassLists { list, first_col: 0, windows, sums };
+        Ok(Profile { products, first_row, last_row, class, lists, samples })
     }
 }

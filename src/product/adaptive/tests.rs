@@ -3,13 +3,14 @@ mod direct;
 mod hash;
 mod hubs;
 
-use super::{Adaptive, AdaptiveTuning};
+use super::{Adaptive, AdaptiveTuning, KeepRule, Kept, KeptSums};
 use crate::{
     BlockShape, Csc, Element, Matrix, Method, Result,
     device::{Teams, Work, test_device},
+    element::Arithmetic,
     generate::Random,
     product::{
-        problem::{Operands, Spec},
+        problem::{Destination, Operands, Scaling, Spec},
         tuning::Tuning,
     },
     reference,
@@ -53,7 +54,8 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
     Ok((a, b))
 }
 
-/// C = A·B by the classes of `tuning`, compared with the reference; the methods that computed it.
+/// C = A·B by the classes of `tuning`, in one shot and by a plan, compared with the reference; the
+/// methods that computed it.
 fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
     check_equal(a, b, &reference::multiply(a, b)?, tuning)
 }
@@ -67,7 +69,7 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, a.nrows());
     let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
-    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
+    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers.clone(), tuning)?;
     let mut c = None;
     let counts = adaptive.multiply(&work, &operands, |band| {
         c = Some(band.download(&Work::new(&device, None))?);
@@ -80,7 +82,71 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     assert!(same, "{} by {tuning:?}", T::NAME);
     let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
     assert_eq!(of_bins.1, counts.products, "{:?}", counts.bins);
-    Ok(counts.bins.iter().map(|bin| bin.method).collect())
+
+    let kept = KeptSums::<T>::tuned(&work, (&x.pattern, &y.pattern), teams, (&numbers, tuning), KeepRule::Always)?;
+    let methods: Vec<Method> = counts.bins.iter().map(|bin| bin.method).collect();
+    match kept {
+        Some(kept) => {
+            assert_eq!(kept.counts.bins, counts.bins, "{tuning:?}");
+            check_executions(&work, (&x, &y), (a, b, want), &kept)?;
+        }
+        None => {
+            let of_esc = methods.iter().any(|method| [Method::Esc, Method::EscLocal].contains(method));
+            assert!(counts.products == 0 || of_esc, "{methods:?} by {tuning:?}");
+        }
+    }
+    Ok(methods)
+}
+
+/// Executes a plan with values side by side and apart, and with others, and compares it with the
+/// reference.
+fn check_executions<T: Element>(
+    work: &Work,
+    (x, y): (&DeviceCbc<T>, &DeviceCbc<T>),
+    (a, b, want): (&Csc<T>, &Csc<T>, &Csc<T>),
+    Kept { sums, c, .. }: &Kept<T>,
+) -> Result<()> {
+    type Of<T> = <T as Element>::Arithmetic;
+    let twice = |of: &Csc<T>| -> Result<Csc<T>> {
+        let values = of.values().iter().map(|value| T::from_f64(2.0 * value.to_f64()));
+        Csc::new(of.pattern().clone(), values.collect())
+    };
+    let (twice_b, twice_want) = (twice(b)?, twice(want)?);
+    assert!(c.download(work)? == *want.pattern());
+    // A, B and C with values so many elements apart, and C's first entry.
+    for ([of_a, of_b, of_c], first, alpha, beta) in
+        [([1, 1, 1], 0, 1.0, 0.0), ([1, 1, 1], 3, -2.0, 0.5), ([2, 3, 2], 1, 0.5, 1.0)]
+    {
+        let (b, want) = if first == 3 { (&twice_b, &twice_want) } else { (b, want) };
+        let apart = |values: &[T], stride: usize| -> Vec<T> {
+            values
+                .iter()
+                .flat_map(|&value| (0..stride).map(move |i| if i == 0 { value } else { T::from_f64(7.0) }))
+                .collect()
+        };
+        let matrix = |of: &DeviceCbc<T>, values: &[T], stride| -> Result<_> {
+            let (pattern, shape, values) = (of.pattern.clone(), of.shape, work.upload(&apart(values, stride))?);
+            Ok(DeviceCbc { pattern, shape, stride, values })
+        };
+        let (x, y) = (matrix(x, a.values(), of_a)?, matrix(y, b.values(), of_b)?);
+        let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
+        // Halves are rounded once, after beta·C is added; the reference has rounded before.
+        let beta = if T::STORAGE_ROUNDOFF == 0.0 { beta } else { 0.0 };
+        let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
+        let mut values = work.upload(&old)?;
+        let to = Destination { values: &mut values, stride: of_c, first };
+        sums.execute(work, (&x, &y), Scaling { alpha, beta }, c, to)?;
+        let found = values.download(work)?;
+        for (i, (found, &old)) in found.iter().zip(&old).enumerate() {
+            let entry = (i / of_c).checked_sub(first).filter(|_| i % of_c == 0);
+            let expected = entry.map_or(old, |entry| {
+                let scaled = alpha * want.values()[entry].widen();
+                T::narrow(if beta == Of::<T>::ZERO { scaled } else { scaled + beta * old.widen() })
+            });
+            assert_eq!(bytemuck::bytes_of(found), bytemuck::bytes_of(&expected), "{found}, {expected} at {i}");
+        }
+    }
+    Ok(())
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {

@@ -4,7 +4,11 @@
 //!
 //! Work-groups take equal stretches of the entries of all such columns, so that long columns are
 //! divided among many, and short ones share one.
-use super::{adaptive::ColumnTask, problem::Factors};
+use super::{
+    adaptive::ColumnTask,
+    problem::Factors,
+    target::{InLayout, Target, TargetKind},
+};
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -26,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumDirect<T: Element> = "sum_direct" in "product/direct/direct.cl" {
+    struct SumDirect<T: Element> = "sum_direct" in "product/target.cl", "product/direct/direct.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -42,6 +46,7 @@ kernel! {
         first_col: u32,
         windows: u32,
         entries: u32,
+        layout: InLayout<T>,
     }
 }
 
@@ -49,43 +54,47 @@ kernel! {
 const ITEMS: usize = 8;
 
 /// Direct columns that were counted.
-pub(super) struct DirectColumns<'a> {
-    task: ColumnTask<'a>,
+pub(super) struct DirectColumns {
     /// Entries before each of the columns, unless these are all columns of C.
     own_ptr: Buffer<u32>,
     /// Entries of all of them.
     entries: u64,
 }
 
-/// The method, compiled.
-pub(super) struct Direct<T: Element> {
+impl DirectColumns {
+    /// Bytes of device memory, in size classes.
+    pub fn bytes(&self) -> u64 {
+        self.own_ptr.bytes()
+    }
+}
+
+/// Counts the entries of C.
+pub(super) struct DirectCounts {
     count: Kernel<CountDirect<'static>>,
-    sums: Kernel<SumDirect<'static, T>>,
     scan: Scan<u32>,
     group_size: usize,
 }
 
-impl<T: Element> Direct<T> {
+fn options(group_size: usize) -> Options {
+    Options::group_size(group_size).define("TILE", ITEMS * group_size)
+}
+
+impl DirectCounts {
     pub fn new(device: &Device, group_size: usize, scan: ScanTuning) -> Result<Self> {
-        let options = Options::group_size(group_size).define("TILE", ITEMS * group_size);
-        Ok(Self {
-            count: Kernel::rare(device, &options)?,
-            sums: Kernel::rare(device, &options.element::<T>())?,
-            scan: Scan::new(device, scan)?,
-            group_size,
-        })
+        let count = Kernel::rare(device, &options(group_size))?;
+        Ok(Self { count, scan: Scan::new(device, scan)?, group_size })
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
     /// band. `products` has the products of each column of the band, the task's together `entries`.
-    pub fn count<'a>(
+    pub fn run(
         &self,
         work: &Work,
-        task: ColumnTask<'a>,
+        task: &ColumnTask<'_>,
         (products, entries): (&Buffer<u32>, u64),
         lengths: &mut Buffer<u32>,
-    ) -> Result<DirectColumns<'a>> {
-        let ColumnTask { list, first, columns, listed, windows, .. } = task;
+    ) -> Result<DirectColumns> {
+        let &ColumnTask { list, first, columns, listed, windows, .. } = task;
         let mut own_ptr = work.buffer(if listed { columns as usize + 1 } else { 0 })?;
         let args = CountDirect {
             products,
@@ -101,20 +110,32 @@ impl<T: Element> Direct<T> {
         if listed {
             self.scan.run(work, &mut own_ptr)?;
         }
-        Ok(DirectColumns { task, own_ptr, entries })
+        Ok(DirectColumns { own_ptr, entries })
+    }
+}
+
+/// Computes columns of C.
+pub(super) struct DirectSums<T: Element> {
+    sums: Kernel<SumDirect<'static, T>>,
+    group_size: usize,
+}
+
+impl<T: Element> DirectSums<T> {
+    pub fn new(device: &Device, group_size: usize, target: TargetKind) -> Result<Self> {
+        Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size).element::<T>()))?, group_size })
     }
 
-    /// Computes the columns of C. `chunk_ptr` has the entries of C before each window of each
-    /// column of the band.
-    pub fn sums(
+    /// Computes the task's columns of C. `chunk_ptr` has the entries of C before each window of
+    /// each column of the band.
+    pub fn run(
         &self,
         work: &Work,
         factors: Factors<'_, T>,
-        counted: &DirectColumns<'_>,
+        (task, counted): (&ColumnTask<'_>, &DirectColumns),
         chunk_ptr: &Buffer<u32>,
-        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
+        c: Target<'_, T>,
     ) -> Result<()> {
-        let &DirectColumns { task, ref own_ptr, entries } = counted;
+        let &DirectColumns { ref own_ptr, entries } = counted;
         let args = SumDirect {
             a: factors.a,
             a_values: factors.a_operand,
@@ -123,14 +144,15 @@ impl<T: Element> Direct<T> {
             list: task.list,
             own_ptr: if task.listed { own_ptr } else { chunk_ptr },
             chunk_ptr,
-            c_row_idx,
-            c_values,
+            c_row_idx: c.row_idx,
+            c_values: c.values,
             first: task.first,
             columns: task.columns,
             listed: task.listed.into(),
             first_col: task.first_col,
             windows: task.windows,
             entries: entries as u32,
+            layout: c.layout,
         };
         let tiles = (entries as usize).div_ceil(ITEMS * self.group_size);
         self.sums.launch(work, Grid::groups(tiles, self.group_size), args)

@@ -4,17 +4,18 @@
 //! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
 use super::{
     adaptive::AdaptiveTuning,
-    tasks::{Factors, TaskTeams, Tasks},
+    target::{InLayout, Target, TargetKind},
+    tasks::{Factors, TakenTasks, TaskTeams, Tasks},
 };
 use crate::{
     Element, Result,
-    device::{Buffer, Device, In, InOut, Kernel, Local, Teams, Work, kernel},
+    device::{Device, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     resident::InPattern,
 };
 
 kernel! {
-    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
+    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/target.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -33,6 +34,7 @@ kernel! {
         tasks: u32,
         first_col: u32,
         windows: u32,
+        layout: InLayout<T>,
     }
 }
 
@@ -53,7 +55,7 @@ pub(super) struct HubSums<T: Element> {
 }
 
 impl<T: Element> HubSums<T> {
-    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: TargetKind) -> Result<Self> {
         let kernel = |levels: usize, in_group: usize| {
             let options = teams
                 .options(in_group)
@@ -62,7 +64,7 @@ impl<T: Element> HubSums<T> {
                 .define("PRODUCTS", AT_ONCE)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &options)
+            Kernel::rare(device, &target.define(options))
         };
         let sizes = |levels| -> Result<_> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(levels, in_group));
@@ -76,9 +78,9 @@ impl<T: Element> HubSums<T> {
         &self,
         work: &Work,
         factors: &Factors<'_, T>,
-        tasks: &mut Tasks,
+        (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: usize,
-        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
+        c: Target<'_, T>,
     ) -> Result<()> {
         let slices = self.tuning.slices.len();
         let (bytes, levels) = (self.tuning.slices[class % slices], class / slices % 2);
@@ -91,19 +93,20 @@ impl<T: Element> HubSums<T> {
             b: &factors.b.pattern,
             b_values: &factors.b.values,
             task: &tasks.task,
-            cursor: &mut tasks.cursor,
+            cursor: &mut *taken.numbers,
             chunk_ptr: factors.chunk_ptr,
-            place: &factors.found.place,
-            rows: &factors.found.rows,
-            c_row_idx,
-            c_values,
+            place: factors.place,
+            rows: factors.rows,
+            c_row_idx: c.row_idx,
+            c_values: c.values,
             memory: in_group * bytes / 8,
             slice: (bytes / 8) as u32,
-            cursor_at: (tasks.cursor_at + class) as u32,
+            cursor_at: (taken.first + class) as u32,
             first: tasks.counts[..class].iter().sum::<usize>() as u64,
             tasks: count as u32,
             first_col: 0,
             windows: factors.windows as u32,
+            layout: c.layout,
         };
         self.levels[levels][size].launch(work, grid, args)
     }

@@ -11,7 +11,7 @@ use crate::{
     product::{
         blocks::BlockSums,
         method::Algorithm,
-        planned::{PlannedBand, PlannedProduct},
+        planned::{PlannedBand, PlannedProduct, PlannedSums},
         problem::{Counts, FactorPattern, Factors, Pairs, Part, Spec, Transposed},
         runs::FoundRuns,
         tuning::Tuning,
@@ -123,6 +123,7 @@ impl<T: Element> PlannedProduct<T> {
         })?;
         let shape = a.op_shape().product(b.op_shape());
         let Counts { products, longest_run, bins, .. } = counts;
-        Ok(Self { sums: product.sums, bands, c: mask.clone(), shape, products, longest_run, bins })
+        let sums = PlannedSums::Pairs { sums: product.sums, bands };
+        Ok(Self { sums, c: mask.clone(), shape, products, longest_run, bins })
     }
 }

@@ -42,10 +42,10 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     let reads = work.read_backs();
     let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_factor, &b_factor), &mask, tuning, most)?;
     // The probes, where bands end if there are several, and the record of each band.
-    let bands = planned.bands.len() as u32;
+    let bands = planned.bands().len() as u32;
     assert_eq!(work.read_backs() - reads, bands + u32::from(bands > 0) + u32::from(bands > 1));
     let (mut found, mut found_ends, mut longest) = (Vec::new(), Vec::new(), 0);
-    for band in &planned.bands {
+    for band in planned.bands() {
         assert_eq!(band.first as usize, found_ends.len());
         let (before, mut begin, mut pieces) = (found.len() as u32, 0, Vec::new());
         for (run, end) in band.run_end.download(work)?.into_iter().enumerate() {
@@ -63,7 +63,7 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     assert_eq!(found, pairs);
     assert_eq!(found_ends, ends);
     assert_eq!((planned.products, planned.longest_run), (pairs.len() as u64, Some(longest)));
-    Ok(planned.bands.len())
+    Ok(planned.bands().len())
 }
 
 /// `pieces` are these in some order: the run of each, its first product, and where the run ends.

@@ -4,6 +4,7 @@ use super::{
     GramParts,
     cell::{CellPlan, FactorGrid},
     kind::Arrays,
+    longer_run,
     pair::Places,
 };
 use crate::{
@@ -99,7 +100,7 @@ impl<M: Matrix> GridProduct<M> {
             c: Cells::new(rows.to_vec(), cols.to_vec(), patterns, DevicePattern::dimensions)?,
             products: pairs().map(|pair| pair.products).sum(),
             flops: pairs().map(|pair| pair.flops).sum(),
-            longest_run: pairs().map(|pair| pair.longest_run).fold(Some(0), Ord::max),
+            longest_run: pairs().map(|pair| pair.longest_run).fold(Some(0), longer_run),
             bins: pairs().flat_map(|pair| pair.bins.iter().copied()).collect(),
             bytes: pairs().map(|pair| pair.bytes).sum::<u64>() + sums + parts.as_ref().map_or(0, Scratch::bytes),
             cells,

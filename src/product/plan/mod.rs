@@ -155,7 +155,7 @@ impl<K: Plannable> Plan<K> {
             flops: products().map(|product| product.flops).sum::<u64>() + weigh_flops,
             device_bytes: products().map(|product| product.bytes).sum::<u64>() + scratch + weigh_bytes,
         };
-        let longest_run = products().map(|product| product.longest_run).fold(Some(0), Ord::max);
+        let longest_run = products().map(|product| product.longest_run).fold(Some(0), longer_run);
         let mut counts = Counts { products: cost.products, longest_run, bands: 1, ..Counts::default() };
         products().flat_map(|product| &product.bins).for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
         Ok(Self {
@@ -259,6 +259,11 @@ impl<K: Plannable> Planned for Plan<K> {
             (Scaling::new(into.alpha, into.beta), (&arrays::<K>(factors[0]), &made_or(&made, &stored)));
         self.outer.enqueue(work, scaling, operands, &mut arrays_mut::<K>(into.c))
     }
+}
+
+/// The longer of two runs, if both are known.
+fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    Some(a?.max(b?))
 }
 
 /// The right factor of the next product of a chain: what was made, or the last factor as it is

@@ -48,7 +48,7 @@ impl<T: Element> GroupSum<T> {
         let options = Options::group_size(group_size).element::<T>();
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::new(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,
+            union: PlannedProduct::of_pairs(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,
             area: first.array_shape.area(),
             group_size,
         })

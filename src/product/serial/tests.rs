@@ -111,7 +111,7 @@ fn planned() -> Result<()> {
         plan.execute(&work, (&dj, &dj), Scaling::plain(), (&mut c).into())?;
         let c = Cbc::from_cbc(c.download(&work)?)?;
         assert!(c == reference::gram(&j, part)?, "{part:?}");
-        Ok(plan.bands.len())
+        Ok(plan.bands().len())
     };
     for part in [Part::Full, Part::Lower, Part::Upper] {
         assert_eq!(planned(part, None)?, 1);

@@ -14,6 +14,7 @@ mod tests;
 use super::{
     adaptive::ColumnTask,
     problem::{Factors, Part},
+    target::{Target, TargetKind},
 };
 use crate::{
     Element, Result, Word,
@@ -38,22 +39,18 @@ pub(in crate::product) fn most_products(row_bits: u32) -> u32 {
     CLASSES.iter().rev().find(fits).copied().unwrap_or(0)
 }
 
-/// The method, compiled for products of scalars.
-pub(in crate::product) struct Sort<T: Element> {
-    counts: Counts,
-    sums: Sums<T>,
-}
+/// Counts the entries of C, in products of scalars.
+pub(in crate::product) struct SortCounts(Counts);
 
-impl<T: Element> Sort<T> {
+impl SortCounts {
     /// `groups` is the most work-groups of a launch.
     pub fn new(device: &Device, teams: Teams, groups: usize) -> Result<Self> {
-        let columns = ColumnGroups { teams, groups };
-        Ok(Self { counts: Counts::new(device, columns, Part::Full)?, sums: Sums::new(device, columns)? })
+        Ok(Self(Counts::new(device, ColumnGroups { teams, groups }, Part::Full)?))
     }
 
     /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
     /// band. The columns have at most `CLASSES[class]` products, which [`most_products`] allows.
-    pub fn count<O: Word>(
+    pub fn run<O: Word>(
         &self,
         work: &Work,
         factors: Factors<'_, O>,
@@ -61,38 +58,42 @@ impl<T: Element> Sort<T> {
         class: usize,
         lengths: &mut Buffer<u32>,
     ) -> Result<()> {
-        self.counts.run(work, factors, task, class, (lengths, 0))
+        self.0.run(work, factors, task, class, (lengths, 0))
     }
 
-    /// As [`Sort::count`], and adds the number of products to the two words of `lengths` from
+    /// As [`SortCounts::run`], and adds the number of products to the two words of `lengths` from
     /// `sum_at` on, the low one first.
-    pub fn count_products(
+    pub fn run_products<O: Word>(
         &self,
         work: &Work,
-        factors: Factors<'_, T>,
+        factors: Factors<'_, O>,
         task: &ColumnTask<'_>,
         class: usize,
         (lengths, sum_at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
-        self.counts.run(work, factors, task, class, (lengths, sum_at))
-    }
-
-    /// Computes the task's columns of C. `c` has the entries of C before each column of the band.
-    pub fn sums(
-        &self,
-        work: &Work,
-        factors: Factors<'_, T>,
-        task: &ColumnTask<'_>,
-        class: usize,
-        c: SortedColumns<'_, T>,
-    ) -> Result<()> {
-        self.sums.run(work, factors, task, class, c)
+        self.0.run(work, factors, task, class, (lengths, sum_at))
     }
 }
 
-/// C, of which a task computes some columns.
-pub(in crate::product) struct SortedColumns<'a, T> {
-    pub col_ptr: &'a Buffer<u32>,
-    pub row_idx: &'a mut Buffer<u32>,
-    pub values: &'a mut Buffer<T>,
+/// Computes columns of C, in products of scalars.
+pub(in crate::product) struct SortSums<T: Element>(Sums<T>);
+
+impl<T: Element> SortSums<T> {
+    /// As [`SortCounts::new`].
+    pub fn new(device: &Device, teams: Teams, groups: usize, target: TargetKind) -> Result<Self> {
+        Ok(Self(Sums::new(device, ColumnGroups { teams, groups }, target)?))
+    }
+
+    /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the
+    /// band.
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: Factors<'_, T>,
+        (task, class): (&ColumnTask<'_>, usize),
+        col_ptr: &Buffer<u32>,
+        c: Target<'_, T>,
+    ) -> Result<()> {
+        self.0.run(work, factors, (task, class), col_ptr, c)
+    }
 }

@@ -1,17 +1,18 @@
 //! Columns of C. Kernel: `cl/product/sort/sum_sorted.cl`.
-use super::{CLASSES, SortedColumns, columns::ColumnGroups};
+use super::{CLASSES, columns::ColumnGroups};
 use crate::{
     Element, Result,
-    device::{Device, In, InOut, Kernel, Work, kernel},
+    device::{Buffer, Device, In, InOut, Kernel, Work, kernel},
     product::{
         adaptive::ColumnTask,
         problem::{Factors, Part},
+        target::{InLayout, Target, TargetKind},
     },
     resident::InPattern,
 };
 
 kernel! {
-    struct SumSorted<T: Element> = "sum_sorted" in "team.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+    struct SumSorted<T: Element> = "sum_sorted" in "team.cl", "product/target.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -25,6 +26,7 @@ kernel! {
         listed: u32,
         first_col: u32,
         windows: u32,
+        layout: InLayout<T>,
     }
 }
 
@@ -35,8 +37,9 @@ pub(super) struct Sums<T: Element> {
 }
 
 impl<T: Element> Sums<T> {
-    pub fn new(device: &Device, columns: ColumnGroups) -> Result<Self> {
-        let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most, Part::Full).element::<T>());
+    pub fn new(device: &Device, columns: ColumnGroups, target: TargetKind) -> Result<Self> {
+        let options = |most| target.define(columns.options(most, Part::Full).element::<T>());
+        let kernel = |&most: &u32| Kernel::rare(device, &options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 
@@ -44,9 +47,9 @@ impl<T: Element> Sums<T> {
         &self,
         work: &Work,
         factors: Factors<'_, T>,
-        task: &ColumnTask<'_>,
-        class: usize,
-        c: SortedColumns<'_, T>,
+        (task, class): (&ColumnTask<'_>, usize),
+        col_ptr: &Buffer<u32>,
+        c: Target<'_, T>,
     ) -> Result<()> {
         let args = SumSorted {
             a: factors.a,
@@ -54,7 +57,7 @@ impl<T: Element> Sums<T> {
             b: factors.b,
             b_values: factors.b_operand,
             list: task.list,
-            c_col_ptr: c.col_ptr,
+            c_col_ptr: col_ptr,
             c_row_idx: c.row_idx,
             c_values: c.values,
             first: task.first,
@@ -62,6 +65,7 @@ impl<T: Element> Sums<T> {
             listed: task.listed.into(),
             first_col: task.first_col,
             windows: task.windows,
+            layout: c.layout,
         };
         self.kernels[class].launch(work, self.columns.grid(class, task.columns), args)
     }

@@ -3,7 +3,7 @@
 mod pairs;
 
 use super::*;
-use crate::{Csc, device::test_device, matrix::Matrix, resident::DeviceCbc};
+use crate::{Csc, device::test_device, matrix::Matrix, product::target::Layout, resident::DeviceCbc};
 use half::f16;
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ impl Case {
         let device = test_device();
         let work = Work::new(&device, None);
         let teams = Teams::of(device.info()).expect("groups of 32 items");
-        let sort = Sort::<T>::new(&device, teams, 3)?;
+        let (counts, sums) = (SortCounts::new(&device, teams, 3)?, SortSums::new(&device, teams, 3, TargetKind::New)?);
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let factors = Factors::of_values(&a, &b);
@@ -119,15 +119,15 @@ impl Case {
         let tasks = tasks.map(|task| task.of(&list, listed, first_col));
         let mut lengths = work.upload(&uncounted(columns))?;
         for (class, task) in tasks.iter().enumerate() {
-            sort.count(&work, factors, task, class, &mut lengths)?;
+            counts.run(&work, factors, task, class, &mut lengths)?;
         }
         let col_ptr = scan(&lengths.download(&work)?);
         let nnz = col_ptr[WINDOWS * columns] as usize;
         let c_col_ptr = work.upload(&col_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?);
         for (class, task) in tasks.iter().enumerate() {
-            let c = SortedColumns { col_ptr: &c_col_ptr, row_idx: &mut row_idx, values: &mut values };
-            sort.sums(&work, factors, task, class, c)?;
+            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
+            sums.run(&work, factors, (task, class), &c_col_ptr, c)?;
         }
         let col_ptr = col_ptr.into_iter().step_by(WINDOWS).collect();
         Ok((col_ptr, row_idx.download(&work)?, values.download(&work)?))

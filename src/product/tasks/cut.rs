@@ -67,9 +67,12 @@ pub(in crate::product) struct Cut {
 pub(in crate::product) struct Tasks {
     pub task: Buffer<u64>,
     pub counts: Vec<usize>,
-    /// The tasks of each class that teams have taken, from `cursor_at` on.
-    pub cursor: Buffer<u32>,
-    pub cursor_at: usize,
+}
+
+/// The number of tasks of each class that teams have taken, from `first` on. Zeros before the sums.
+pub(in crate::product) struct TakenTasks<'a> {
+    pub numbers: &'a mut Buffer<u32>,
+    pub first: usize,
 }
 
 impl Tasks {
@@ -151,14 +154,15 @@ impl CutTasks {
         })
     }
 
-    /// Lists the tasks that were counted.
+    /// Lists the tasks that were counted. With them come zeros for [`TakenTasks`], and where they
+    /// begin.
     pub fn list(
         &self,
         work: &Work,
         (b, profile): (&PatternArrays, &Profile),
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
         mut cut: Cut,
-    ) -> Result<Tasks> {
+    ) -> Result<(Tasks, Buffer<u32>, usize)> {
         let mut task = work.buffer(cut.counts.iter().sum())?;
         let args = ListTasks {
             b_col_ptr: &b.col_ptr,
@@ -176,6 +180,7 @@ impl CutTasks {
             end_class: Self::END_CLASS,
         };
         self.list.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
-        Ok(Tasks { task, cursor_at: 2 * cut.counts.len() + 3, counts: cut.counts, cursor: cut.record })
+        let zeros = 2 * cut.counts.len() + 3;
+        Ok((Tasks { task, counts: cut.counts }, cut.record, zeros))
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     device::{Buffer, Work},
     resident::{DeviceCbc, PatternArrays},
 };
-pub(super) use cut::{CutTasks, Tasks};
+pub(super) use cut::{CutTasks, TakenTasks, Tasks};
 pub(super) use sums::{SlotSums, TaskTeams};
 
 /// The rows that were found.
@@ -83,7 +83,9 @@ pub(super) struct Factors<'a, T> {
     pub a: &'a DeviceCbc<T>,
     pub b: &'a DeviceCbc<T>,
     pub chunk_ptr: &'a Buffer<u32>,
-    pub found: &'a FoundRows,
+    /// Where the rows of each window of each column are in `rows`.
+    pub place: &'a Buffer<u32>,
+    pub rows: &'a Buffer<u32>,
     pub windows: usize,
 }
 

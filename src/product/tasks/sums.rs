@@ -1,15 +1,18 @@
 //! The sums of the tasks, straight into C. Kernel: `cl/product/tasks/sums.cl`.
-use super::{Factors, Tasks, step_bytes};
+use super::{Factors, TakenTasks, Tasks, step_bytes};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
+    device::{Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
-    product::adaptive::AdaptiveTuning,
+    product::{
+        adaptive::AdaptiveTuning,
+        target::{InLayout, Target, TargetKind},
+    },
     resident::InPattern,
 };
 
 kernel! {
-    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
+    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/target.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,
@@ -28,6 +31,7 @@ kernel! {
         tasks: u32,
         first_col: u32,
         windows: u32,
+        layout: InLayout<T>,
     }
 }
 
@@ -77,7 +81,7 @@ pub(in crate::product) struct SlotSums<T: Element> {
 }
 
 impl<T: Element> SlotSums<T> {
-    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: TargetKind) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
             let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 5].contains(&variant)));
             let options = teams
@@ -88,7 +92,7 @@ impl<T: Element> SlotSums<T> {
                 .define("CUT", cut)
                 .define("PIECE", tuning.piece >> cut)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &options)
+            Kernel::rare(device, &target.define(options))
         };
         let variant = |variant| -> Result<Variant<T>> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(variant, in_group));
@@ -106,9 +110,9 @@ impl<T: Element> SlotSums<T> {
         &self,
         work: &Work,
         factors: &Factors<'_, T>,
-        tasks: &mut Tasks,
+        (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: usize,
-        (c_row_idx, c_values): (&mut Buffer<u32>, &mut Buffer<T>),
+        c: Target<'_, T>,
     ) -> Result<()> {
         let slices = self.tuning.slices.len();
         let (bytes, Variant(kernels)) = (self.tuning.slices[class % slices], &self.variants[class / slices]);
@@ -121,19 +125,20 @@ impl<T: Element> SlotSums<T> {
             b: &factors.b.pattern,
             b_values: &factors.b.values,
             task: &tasks.task,
-            cursor: &mut tasks.cursor,
+            cursor: &mut *taken.numbers,
             chunk_ptr: factors.chunk_ptr,
-            place: &factors.found.place,
-            rows: &factors.found.rows,
-            c_row_idx,
-            c_values,
+            place: factors.place,
+            rows: factors.rows,
+            c_row_idx: c.row_idx,
+            c_values: c.values,
             memory: in_group * bytes / 8,
             slice: (bytes / 8) as u32,
-            cursor_at: (tasks.cursor_at + class) as u32,
+            cursor_at: (taken.first + class) as u32,
             first: tasks.counts[..class].iter().sum::<usize>() as u64,
             tasks: count as u32,
             first_col: 0,
             windows: factors.windows as u32,
+            layout: c.layout,
         };
         kernels[size].launch(work, grid, args)
     }

@@ -69,7 +69,7 @@ impl<T: Real> Form for Formed<T> {
 
     fn new(On(work): On<'_>, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (start, (z, zt)) = (Instant::now(), factors_of_square(w));
-        let mut product = PlannedProduct::new(work, &z, &zt, Part::Lower, Method::Auto)?;
+        let mut product = PlannedProduct::of_pairs(work, &z, &zt, Part::Lower, Method::Auto)?;
         let Structure { pattern, places, slots } = Structure::new(work, &u.arrays, &product.c)?;
         product.retarget(work, &places, pattern.clone())?;
         let (nnz, products, bytes) = (pattern.nnz(), product.products, product.bytes());

@@ -1,0 +1,265 @@
+//! The entries of C: the symbolic part of an adaptive product. Its columns are divided into classes,
+//! and the entries of each are counted, by the method that suits it; rows that were found on the way
+//! are kept. Two reads: the sums of the classes, and the entries of C.
+use super::{
+    AdaptiveTuning, Class, ColumnTask, Profile,
+    numeric::lanes,
+    profile::{ClassLists, ClassSums, Profiled, Profiler},
+};
+use crate::{
+    DeviceInfo, Element, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
+    primitives::scan::{Scan, ScanTuning},
+    product::{
+        dense::DenseCounts,
+        direct::{DirectColumns, DirectCounts},
+        hash::{GlobalTables, HashCounts},
+        method::Method,
+        problem::{Counts, Factors},
+        sort::SortCounts,
+        tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
+    },
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct ColumnOffsets = "column_offsets" in "product/adaptive/offsets.cl" {
+        chunk_ptr: In<u32>,
+        c_col_ptr: Out<u32>,
+        cols: u32,
+        windows: u32,
+    }
+}
+
+/// The kernels that find the entries of C.
+pub(super) struct Finder {
+    profiler: Profiler,
+    direct: DirectCounts,
+    sort: SortCounts,
+    counts: DenseCounts,
+    hash: HashCounts,
+    cut: CutTasks,
+    scan: Scan<u32>,
+    offsets: Kernel<ColumnOffsets<'static>>,
+    group_size: usize,
+    tuning: AdaptiveTuning,
+}
+
+/// The entries of C, found.
+pub(super) struct Found {
+    pub columns: FoundColumns,
+    /// Entries of C before each window of each column.
+    pub chunk_ptr: Buffer<u32>,
+    /// The rows of the columns that have tasks.
+    pub rows: FoundRows,
+    /// The numbers of tasks that were taken, zeros, and where they begin.
+    pub taken: (Buffer<u32>, usize),
+    pub c_nnz: usize,
+    /// The share of each method.
+    pub counts: Counts,
+}
+
+/// What the sums take besides the factors and the rows of C.
+pub(super) struct FoundColumns {
+    pub lists: ClassLists,
+    pub direct: Option<DirectColumns>,
+    pub tasks: Option<Tasks>,
+}
+
+/// A and B.
+pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
+
+impl Finder {
+    pub fn new<T: Element>(
+        device: &Device,
+        teams: Teams,
+        (group_size, scan): (usize, ScanTuning),
+        tuning: &AdaptiveTuning,
+    ) -> Result<Self> {
+        Ok(Self {
+            profiler: Profiler::new(device, teams, tuning)?,
+            direct: DirectCounts::new(device, group_size, scan)?,
+            sort: SortCounts::new(device, teams, tuning.groups * device.info().compute_units as usize)?,
+            counts: DenseCounts::new(device, teams, tuning)?,
+            hash: HashCounts::new(device, teams, tuning)?,
+            cut: CutTasks::new::<T>(device, tuning)?,
+            scan: Scan::new(device, scan)?,
+            offsets: Kernel::rare(device, &Options::group_size(group_size))?,
+            group_size,
+            tuning: *tuning,
+        })
+    }
+
+    /// Finds the entries of C in the columns of the profile, of which some have products. `rest`
+    /// writes the numbers of entries of columns that were computed elsewhere. One read.
+    pub fn run(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        profile: Profile,
+        rest: impl FnOnce(&ClassLists, &mut Buffer<u32>) -> Result<()>,
+    ) -> Result<Found> {
+        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let mut shares = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
+        Self::add_shares(&profile, &mut shares);
+        let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
+
+        work.stage("count");
+        let (windows, chunks) = (profile.windows, b.ncols * profile.windows);
+        let mut chunk_ptr = work.buffer(chunks + 1)?;
+        if windows > 1 || profile.list.len() > 0 {
+            work.fill_zero(&mut chunk_ptr)?; // of columns without products, and of further windows
+        }
+        rest(&profile, &mut chunk_ptr)?;
+        let places = work.buffer(if finds_rows { chunks } else { 0 })?;
+        let mut found = FoundRows::new(work, places, profile.room(self.tuning.room_percent))?;
+        let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
+        self.count(work, (a, b), &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
+        work.stage("offsets");
+        self.scan.run(work, &mut chunk_ptr)?;
+        let (c_nnz, tasks, taken) = if finds_rows {
+            let mut cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?; // the read
+            if cut.missing > 0 {
+                work.stage("count");
+                found = found.extended(work, cut.missing)?;
+                self.count(work, (a, b), &profile, Purpose::Missing, (&mut chunk_ptr, &mut found))?;
+                work.stage("offsets");
+                cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?;
+            }
+            let c_nnz = cut.c_nnz;
+            let (tasks, taken, first) = self.cut.list(work, (b, &profile), (&chunk_ptr, &found), cut)?;
+            (c_nnz, Some(tasks), (taken, first))
+        } else {
+            let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
+            let c_nnz = work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize; // the read
+            (c_nnz, None, (work.buffer(0)?, 0))
+        };
+        let columns = FoundColumns { lists: profile.lists, direct, tasks };
+        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz, counts: shares })
+    }
+
+    /// Finds the entries of C in columns that are all of one class of sorted columns. One read.
+    pub fn run_sorted(&self, work: &Work, (a, b): PatternPair<'_>, class: Class) -> Result<Found> {
+        work.stage("count");
+        let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
+        let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1 };
+        // Behind the offsets: their end, and the number of products in two words.
+        let mut col_ptr = work.buffer(b.ncols + 3)?;
+        work.fill_zero(&mut col_ptr)?;
+        let factors = Factors::of_pairs((a, None), (b, None));
+        self.sort.run_products(work, factors, &task, class.sorted(), (&mut col_ptr, b.ncols + 1))?;
+        work.stage("offsets");
+        self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
+        let sums = work.read(&col_ptr, b.ncols, 3)?;
+        let most = u64::from(a.longest_column.unwrap_or(0)) * b.nnz() as u64;
+        let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
+        let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
+        let mut counts = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
+        counts.add(Method::Sort, b.ncols as u64, products);
+        let lists = ClassLists::of_one(work, class, columns, products)?;
+        let columns = FoundColumns { lists, direct: None, tasks: None };
+        let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
+        Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz, counts })
+    }
+
+    /// Adds the share of each method of scalars.
+    fn add_shares(profile: &Profile, counts: &mut Counts) {
+        let columns_and_products =
+            |classes| [profile.sum(classes, |sums| sums.columns.into()), profile.sum(classes, |sums| sums.products)];
+        let (direct, sorted) = (columns_and_products(&[Class::Direct]), columns_and_products(&Class::SORTED));
+        let dense = columns_and_products(&Class::DENSE);
+        let hashed = columns_and_products(&Class::HASHED);
+        let hub = [|sums: &ClassSums| sums.hub_columns.into(), |sums: &ClassSums| sums.hub_products];
+        let hub = hub.map(|number| profile.sum(&Class::DENSE, number));
+        let others = [dense[0] - hub[0], dense[1] - hub[1]];
+        let of_scalars = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
+        for (method, [columns, products]) in of_scalars.into_iter().zip([direct, sorted, others, hub, hashed]) {
+            if columns > 0 {
+                counts.add(method, columns, products);
+            }
+        }
+    }
+
+    /// Analyses the columns of B. One read.
+    pub fn profile(&self, work: &Work, (a, b): PatternPair<'_>) -> Result<Profile> {
+        let windows = self.tuning.windows(a.nrows, b.ncols);
+        let in_windows = self.tuning.in_windows(a.nrows, b.ncols);
+        // About as many products as entries of B meet average columns of A.
+        let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
+        let sorted_most = self.tuning.sorted_most(expected, b.ncols as u64);
+        let mut profiled = self.profiler.run(work, a, b, (sorted_most, in_windows))?;
+        if (self.tuning.dense || self.tuning.hash) && in_windows && expected >= self.tuning.sampled_products {
+            let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
+            let patterns = Patterns { a, b, first_row, last_row, products };
+            self.counts.sample(work, patterns, b.ncols.min(Self::SAMPLES), (record, Profiler::SAMPLED))?;
+        }
+        self.profiler.finish(work, a, b, windows, profiled)
+    }
+
+    /// Columns sampled.
+    const SAMPLES: usize = 256;
+
+    /// Counts the entries of C in the columns of all classes but those of ESC.
+    fn count(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        profile: &Profile,
+        purpose: Purpose,
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let Profile { first_row, last_row, products, .. } = profile;
+        let patterns = Patterns { a, b, first_row, last_row, products };
+        let (in_windows, in_range) = ([Class::Wide, Class::Big], [Class::Narrow, Class::Medium]);
+        let few = self.tuning.few_products;
+        let dense = [profile.tasks(&in_windows, few), profile.tasks(&in_range, few)].concat();
+        let sorted = match purpose {
+            Purpose::All => profile.tasks(&Class::SORTED, few),
+            _ => Vec::new(),
+        };
+        let hashed = profile.tasks(&Class::HASHED, few);
+        let lanes = work.fork(lanes(&self.tuning, profile, dense.len() + hashed.len() + sorted.len()))?;
+        let mut lane = lanes.iter().cycle();
+        let mut next = || lane.next().unwrap_or(work);
+        for task in dense {
+            self.counts.run(next(), task, patterns, purpose, (lengths, found))?;
+        }
+        let tables = self.tables(work.device().info(), profile, a.nrows);
+        for task in hashed {
+            self.hash.run(next(), task, patterns, (purpose, tables), (lengths, found))?;
+        }
+        for (class, task) in sorted {
+            let factors = Factors::of_pairs((a, None), (b, None));
+            self.sort.run(next(), factors, &task, class.sorted(), lengths)?;
+        }
+        work.join(lanes)
+    }
+
+    /// Counts the entries of C in direct columns, if there are any.
+    fn count_direct(&self, work: &Work, profile: &Profile, lengths: &mut Buffer<u32>) -> Result<Option<DirectColumns>> {
+        let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
+        let count = || self.direct.run(work, &task, (&profile.products, entries), lengths);
+        (task.columns > 0).then(count).transpose()
+    }
+
+    /// Tables in global memory for the hashed columns.
+    pub fn tables(&self, info: &DeviceInfo, profile: &Profile, nrows: usize) -> GlobalTables {
+        let of = profile.of(Class::HashedGlobal);
+        let products = [of.longest.into(), of.products];
+        GlobalTables::new(info, &self.tuning, products, nrows)
+    }
+
+    /// C.col_ptr.
+    pub fn column_offsets(
+        &self,
+        work: &Work,
+        chunk_ptr: &Buffer<u32>,
+        cols: usize,
+        windows: usize,
+    ) -> Result<Buffer<u32>> {
+        let mut c_col_ptr = work.buffer(cols + 1)?;
+        let args = ColumnOffsets { chunk_ptr, c_col_ptr: &mut c_col_ptr, cols: cols as u32, windows: windows as u32 };
+        self.offsets.launch(work, Grid::items(cols + 1, self.group_size), args)?;
+        Ok(c_col_ptr)
+    }
+}

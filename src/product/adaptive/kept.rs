@@ -1,0 +1,174 @@
+//! Plans of products of scalars that keep what the sums of an adaptive product take, in place of
+//! operand pairs: the pattern of C, its columns by class, and their tasks. That is a few bytes for
+//! each entry of C and nothing for a product.
+use super::{
+    AdaptiveTuning, Class,
+    find::{Finder, Found, FoundColumns},
+    numeric::{Numeric, RowsOfC},
+};
+use crate::{
+    BlockShape, Element, Result,
+    device::{Buffer, Device, Scratch, Teams, Work},
+    product::{
+        limits::Limits,
+        method::Method,
+        problem::{Counts, Destination, Scaling, Spec},
+        target::{Layout, Target, TargetKind},
+        tasks::{TakenTasks, Tasks},
+        tuning::Tuning,
+    },
+    resident::{DeviceCbc, PatternArrays},
+};
+use std::sync::Arc;
+
+/// Whether a plan keeps what sums take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) enum KeepRule {
+    /// If C has this many products or more for each 100 entries.
+    From(u64),
+    /// Always.
+    Always,
+}
+
+/// What a plan keeps for its sums.
+pub(in crate::product) struct KeptSums<T: Element> {
+    contiguous: Numeric<T>,
+    strided: Numeric<T>,
+    columns: FoundColumns,
+    /// Entries of C before each window of each column, if there are several windows. Otherwise that
+    /// is C.col_ptr.
+    chunk_ptr: Option<Buffer<u32>>,
+    /// The tasks of each class that were taken, for one execution.
+    taken: Scratch<u32>,
+    /// In the place of rows, which are not written.
+    no_rows: Scratch<u32>,
+    teams: Teams,
+}
+
+/// C, and what is kept for it.
+pub(in crate::product) struct Kept<T: Element> {
+    pub sums: KeptSums<T>,
+    pub c: Arc<PatternArrays>,
+    pub counts: Counts,
+}
+
+impl<T: Element> KeptSums<T> {
+    /// Asks for the kernels that [`KeptSums::new`] always launches, for a C with `nrows` rows.
+    pub fn ask(device: &Device, nrows: usize, teams: Teams, wanted: Method) -> Result<()> {
+        let (tuning, adaptive) = Self::numbers(device, nrows, wanted);
+        Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), &adaptive).map(drop)
+    }
+
+    fn numbers(device: &Device, nrows: usize, wanted: Method) -> (Tuning, AdaptiveTuning) {
+        let (info, scalar) = (device.info(), BlockShape::SCALAR);
+        let spec = Spec::new(scalar, scalar, nrows);
+        (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, wanted, spec.row_bits))
+    }
+
+    /// Keeps what sums of A·B take, if some method of scalars computes every column, and the rule
+    /// says so.
+    pub fn new(
+        work: &Work,
+        (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
+        teams: Teams,
+        wanted: Method,
+        rule: KeepRule,
+    ) -> Result<Option<Kept<T>>> {
+        let (tuning, adaptive) = Self::numbers(work.device(), a.nrows, wanted);
+        Self::tuned(work, (a, b), teams, (&tuning, &adaptive), rule)
+    }
+
+    pub(super) fn tuned(
+        work: &Work,
+        (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
+        teams: Teams,
+        (tuning, adaptive): (&Tuning, &AdaptiveTuning),
+        rule: KeepRule,
+    ) -> Result<Option<Kept<T>>> {
+        let (device, scalar) = (work.device(), BlockShape::SCALAR);
+        let finder = Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), adaptive)?;
+        work.stage("setup");
+        let profile = finder.profile(work, (a, b))?;
+        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let of_rest = profile.of(Class::Rest).columns > 0;
+        if of_rest || products == 0 || products >= Limits::MAX_PRODUCTS {
+            return Ok(None);
+        }
+        let found = finder.run(work, (a, b), profile, |_, _| Ok(()))?;
+        match rule {
+            KeepRule::From(percent) if 100 * products < percent * found.c_nnz as u64 => return Ok(None),
+            _ => {}
+        }
+        let numeric = |target| Numeric::new(device, teams, tuning.group_size, adaptive, target);
+        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz, counts } = found;
+        // The sums write the rows of C. Their values are not looked at.
+        let zeros = |pattern: &Arc<PatternArrays>| -> Result<DeviceCbc<T>> {
+            let mut values = work.buffer(pattern.nnz())?;
+            work.fill_zero(&mut values)?;
+            Ok(DeviceCbc { pattern: pattern.clone(), shape: scalar, stride: 1, values })
+        };
+        let mut row_idx = work.buffer(c_nnz)?;
+        {
+            let (a, b, mut values) = (zeros(a)?, zeros(b)?, work.buffer(c_nnz)?);
+            let taken = TakenTasks { numbers: &mut numbers, first };
+            let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
+            let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
+            numeric(TargetKind::New)?.run(work, (&a, &b), &columns, of_rows, (taken, c))?;
+        }
+        drop(rows);
+        let windows = columns.lists.windows;
+        let (kept_ptr, col_ptr) = match windows {
+            1 => (None, chunk_ptr),
+            _ => {
+                let col_ptr = finder.column_offsets(work, &chunk_ptr, b.ncols, windows)?;
+                (Some(chunk_ptr), col_ptr)
+            }
+        };
+        let classes = columns.tasks.as_ref().map_or(0, |tasks: &Tasks| tasks.counts.len());
+        let sums = Self {
+            contiguous: numeric(TargetKind::Kept)?,
+            strided: numeric(TargetKind::Strided)?,
+            taken: Scratch::reserve(work, classes)?,
+            no_rows: Scratch::reserve(work, 0)?,
+            chunk_ptr: kept_ptr,
+            columns,
+            teams,
+        };
+        let c = PatternArrays::new(device, a.nrows, b.ncols, col_ptr, row_idx);
+        Ok(Some(Kept { sums, c, counts }))
+    }
+
+    /// Computes C = alpha·A·B + beta·C on C's pattern.
+    pub fn execute(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        scaling: Scaling<T::Arithmetic>,
+        pattern: &PatternArrays,
+        c: Destination<'_, T>,
+    ) -> Result<()> {
+        work.stage("sums");
+        let strides = [a.stride, b.stride, c.stride];
+        let numeric = if strides == [1; 3] { &self.contiguous } else { &self.strided };
+        let (mut taken, mut no_rows) = (self.taken.take(work)?, self.no_rows.take(work)?);
+        if self.teams.are_warps() {
+            work.fill_zero(&mut taken)?;
+        }
+        // The rows of C are those that were found.
+        let chunk_ptr = self.chunk_ptr.as_ref().unwrap_or(&pattern.col_ptr);
+        let rows = RowsOfC { chunk_ptr, place: chunk_ptr, rows: &pattern.row_idx };
+        let taken = TakenTasks { numbers: &mut taken, first: 0 };
+        let layout = Layout { first: c.first as u64, strides, scaling };
+        let c = Target { row_idx: &mut no_rows, values: c.values, layout };
+        numeric.run(work, (a, b), &self.columns, rows, (taken, c))
+    }
+
+    /// Bytes of device memory held besides the pattern of C, in size classes.
+    pub fn bytes(&self) -> u64 {
+        let FoundColumns { lists, direct, tasks } = &self.columns;
+        let tasks = tasks.as_ref().map_or(0, |tasks| tasks.task.bytes());
+        let direct = direct.as_ref().map_or(0, |direct| direct.bytes());
+        let chunk_ptr = self.chunk_ptr.as_ref().map_or(0, Buffer::bytes);
+        lists.list.bytes() + direct + tasks + chunk_ptr + self.taken.bytes() + self.no_rows.bytes()
+    }
+}

@@ -1,0 +1,98 @@
+//! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
+//! columns and of tasks, straight into C.
+use super::{AdaptiveTuning, Class, find::FoundColumns, profile::ClassLists};
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Teams, Work},
+    product::{
+        direct::DirectSums,
+        hub::HubSums,
+        problem,
+        sort::SortSums,
+        target::{Target, TargetKind},
+        tasks::{Factors, SlotSums, TakenTasks, Tasks},
+    },
+    resident::DeviceCbc,
+};
+
+/// The kernels of the sums.
+pub(super) struct Numeric<T: Element> {
+    direct: DirectSums<T>,
+    sort: SortSums<T>,
+    slots: SlotSums<T>,
+    hub: HubSums<T>,
+    tuning: AdaptiveTuning,
+}
+
+/// Where the rows of C are.
+#[derive(Clone, Copy)]
+pub(super) struct RowsOfC<'a> {
+    /// Entries of C before each window of each column.
+    pub chunk_ptr: &'a Buffer<u32>,
+    /// Where the rows of each window of the columns that have tasks are in `rows`.
+    pub place: &'a Buffer<u32>,
+    pub rows: &'a Buffer<u32>,
+}
+
+impl<T: Element> Numeric<T> {
+    pub fn new(
+        device: &Device,
+        teams: Teams,
+        group_size: usize,
+        tuning: &AdaptiveTuning,
+        target: TargetKind,
+    ) -> Result<Self> {
+        let groups = tuning.groups * device.info().compute_units as usize;
+        Ok(Self {
+            direct: DirectSums::new(device, group_size, target)?,
+            sort: SortSums::new(device, teams, groups, target)?,
+            slots: SlotSums::new(device, teams, tuning, target)?,
+            hub: HubSums::new(device, teams, tuning, target)?,
+            tuning: *tuning,
+        })
+    }
+
+    /// Computes the columns of C. Those that were left to ESC are not written.
+    pub fn run(
+        &self,
+        work: &Work,
+        (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
+        columns: &FoundColumns,
+        rows: RowsOfC<'_>,
+        (mut taken, mut c): (TakenTasks<'_>, Target<'_, T>),
+    ) -> Result<()> {
+        let FoundColumns { lists, direct, tasks } = columns;
+        let RowsOfC { chunk_ptr, place, rows } = rows;
+        let factors = Factors { a, b, chunk_ptr, place, rows, windows: lists.windows };
+        let sorted = lists.tasks(&Class::SORTED, self.tuning.few_products);
+        let classes: Vec<_> =
+            tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks))).collect();
+        let kernels = classes.len() + sorted.len() + usize::from(direct.is_some());
+        let lanes = work.fork(lanes(&self.tuning, lists, kernels))?;
+        let mut lane = lanes.iter().cycle();
+        let mut next = || lane.next().unwrap_or(work);
+        for (class, tasks) in classes {
+            let tasks = (tasks, &mut taken);
+            if class / self.tuning.slices.len() >= Tasks::FIRST_HUB {
+                self.hub.run(next(), &factors, tasks, class, c.again())?;
+            } else {
+                self.slots.run(next(), &factors, tasks, class, c.again())?;
+            }
+        }
+        for (class, task) in sorted {
+            let factors = problem::Factors::of_values(a, b);
+            self.sort.run(next(), factors, (&task, class.sorted()), chunk_ptr, c.again())?;
+        }
+        if let Some(direct) = direct {
+            let (factors, task) = (problem::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
+            self.direct.run(next(), factors, (&task, direct), chunk_ptr, c.again())?;
+        }
+        work.join(lanes)
+    }
+}
+
+/// Queues for so many kernels.
+pub(super) fn lanes(tuning: &AdaptiveTuning, lists: &ClassLists, kernels: usize) -> usize {
+    let products = lists.sum(&Class::ALL, |sums| sums.products);
+    if products < tuning.lane_products { 1 } else { kernels.min(tuning.lanes) }
+}

@@ -1,0 +1,84 @@
+//! The C of sums of products of scalars: new, or with a pattern that is kept. Macros:
+//! `cl/product/target.cl`.
+use super::problem::Scaling;
+use crate::{
+    Element, Result,
+    device::{Buffer, Options, Param, Parameter, RawKernel, Scalar},
+};
+use std::marker::PhantomData;
+
+/// What C is: kernels are compiled for one of these. The numbers are those of the kernel file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TargetKind {
+    /// New: its rows are written too, and nothing is scaled.
+    New,
+    /// Its pattern is kept. Values of all three matrices lie side by side.
+    Kept,
+    /// Its pattern is kept. Values are any number of elements apart.
+    Strided,
+}
+
+impl TargetKind {
+    /// The options of kernels that write such a C.
+    pub fn define(self, options: Options) -> Options {
+        options.define("TARGET", self as usize)
+    }
+}
+
+/// C, of which kernels write some entries.
+pub(super) struct Target<'a, T: Element> {
+    /// The rows of a new C. Not written if the pattern is kept.
+    pub row_idx: &'a mut Buffer<u32>,
+    pub values: &'a mut Buffer<T>,
+    pub layout: Layout<T>,
+}
+
+/// How values lie, and how sums are scaled.
+#[derive(Clone, Copy)]
+pub(super) struct Layout<T: Element> {
+    /// Where the first entry of C is, counted in entries.
+    pub first: u64,
+    /// Elements from one value to the next of A, B and C.
+    pub strides: [usize; 3],
+    pub scaling: Scaling<T::Arithmetic>,
+}
+
+impl<T: Element> Layout<T> {
+    /// That of a new C.
+    pub fn new() -> Self {
+        Self { first: 0, strides: [1; 3], scaling: Scaling::plain() }
+    }
+}
+
+impl<T: Element> Target<'_, T> {
+    /// The same, for one of several launches.
+    pub fn again(&mut self) -> Target<'_, T> {
+        Target { row_idx: &mut *self.row_idx, values: &mut *self.values, layout: self.layout }
+    }
+}
+
+/// TARGET_ARGUMENTS of the kernel file.
+pub(super) struct InLayout<T>(PhantomData<T>);
+
+impl<T: Element> Param for InLayout<T> {
+    type Value<'a> = Layout<T>;
+    fn declare(_: &str) -> Vec<Parameter> {
+        let strides = ["a_stride", "b_stride", "c_stride"].map(u32::declare);
+        let scaling = ["alpha", "beta"].map(Scalar::<T::Arithmetic>::declare);
+        [vec![u64::declare("c_first")], strides.to_vec(), scaling.to_vec()].concat().concat()
+    }
+    fn bytes(_: &Layout<T>) -> u64 {
+        0
+    }
+    unsafe fn set(kernel: &RawKernel, index: u32, &Layout { first, strides, scaling }: &Layout<T>) -> Result<u32> {
+        // SAFETY: the arguments are these numbers in this order, as the caller promises.
+        unsafe {
+            let mut index = u64::set(kernel, index, &first)?;
+            for stride in strides {
+                index = u32::set(kernel, index, &(stride as u32))?;
+            }
+            let index = Scalar::<T::Arithmetic>::set(kernel, index, &scaling.alpha)?;
+            Scalar::<T::Arithmetic>::set(kernel, index, &scaling.beta)
+        }
+    }
+}

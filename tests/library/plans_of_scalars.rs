@@ -1,0 +1,180 @@
+//! Plans of scalars that keep no operand pairs: by every method of scalars, and where memory has no
+//! room for pairs.
+use crate::common::device;
+use blockmul::{
+    BlockShape, Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
+    generate::{self, Values},
+    groups::{BlockGroups, Group},
+    plan::Accum,
+    reference,
+};
+use half::f16;
+
+/// The methods of scalars. Every one computes all columns of the matrices below, or leaves all
+/// columns to pairs.
+const METHODS: [Method; 5] = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
+
+fn uniform<T: Element>(rows: usize, cols: usize, per_column: usize, values: Values, seed: u64) -> Csc<T> {
+    generate::uniform(rows, cols, per_column, BlockShape::SCALAR, values, seed).unwrap().to_scalars().cast()
+}
+
+fn bytes<T: Element>(matrix: &Csc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
+    (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
+}
+
+/// Executes plans of A·B by all methods with the values of A and of 3·A, and compares the bits.
+fn check<T: Element>(a: &Csc<T>, b: &Csc<T>) {
+    let (mut da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
+    let times_three = a.values().iter().map(|x| T::from_f64(3.0 * x.to_f64())).collect();
+    let other = Csc::new(a.pattern().clone(), times_three).unwrap();
+    let wants = [a, &other].map(|a| (a, reference::multiply(a, b).unwrap()));
+    for method in METHODS {
+        let plan = Product::of(&da, &db).method(method).plan().unwrap();
+        assert_eq!(plan.cost().products, reference::products(a, b));
+        let mut c = plan.output().unwrap();
+        for (a, want) in wants.iter().chain(&wants) {
+            da.write_values(a.values()).unwrap();
+            plan.execute((&da, &db), &mut c).unwrap();
+            assert_eq!(bytes(&c.download().unwrap()), bytes(want), "{method} {}", T::NAME);
+        }
+    }
+}
+
+#[test]
+fn small_plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
+    check(&uniform::<f64>(9, 7, 3, Values::Integer, 1), &uniform(7, 5, 2, Values::Integer, 2));
+}
+
+#[test]
+fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
+    check(&uniform::<f64>(70, 60, 8, Values::Real, 1), &uniform(60, 50, 6, Values::Real, 2));
+    check(&uniform::<f32>(500, 60, 12, Values::Real, 3), &uniform(60, 40, 30, Values::Real, 4));
+    check(&uniform::<f16>(90, 60, 8, Values::Integer, 5), &uniform(60, 50, 6, Values::Integer, 6));
+    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
+    check(&empty(3, 2), &empty(2, 4));
+    check(&empty(3, 0), &empty(0, 2));
+    // Runs of more than one and two pieces of 1024 terms.
+    for length in [1025, 2500] {
+        check(&uniform::<f64>(3, length, 2, Values::Real, 7), &uniform(length, 2, length, Values::Real, 8));
+    }
+}
+
+#[test]
+fn outputs_are_scaled_added_and_padded() {
+    // 1x1 blocks: scalars that lie side by side cannot be padded.
+    let a: Cbc<f64> = generate::uniform(40, 40, 5, BlockShape::SCALAR, Values::Real, 1).unwrap();
+    let da = device().upload(&a).unwrap();
+    let product = reference::multiply(&a, &a).unwrap();
+    for method in METHODS {
+        let padded = Product::of(&da, &da).alignment(32).method(method).plan().unwrap();
+        let plan = Product::of(&da, &da).method(method).plan().unwrap();
+        let start: Vec<f64> = (0..product.nnz()).map(|i| i as f64 * 0.3 - 7.0).collect();
+        for plan in [&plan, &padded] {
+            let mut c = plan.output().unwrap();
+            for (alpha, beta) in [(1.0, 0.0), (-0.5, 0.0), (2.0, 1.0), (0.3, 0.7)] {
+                c.write_values(&start).unwrap();
+                plan.execute((&da, &da), Accum::into(&mut c).alpha(alpha).beta(beta)).unwrap();
+                let one = |(&sum, &before): (&f64, &f64)| match beta == 0.0 {
+                    true => alpha * sum,
+                    false => alpha * sum + beta * before,
+                };
+                let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
+                assert!(c.download().unwrap().values() == want, "{method}: {alpha} {beta}");
+            }
+        }
+        // Operands with padding: C·A of the padded C.
+        let mut c = padded.output().unwrap();
+        padded.execute((&da, &da), &mut c).unwrap();
+        let next = Product::of(&c, &da).method(method).plan().unwrap();
+        let mut d = next.output().unwrap();
+        next.execute((&c, &da), &mut d).unwrap();
+        assert!(d.download().unwrap() == reference::multiply(&product, &a).unwrap(), "{method}");
+    }
+}
+
+#[test]
+fn matrices_by_rows_and_groups_are_planned_by_methods_of_scalars() {
+    let (a, b) = (uniform::<f64>(30, 40, 6, Values::Real, 1), uniform::<f64>(40, 20, 7, Values::Real, 2));
+    let want = reference::multiply(&a, &b).unwrap();
+    let by_rows = |m: &Csc<f64>| device().upload(&Csr::from_transpose(m.transpose())).unwrap();
+    let (rows_a, rows_b) = (by_rows(&a), by_rows(&b));
+    // [A | A]·[B; A2]: two products are added, the second behind the first.
+    let other = uniform::<f64>(40, 20, 5, Values::Integer, 3);
+    let group = |blocks| Group { blocks, side: 1 };
+    let left = BlockGroups::side_by_side([a.clone(), a.clone()]).unwrap();
+    let right = vec![Some(b.clone()), Some(other)];
+    let right = BlockGroups::new(vec![group(40), group(40)], vec![group(20)], right).unwrap();
+    let of_groups = reference::multiply_groups(&left, &right).unwrap();
+    let (left, right) = (device().upload_groups(&left).unwrap(), device().upload_groups(&right).unwrap());
+    for method in METHODS {
+        let plan = Product::of(&rows_a, &rows_b).method(method).plan().unwrap();
+        let mut c = plan.output().unwrap();
+        plan.execute((&rows_a, &rows_b), &mut c).unwrap();
+        assert_eq!(c.download().unwrap(), Csr::from_transpose(want.transpose()), "{method}");
+        let plan = Product::of(&left, &right).method(method).plan().unwrap();
+        let mut c = plan.output().unwrap();
+        plan.execute((&left, &right), &mut c).unwrap();
+        assert_eq!(c.download().unwrap(), of_groups, "{method}");
+    }
+}
+
+/// Many products in each entry of C.
+fn dense_product() -> Csc<f64> {
+    uniform(200, 200, 100, Values::Real, 1)
+}
+
+#[test]
+fn what_has_no_room_as_pairs_is_planned_without_them() {
+    let a = dense_product();
+    let device = Device::open(device().info()).unwrap();
+    let da = device.upload(&a).unwrap();
+    let products = reference::products(&a, &a);
+    let pairs = Product::of(&da, &da).method(Method::Esc).plan().unwrap();
+    assert!(pairs.cost().device_bytes > 8 * products);
+    let limit = 8 * products / 2;
+    let plan = Product::of(&da, &da).memory_limit(limit).plan().unwrap();
+    assert!(plan.cost().device_bytes < limit / 4, "{:?}", plan.cost());
+    assert_eq!((plan.cost().products, plan.cost().flops), (products, 2 * products));
+    let mut c = plan.output().unwrap();
+    plan.execute((&da, &da), &mut c).unwrap();
+    assert_eq!(bytes(&c.download().unwrap()), bytes(&reference::multiply(&a, &a).unwrap()));
+    // ESC keeps pairs whenever it is asked for, and nothing fits nothing.
+    for (method, limit) in [(Method::Esc, limit), (Method::Auto, 1 << 12), (Method::Dense, 1 << 12)] {
+        let refused = Product::of(&da, &da).method(method).memory_limit(limit).plan();
+        assert!(matches!(refused, Err(Error::Memory { .. })), "{method}: {refused:?}");
+    }
+}
+
+#[test]
+fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
+    let a = dense_product();
+    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let da = device.upload(&a).unwrap();
+    let want = reference::multiply(&a, &a).unwrap();
+    let plan = Product::of(&da, &da).method(Method::Dense).plan().unwrap();
+    let mut c = plan.output().unwrap();
+    plan.execute((&da, &da), &mut c).unwrap();
+    device.finish().unwrap();
+    let before = device.counters();
+    for _ in 0..20 {
+        plan.execute((&da, &da), &mut c).unwrap();
+    }
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    assert_eq!(bytes(&c.download().unwrap()), bytes(&want));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut c = plan.output().unwrap();
+                for _ in 0..5 {
+                    plan.execute((&da, &da), &mut c).unwrap();
+                    assert_eq!(bytes(&c.download().unwrap()), bytes(&want));
+                }
+            });
+        }
+    });
+}
