@@ -171,6 +171,8 @@ pub struct Numbers {
     /// The same of one of sixteen: in 48 KiB with its lists. Devices with less local memory get
     /// what fits.
     pub adaptive_hash_words: usize,
+    /// Most products of a column whose rows are found by hashes: one work-group takes all of them.
+    pub adaptive_hash_products: usize,
     /// Most bytes of all tables in global memory, for columns with more rows.
     pub adaptive_hash_bytes: usize,
     /// Entries of C that a team adds up at once: a power of two.
@@ -324,6 +326,9 @@ const CPU: Numbers = Numbers {
     adaptive_medium_hash_words: 4096,
     // 41.4 KiB; with the lists of 16 teams every GPU of NVIDIA's has room.
     adaptive_hash_words: 10_600,
+    // An estimate: a group of 512 items that wait for memory takes about a product each nanosecond,
+    // 4 ms in all. More are faster by ESC, which divides them among all groups.
+    adaptive_hash_products: 1 << 22,
     // Enough for two groups on each of 132 multiprocessors if columns have 280,000 rows.
     adaptive_hash_bytes: 1 << 30,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
@@ -445,6 +450,7 @@ impl Numbers {
             ("adaptive_small_hash_words", self.adaptive_small_hash_words, self.adaptive_medium_hash_words),
             ("adaptive_medium_hash_words", self.adaptive_medium_hash_words, self.adaptive_hash_words.min(6000)),
             ("adaptive_hash_words", self.adaptive_hash_words, 10_600),
+            ("adaptive_hash_products", self.adaptive_hash_products, 1 << 31),
             ("adaptive_hash_bytes", self.adaptive_hash_bytes, 1 << 31),
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),

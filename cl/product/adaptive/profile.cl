@@ -10,14 +10,15 @@
 //   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
 //                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
-//                                 of a wide range are hashed, or else of the last
+//                                 of a wide range are hashed, or else of the last, as all with more
+//                                 than HASHED_PRODUCTS products
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products; zeros
 //                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS)
 #error "see src/product/adaptive/profile.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
@@ -52,7 +53,7 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
         uint hashed = HASHED;
         for (uint i = 0; i < HASHED_SIZES; ++i)
             hashed += bound > most[i];
-        return HASHED > 0 ? hashed : CLASSES - 1;
+        return HASHED > 0 && products <= HASHED_PRODUCTS ? hashed : CLASSES - 1;
     }
     return NARROW + (products > BIG_PRODUCTS && in_windows ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }

@@ -26,10 +26,11 @@
 
 DEFINE_INSERT(insert_global, global)
 
-// The sum of the values of the items before, and of all. Every item of the group calls it.
-uint group_sum_before(uint value, uint* all, local uint* team_sums, TEAM_OF)
+// The sum of the values of the items before in the group, and of all: made of that in the item's
+// team, and of its team. Every item of the group calls it.
+uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
-    uint sum = 0, of_team, before = team_sum_before(value, &of_team, team);
+    uint sum = 0;
     barrier(CLK_LOCAL_MEM_FENCE); // the reads of the call before
     if (LANE == 0)
         team_sums[get_local_id(0) / TEAM_SIZE] = of_team;
@@ -75,13 +76,14 @@ void sort_local(local uint* key, uint count)
 // B are divided among the items, whatever entries they belong to.
 #define FOR_ROWS(INSERT)                                                                                              \
     for (uint base = b_col_ptr[first_col + col]; base < b_col_ptr[first_col + col + 1]; base += GROUP_SIZE) {         \
-        uint from = 0, count = 0, all;                                                                                \
+        uint from = 0, count = 0, of_team, all;                                                                       \
         if (base + item < b_col_ptr[first_col + col + 1]) {                                                           \
             const uint k = b_row_idx[base + item];                                                                    \
             from = a_col_ptr[k];                                                                                      \
             count = a_col_ptr[k + 1] - from;                                                                          \
         }                                                                                                             \
-        const uint before = group_sum_before(count, &all, team_sums, TEAM);                                           \
+        const uint in_team = team_sum_before(count, &of_team, TEAM);                                                  \
+        const uint before = group_sum_before(in_team, of_team, &all, team_sums);                                      \
         before_of[item] = before;                                                                                     \
         from_of[item] = from - before;                                                                                \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
@@ -105,6 +107,18 @@ void sort_local(local uint* key, uint count)
             }                                                                                                         \
         }                                                                                                             \
         barrier(CLK_LOCAL_MEM_FENCE); /* the reads, before the next entries */                                        \
+    }
+
+// Moves the rows of a table to to[count..], which may be the table itself: rows never move up.
+#define MOVE_ROWS(table, capacity, to, count)                                                                         \
+    for (uint base = 0; base < capacity; base += GROUP_SIZE) {                                                        \
+        const uint row = base + item < capacity ? table[base + item] : NO_ROW, taken = team_votes(row != NO_ROW, TEAM); \
+        uint all;                                                                                                     \
+        const uint in_team = popcount(taken & ((1u << LANE) - 1));                                                    \
+        const uint before = group_sum_before(in_team, popcount(taken), &all, team_sums);                              \
+        if (row != NO_ROW)                                                                                            \
+            to[count + before] = row;                                                                                 \
+        count += all;                                                                                                 \
     }
 
 // Gives the rows of a column their place, and notes their number.
@@ -137,15 +151,8 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         barrier(CLK_LOCAL_MEM_FENCE);
 #define INSERT_LOCAL(row) insert_local(table, capacity, row)
         FOR_ROWS(INSERT_LOCAL)
-        // The rows move to the front of the table.
-        uint count = 0, all;
-        for (uint base = 0; base < capacity; base += GROUP_SIZE) {
-            const uint row = base + item < capacity ? table[base + item] : NO_ROW;
-            const uint before = group_sum_before(row != NO_ROW, &all, team_sums, TEAM);
-            if (row != NO_ROW)
-                table[count + before] = row;
-            count += all;
-        }
+        uint count = 0;
+        MOVE_ROWS(table, capacity, table, count)
         sort_local(table, count);
         TAKE_PLACE(count);
         if (shared_at != NOWHERE)
@@ -180,14 +187,8 @@ KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, 
         GROUP_MEMORY_BARRIER; // the table
         global uint* from = lists;
         global uint* to = lists + entries;
-        uint count = 0, all;
-        for (uint base = 0; base < capacity; base += GROUP_SIZE) {
-            const uint row = base + item < capacity ? table[base + item] : NO_ROW;
-            const uint before = group_sum_before(row != NO_ROW, &all, team_sums, TEAM);
-            if (row != NO_ROW)
-                from[count + before] = row;
-            count += all;
-        }
+        uint count = 0;
+        MOVE_ROWS(table, capacity, from, count)
         GROUP_MEMORY_BARRIER;
         for (uint base = 0; base < count; base += words) {
             const uint here = min(words, count - base);

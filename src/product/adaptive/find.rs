@@ -217,7 +217,7 @@ impl Finder {
             Purpose::All => profile.tasks(&Class::SORTED, few),
             _ => Vec::new(),
         };
-        let hashed = profile.tasks(&Class::HASHED, few);
+        let hashed = [profile.tasks(&[Class::HashedGlobal], few), profile.tasks(&Class::HASHED[..3], few)].concat();
         let lanes = work.fork(lanes(&self.tuning, profile, dense.len() + hashed.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
         let mut next = || lane.next().unwrap_or(work);

@@ -299,6 +299,7 @@ impl Profiler {
             .define("BIG_PRODUCTS", tuning.big_products)
             .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
             .define("HASHED_SIZES", tuning.hash_words.len())
+            .define("HASHED_PRODUCTS", format!("{}u", tuning.hash_products))
             .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
             .define("HUB_ENTRIES", tuning.hub_entries)
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));

@@ -25,6 +25,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hash: bool,
     /// Words of the tables of local memory for hashed columns.
     pub hash_words: [usize; 3],
+    /// Most products of a hashed column: a work-group takes all of them.
+    pub hash_products: u32,
     /// Most bytes of all tables in global memory, for columns that do not fit these, unless one
     /// takes more.
     pub hash_bytes: u64,
@@ -97,6 +99,7 @@ impl AdaptiveTuning {
                 numbers.adaptive_medium_hash_words,
                 numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)),
             ],
+            hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
             hash_bytes: numbers.adaptive_hash_bytes as u64,
             piece: numbers.adaptive_piece,
             slices: SLICES,

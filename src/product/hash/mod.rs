@@ -97,9 +97,9 @@ impl GlobalTables {
         Self {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
-            // A word for each product; half of what a buffer may have, for the rounding to size
-            // classes.
-            most_bytes: tuning.hash_bytes.min(4 * products).min(info.max_alloc_bytes / 2),
+            // As much as columns take whose products all have different rows; half of what a buffer
+            // may have, for the rounding to size classes.
+            most_bytes: tuning.hash_bytes.min(14 * products).min(info.max_alloc_bytes / 2),
         }
     }
 

@@ -131,6 +131,10 @@ fn rows_far_apart() -> Result<()> {
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
         assert!(methods.contains(&Method::Hash) && !methods.contains(&Method::Esc), "{methods:?} of {nrows} rows");
+        // Columns of many products have no work-group to themselves.
+        let few = AdaptiveTuning { hash_products: 1000, ..numbers(Method::Auto) };
+        let methods = check_equal(&a, &b, &want, &few)?;
+        assert!(methods.contains(&Method::Hash) && methods.contains(&Method::Esc), "{methods:?} of {nrows} rows");
     }
     Ok(())
 }
