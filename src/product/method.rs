@@ -257,11 +257,11 @@ methods! {
         Serial = "serial", "Column by column.": super::serial::Serial<T, P>,
     }
     scalars {
-        Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars, in one shot.",
-        Sort = "sort", "Columns of at most 256 products are sorted in registers: scalars, in one shot.",
-        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars, in one shot.",
-        Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars, in one shot.",
-        Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars, in one shot.",
+        Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars.",
+        Sort = "sort", "Columns of at most 256 products are sorted in registers: scalars.",
+        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars.",
+        Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
+        Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
     }
     mask {
         Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",

@@ -130,8 +130,8 @@ fn check_executions<T: Element>(
         };
         let (x, y) = (matrix(x, a.values(), of_a)?, matrix(y, b.values(), of_b)?);
         let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
-        // Halves are rounded once, after beta·C is added; the reference has rounded before.
-        let beta = if T::STORAGE_ROUNDOFF == 0.0 { beta } else { 0.0 };
+        // Halves are rounded once, after they are scaled; the reference has rounded before.
+        let (alpha, beta) = if T::STORAGE_ROUNDOFF == 0.0 { (alpha, beta) } else { (1.0, 0.0) };
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
         let mut values = work.upload(&old)?;
         let to = Destination { values: &mut values, stride: of_c, first };
