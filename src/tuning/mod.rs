@@ -175,6 +175,10 @@ pub struct Numbers {
     pub adaptive_hash_products: usize,
     /// Most bytes of all tables in global memory, for columns with more rows.
     pub adaptive_hash_bytes: usize,
+    /// Words of 32 rows in the range of a column from which few products are hashed.
+    pub adaptive_far_words: usize,
+    /// Most of these products.
+    pub adaptive_far_products: usize,
     /// Entries of C that a team adds up at once: a power of two.
     pub adaptive_piece: usize,
     /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
@@ -331,6 +335,10 @@ const CPU: Numbers = Numbers {
     adaptive_hash_products: 1 << 22,
     // Enough for two groups on each of 132 multiprocessors if columns have 280,000 rows.
     adaptive_hash_bytes: 1 << 30,
+    // More than a window.
+    adaptive_far_words: 10_600,
+    // Their table is half full in four teams.
+    adaptive_far_products: 2048,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
     // 33.5.
     adaptive_piece: 512,
@@ -452,6 +460,8 @@ impl Numbers {
             ("adaptive_hash_words", self.adaptive_hash_words, 10_600),
             ("adaptive_hash_products", self.adaptive_hash_products, 1 << 31),
             ("adaptive_hash_bytes", self.adaptive_hash_bytes, 1 << 31),
+            ("adaptive_far_words", self.adaptive_far_words, 1 << 27),
+            ("adaptive_far_products", self.adaptive_far_products, 1 << 30),
             ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
             ("adaptive_room_percent", self.adaptive_room_percent, 1000),
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),

@@ -11,14 +11,15 @@
 //                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of; without in_windows those
 //                                 of a wide range are hashed, or else of the last, as all with more
-//                                 than HASHED_PRODUCTS products
+//                                 than HASHED_PRODUCTS products; with it those of a range of more
+//                                 than FAR_WORDS and at most FAR_PRODUCTS products are hashed
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products; zeros
 //                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS)
+#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
 #error "see src/product/adaptive/profile.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
@@ -45,7 +46,8 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     if (products <= sorted_most)
         return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : 3);
     const uint words = last_row / 32 - first_row / 32 + 1;
-    if (!DENSE || (!in_windows && words > MEDIUM_WORDS)) {
+    const bool far_apart = HASHED > 0 && words > FAR_WORDS && products <= FAR_PRODUCTS;
+    if (!DENSE || (!in_windows && words > MEDIUM_WORDS) || far_apart) {
         const uint bound = min(products, last_row - first_row + 1);
         // Most rows of the classes of hashed columns, from that of number HASHED on; the last has
         // more.

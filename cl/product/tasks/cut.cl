@@ -19,8 +19,8 @@
 //                                 within a class
 //
 // A class is a kernel and a size of local memory: how slots are found, which is by hashes in
-// columns of class HASHED or a later one, and otherwise depends on whether the column of B is a
-// hub, see cl/product/hub/columns.cl; whether columns that are no hubs have more than CUT_FROM
+// columns of class HASHED or a later one if that takes less memory than bits, and otherwise depends
+// on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no hubs have more than CUT_FROM
 // entries; whether rows are looked up in two levels; and the slice of local memory. The sizes of
 // the slices are SLICES.
 #if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
@@ -53,14 +53,15 @@ uint slice_of(uint bytes)
 uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots)
 {
     const uint of_slot = cut ? 2 * SUM_BYTES + 2 : SUM_BYTES;
-    if (slots == BY_HASH)
-        return (4 + cut) * SLICE_COUNT + slice_of(STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8);
     const bool hub = slots == OF_HUB;
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
     const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
     // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
     const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
+    const uint by_hash = STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8;
+    if (slots == BY_HASH && (levels ? two : one) > by_hash)
+        return (4 + cut) * SLICE_COUNT + slice_of(by_hash);
     return ((hub ? 6 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
 }
 

@@ -300,6 +300,8 @@ impl Profiler {
             .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
             .define("HASHED_SIZES", tuning.hash_words.len())
             .define("HASHED_PRODUCTS", format!("{}u", tuning.hash_products))
+            .define("FAR_WORDS", tuning.far_words)
+            .define("FAR_PRODUCTS", tuning.far_products)
             .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
             .define("HUB_ENTRIES", tuning.hub_entries)
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));

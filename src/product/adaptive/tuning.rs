@@ -1,7 +1,7 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
 use crate::{
     DeviceInfo,
-    product::{limits::Limits, method::Method, sort},
+    product::{hash::most_rows, limits::Limits, method::Method, sort},
 };
 
 /// The limits of the classes, and the sizes of their kernels.
@@ -25,6 +25,11 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hash: bool,
     /// Words of the tables of local memory for hashed columns.
     pub hash_words: [usize; 3],
+    /// Words of 32 rows from which columns of at most [`AdaptiveTuning::far_products`] are hashed
+    /// although bitmaps would find their rows.
+    pub far_words: usize,
+    /// See there. Their tables fit local memory.
+    pub far_products: usize,
     /// Most products of a hashed column: a work-group takes all of them.
     pub hash_products: u32,
     /// Most bytes of all tables in global memory, for columns that do not fit these, unless one
@@ -99,6 +104,10 @@ impl AdaptiveTuning {
                 numbers.adaptive_medium_hash_words,
                 numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)),
             ],
+            far_words: numbers.adaptive_far_words,
+            far_products: numbers
+                .adaptive_far_products
+                .min(most_rows(numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)))),
             hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
             hash_bytes: numbers.adaptive_hash_bytes as u64,
             piece: numbers.adaptive_piece,
