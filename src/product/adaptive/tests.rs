@@ -150,7 +150,7 @@ fn check_executions<T: Element>(
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {
-    AdaptiveTuning { few_columns: 0, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
+    AdaptiveTuning { few_columns: 0, far_products: 0, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
 }
 
 #[test]
