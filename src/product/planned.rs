@@ -117,7 +117,9 @@ impl<T: Element> PlannedProduct<T> {
         let teams = Teams::of(info).filter(|_| plain(a) && plain(b) && part == Part::Full)?;
         match method {
             Method::Auto if teams.are_warps() => {
-                Some((teams, Some(KeepRule::From(info.numbers().plan_sums_percent as u64))))
+                let [products, percent] =
+                    [info.numbers().plan_sums_products, info.numbers().plan_sums_percent].map(|number| number as u64);
+                Some((teams, Some(KeepRule::From { products, percent })))
             }
             Method::Auto => Some((teams, None)),
             _ => method.is_of_scalars().then_some((teams, Some(KeepRule::Always))),

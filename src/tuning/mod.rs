@@ -154,6 +154,8 @@ pub struct Numbers {
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
     /// what adaptive sums take.
     pub plan_sums_percent: usize,
+    /// Products from which it does so.
+    pub plan_sums_products: usize,
     /// Most words of 32 rows in the range of a narrow column of an adaptive product.
     pub adaptive_narrow_words: usize,
     /// Most words of a medium one: four teams have a bitmap each. Devices with less than 48 KiB of
@@ -298,12 +300,13 @@ const CPU: Numbers = Numbers {
     block_staged_group: 32,
     block_long_run: 1024,
     block_serial_runs: 64,
-    // A barrier for four warps.
-    scalar_group: 128,
+    // With the stretch below `rmat18_e8` takes 5.9 ms, in groups of 128 8.5.
+    scalar_group: 256,
     // All pairs of a stretch at once, in few registers: a multiprocessor runs 2048 work-items.
     scalar_ahead: 4,
-    // With a run of 1024 that begins at its end, doubles take 13 KiB: 16 groups are resident.
-    scalar_stretch: 512,
+    // `cnr-2000` takes 0.48 ms, with half of it 0.67. With a run of 1024 that begins at its end,
+    // doubles take 17 KiB; mostly there is none, and 8 groups are resident.
+    scalar_stretch: 1024,
     schur_group: 64,
     // An item reads its terms from the cache.
     schur_short_line: 1024,
@@ -313,8 +316,11 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // `Dubcova1` has 450 and is faster so, `fem200k_60` has 390 and is not.
-    plan_sums_percent: 420,
+    // `st27_100` has 580 and takes as long either way.
+    plan_sums_percent: 500,
+    // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
+    // 1800, 0.15 ms, not 0.10.
+    plan_sums_products: 1 << 27,
     // A bitmap of 1 KiB for each team, so that many groups are resident.
     adaptive_narrow_words: 256,
     // 6 KiB for each of four teams. With 4 KiB of lists a group fits 32 KiB.
@@ -337,7 +343,8 @@ const CPU: Numbers = Numbers {
     adaptive_hash_bytes: 1 << 30,
     // More than a window.
     adaptive_far_words: 10_600,
-    // Their table is half full in four teams.
+    // Their table is half full in four teams. `rmat20_e8_mild` takes 62 ms, with 1024 63, with 3500
+    // 66, without them 84.
     adaptive_far_products: 2048,
     // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
     // 33.5.
@@ -452,6 +459,7 @@ impl Numbers {
             ("schur_factor_side", self.schur_factor_side, 8),
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
             ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
+            ("plan_sums_products", self.plan_sums_products, 1 << 31),
             ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
             ("adaptive_medium_words", self.adaptive_medium_words, 2560),
             ("adaptive_wide_words", self.adaptive_wide_words, 10_600),

@@ -20,7 +20,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const bool serves = number < columns;
         const uint of_band = serves && listed ? list[first + number] : number, column = first_col + of_band;
         const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
-        const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, TEAM);
+        const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, TEAM);
         uint entry_of[HELD], key[HELD];
         find_entries(entry_of, starts);
         UNROLLED

@@ -14,9 +14,6 @@
 //   kept[]       what kernels that make products keep of each of these entries
 // Arrays of a column have SLICE words. The words behind every 8 pad them: PADDED places that are 8
 // apart lie in different banks of local memory, for the columns of a team together.
-#if !defined(PRODUCTS) || !defined(ONLY_LOWER) || !defined(ONLY_UPPER)
-#error "PRODUCTS, ONLY_LOWER, ONLY_UPPER: see src/product/sort/mod.rs"
-#endif
 #define COLUMNS (TEAM_SIZE / LANES)
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
@@ -27,10 +24,6 @@
 #define KEPT ARITHMETIC
 #define KEEP(entry) B_VALUE(entry)
 #define KEPT_OF , global const ELEMENT *b_values, uint b_stride, local KEPT *kept
-#elif defined(OPERAND)
-#define KEPT uint
-#define KEEP(entry) (entry)
-#define KEPT_OF , local KEPT *kept
 #else
 #define KEPT_OF
 #endif
@@ -48,8 +41,8 @@ uint column_last(uint value, TEAM_OF)
 }
 
 // Notes the entries begin..end of B, which are a column, and returns the number of their products.
-uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint column,
-                  uint begin, uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
+uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
+                  uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
 {
     for (uint word = COLUMN_LANE; word < START_WORDS; word += LANES)
         starts[word] = 0;
@@ -63,13 +56,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         if (entry < end) {
             const uint k = b_row_idx[entry];
             first = a_col_ptr[k];
-            uint last = a_col_ptr[k + 1];
-#if ONLY_LOWER
-            first = lower_bound(a_row_idx, first, last, column);
-#elif ONLY_UPPER
-            last = lower_bound(a_row_idx, first, last, column + 1);
-#endif
-            length = last - first;
+            length = a_col_ptr[k + 1] - first;
         }
         // Both sums at once: at most 256 products, of as many entries.
         const uint own = length | (length > 0) << 16;
@@ -77,7 +64,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         if (length > 0) {
             const uint place = products + (before & 0xffff), at = entries + (before >> 16);
             words[at] = first - place;
-#if defined(ELEMENT) || defined(OPERAND)
+#if defined(ELEMENT)
             kept[at] = KEEP(entry);
 #endif
             atomic_or(&starts[place / 32], 1u << place % 32);

@@ -26,7 +26,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint of_band = serves && listed ? list[first + number] : number, column = first_col + of_band;
         const uint begin = serves ? b_col_ptr[column] : 0, end = serves ? b_col_ptr[column + 1] : 0;
         const uint products =
-            note_entries(a_col_ptr, a_row_idx, b_row_idx, column, begin, end, starts, words, b_values, b_stride, kept, TEAM);
+            note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, b_values, b_stride, kept, TEAM);
 
         uint entry_of[HELD], key[HELD];
         ARITHMETIC value[HELD];

@@ -15,7 +15,7 @@ use crate::{
         direct::{DirectColumns, DirectCounts},
         hash::{GlobalTables, HashCounts},
         method::Method,
-        problem::{Counts, Factors},
+        problem::Counts,
         sort::SortCounts,
         tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
     },
@@ -146,8 +146,7 @@ impl Finder {
         // Behind the offsets: their end, and the number of products in two words.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
-        let factors = Factors::of_pairs((a, None), (b, None));
-        self.sort.run_products(work, factors, &task, class.sorted(), (&mut col_ptr, b.ncols + 1))?;
+        self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1))?;
         work.stage("offsets");
         self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
         let sums = work.read(&col_ptr, b.ncols, 3)?;
@@ -229,8 +228,7 @@ impl Finder {
             self.hash.run(next(), task, patterns, (purpose, tables), (lengths, found))?;
         }
         for (class, task) in sorted {
-            let factors = Factors::of_pairs((a, None), (b, None));
-            self.sort.run(next(), factors, &task, class.sorted(), lengths)?;
+            self.sort.run(next(), (a, b), &task, class.sorted(), (lengths, 0))?;
         }
         work.join(lanes)
     }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// Whether a plan keeps what sums take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum KeepRule {
-    /// If C has this many products or more for each 100 entries.
-    From(u64),
+    /// If there are so many products, and so many for each 100 entries of C, or more.
+    From { products: u64, percent: u64 },
     /// Always.
     Always,
 }
@@ -94,10 +94,16 @@ impl<T: Element> KeptSums<T> {
         if of_rest || products == 0 || products >= Limits::MAX_PRODUCTS {
             return Ok(None);
         }
+        let keeps = |entries: u64| match rule {
+            KeepRule::From { products: least, percent } => products >= least && 100 * products >= percent * entries,
+            KeepRule::Always => true,
+        };
+        if !keeps(0) {
+            return Ok(None);
+        }
         let found = finder.run(work, (a, b), profile, |_, _| Ok(()))?;
-        match rule {
-            KeepRule::From(percent) if 100 * products < percent * found.c_nnz as u64 => return Ok(None),
-            _ => {}
+        if !keeps(found.c_nnz as u64) {
+            return Ok(None);
         }
         let numeric = |target| Numeric::new(device, teams, tuning.group_size, adaptive, target);
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz, counts } = found;

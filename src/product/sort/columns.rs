@@ -1,9 +1,6 @@
 //! The work-groups that sort columns.
 use super::CLASSES;
-use crate::{
-    device::{Grid, Options, Teams},
-    product::problem::Part,
-};
+use crate::device::{Grid, Options, Teams};
 
 /// Products that a work-item holds in registers: `HELD` in `cl/product/keys.cl`.
 const HELD: usize = 8;
@@ -22,12 +19,8 @@ pub(super) struct ColumnGroups {
 
 impl ColumnGroups {
     /// The options of the kernels of a class.
-    pub fn options(&self, most: u32, part: Part) -> Options {
-        self.teams
-            .options(TEAMS)
-            .define("PRODUCTS", most)
-            .define("ONLY_LOWER", u8::from(part == Part::Lower))
-            .define("ONLY_UPPER", u8::from(part == Part::Upper))
+    pub fn options(&self, most: u32) -> Options {
+        self.teams.options(TEAMS).define("PRODUCTS", most)
     }
 
     /// The groups for `columns` columns of a class.

@@ -1,13 +1,10 @@
 //! The number of entries of C in columns. Kernel: `cl/product/sort/count_sorted.cl`.
 use super::{CLASSES, columns::ColumnGroups};
 use crate::{
-    Result, Word,
-    device::{Buffer, Device, In, InOut, Kernel, Work, kernel},
-    product::{
-        adaptive::ColumnTask,
-        problem::{Factors, Part},
-    },
-    resident::InPattern,
+    Result,
+    device::{Buffer, Device, In, InOut, Kernel, Teams, Work, kernel},
+    product::adaptive::ColumnTask,
+    resident::{InPattern, PatternArrays},
 };
 
 kernel! {
@@ -26,28 +23,34 @@ kernel! {
 }
 
 /// The kernels, one for each class.
-pub(super) struct Counts {
+pub(in crate::product) struct SortCounts {
     kernels: Vec<Kernel<CountSorted<'static>>>,
     columns: ColumnGroups,
 }
 
-impl Counts {
-    pub fn new(device: &Device, columns: ColumnGroups, part: Part) -> Result<Self> {
-        let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most, part));
+impl SortCounts {
+    /// `groups` is the most work-groups of a launch.
+    pub fn new(device: &Device, teams: Teams, groups: usize) -> Result<Self> {
+        let columns = ColumnGroups { teams, groups };
+        let kernel = |&most: &u32| Kernel::rare(device, &columns.options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 
-    pub fn run<O: Word>(
+    /// Writes the number of entries of C in each column of the task to `lengths`, by columns of the
+    /// band. The columns have at most `CLASSES[class]` products, which
+    /// [`most_products`](super::most_products) allows. If `sum_at` is not 0, the number of products
+    /// is added to the two words of `lengths` from there on, the low one first.
+    pub fn run(
         &self,
         work: &Work,
-        factors: Factors<'_, O>,
+        (a, b): (&PatternArrays, &PatternArrays),
         task: &ColumnTask<'_>,
         class: usize,
         (lengths, sum_at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
         let args = CountSorted {
-            a: factors.a,
-            b: factors.b,
+            a,
+            b,
             list: task.list,
             lengths,
             first: task.first,

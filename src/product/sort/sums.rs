@@ -2,10 +2,10 @@
 use super::{CLASSES, columns::ColumnGroups};
 use crate::{
     Element, Result,
-    device::{Buffer, Device, In, InOut, Kernel, Work, kernel},
+    device::{Buffer, Device, In, InOut, Kernel, Teams, Work, kernel},
     product::{
         adaptive::ColumnTask,
-        problem::{Factors, Part},
+        problem::Factors,
         target::{InLayout, Target, TargetKind},
     },
     resident::InPattern,
@@ -31,18 +31,22 @@ kernel! {
 }
 
 /// The kernels, one for each class.
-pub(super) struct Sums<T: Element> {
+pub(in crate::product) struct SortSums<T: Element> {
     kernels: Vec<Kernel<SumSorted<'static, T>>>,
     columns: ColumnGroups,
 }
 
-impl<T: Element> Sums<T> {
-    pub fn new(device: &Device, columns: ColumnGroups, target: TargetKind) -> Result<Self> {
-        let options = |most| target.define(columns.options(most, Part::Full).element::<T>());
+impl<T: Element> SortSums<T> {
+    /// `groups` is the most work-groups of a launch.
+    pub fn new(device: &Device, teams: Teams, groups: usize, target: TargetKind) -> Result<Self> {
+        let columns = ColumnGroups { teams, groups };
+        let options = |most| target.define(columns.options(most).element::<T>());
         let kernel = |&most: &u32| Kernel::rare(device, &options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 
+    /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the
+    /// band.
     pub fn run(
         &self,
         work: &Work,

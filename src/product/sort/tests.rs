@@ -1,9 +1,17 @@
 //! Tests against a model that adds the products of each row in ascending k, on columns at the
 //! borders of classes, lanes and rounds of entries.
-mod pairs;
-
 use super::*;
-use crate::{Csc, device::test_device, matrix::Matrix, product::target::Layout, resident::DeviceCbc};
+use crate::{
+    Csc, Element, Result,
+    device::{Buffer, Teams, Work, test_device},
+    matrix::Matrix,
+    product::{
+        adaptive::ColumnTask,
+        problem::Factors,
+        target::{Layout, Target, TargetKind},
+    },
+    resident::DeviceCbc,
+};
 use half::f16;
 use std::collections::BTreeMap;
 
@@ -119,7 +127,7 @@ impl Case {
         let tasks = tasks.map(|task| task.of(&list, listed, first_col));
         let mut lengths = work.upload(&uncounted(columns))?;
         for (class, task) in tasks.iter().enumerate() {
-            counts.run(&work, factors, task, class, &mut lengths)?;
+            counts.run(&work, (&a.pattern, &b.pattern), task, class, (&mut lengths, 0))?;
         }
         let col_ptr = scan(&lengths.download(&work)?);
         let nnz = col_ptr[WINDOWS * columns] as usize;
