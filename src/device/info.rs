@@ -1,7 +1,10 @@
 //! Lists platforms and devices, reads their limits, and chooses a device.
 use super::cl::check;
 pub use crate::tuning::DeviceKind;
-use crate::{Element, Error, Result, tuning::Numbers};
+use crate::{
+    Element, Error, Result,
+    tuning::{MethodCosts, Numbers},
+};
 use opencl3::{
     device as cl,
     error_codes::DLOPEN_RUNTIME_LOAD_FAILED,
@@ -61,6 +64,11 @@ impl DeviceInfo {
     /// The numbers that kernels are compiled and launched with on this device.
     pub(crate) fn numbers(&self) -> Numbers {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
+    }
+
+    /// What methods of products cost on this device.
+    pub fn costs(&self) -> MethodCosts {
+        MethodCosts::of_device(self.kind, &self.name)
     }
 
     /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline

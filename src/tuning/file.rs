@@ -1,5 +1,8 @@
-//! The user's file, which overrides numbers of the tables.
-use super::{DeviceKind, Numbers};
+//! The user's file, which overrides numbers and costs of the tables.
+use super::{
+    DeviceKind, Numbers,
+    costs::{MethodCost, MethodCosts},
+};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -16,17 +19,29 @@ const VARIABLE: &str = "BLOCKMUL_TUNING";
 /// The numbers that a file gives, by name.
 type Given = Map<String, Value>;
 
+/// The costs that a file gives, by method and coefficient.
+type GivenCosts = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// What a file gives for some devices.
+#[derive(Debug, Default, Deserialize)]
+struct Section {
+    #[serde(default)]
+    costs: GivenCosts,
+    #[serde(flatten)]
+    numbers: Given,
+}
+
 /// The contents of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Overrides {
     #[serde(default)]
-    gpu: Given,
+    gpu: Section,
     #[serde(default)]
-    cpu: Given,
-    /// Numbers by a part of the device's name, case ignored; later names win.
+    cpu: Section,
+    /// By a part of the device's name, case ignored; later names win.
     #[serde(default)]
-    devices: BTreeMap<String, Given>,
+    devices: BTreeMap<String, Section>,
 }
 
 impl Overrides {
@@ -35,26 +50,61 @@ impl Overrides {
         let all: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         // Errors are reported even if no device uses the numbers.
         for (name, kind, given) in [("gpu", DeviceKind::Gpu, &all.gpu), ("cpu", DeviceKind::Cpu, &all.cpu)] {
-            with(Numbers::of(kind), given).map_err(|error| format!("{name}: {error}"))?;
+            given.check(kind).map_err(|error| format!("{name}: {error}"))?;
         }
         for (device, given) in &all.devices {
-            with(Numbers::of(DeviceKind::Gpu), given).map_err(|error| format!("devices: {device}: {error}"))?;
+            given.check(DeviceKind::Gpu).map_err(|error| format!("devices: {device}: {error}"))?;
         }
         Ok(all)
     }
 
+    /// The sections for a device; later ones win.
+    fn sections<'a>(&'a self, kind: DeviceKind, name: &str) -> impl Iterator<Item = &'a Section> {
+        let (of_kind, name) = (if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }, name.to_lowercase());
+        let named = self.devices.iter().filter(move |(part, _)| name.contains(&part.to_lowercase()));
+        std::iter::once(of_kind).chain(named.map(|(_, section)| section))
+    }
+
     /// The numbers of a device.
     fn numbers(&self, kind: DeviceKind, name: &str) -> Numbers {
-        let of_kind = if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu };
-        let named = self.devices.iter().filter(|(part, _)| name.to_lowercase().contains(&part.to_lowercase()));
         let mut numbers = Numbers::of(kind);
         // Every product asks for these numbers, so an empty section must cost nothing.
-        for given in std::iter::once(of_kind).chain(named.map(|(_, given)| given)).filter(|given| !given.is_empty()) {
+        for section in self.sections(kind, name).filter(|section| !section.numbers.is_empty()) {
             // Numbers that suit one table need not suit another.
-            numbers = with(numbers, given).unwrap_or(numbers);
+            numbers = with(numbers, &section.numbers).unwrap_or(numbers);
         }
         numbers
     }
+
+    /// What methods cost on a device.
+    fn costs(&self, kind: DeviceKind, name: &str) -> MethodCosts {
+        let costs = MethodCosts::of_kind(kind);
+        self.sections(kind, name).fold(costs, |costs, section| with_costs(costs, &section.costs).unwrap_or(costs))
+    }
+}
+
+impl Section {
+    fn check(&self, kind: DeviceKind) -> std::result::Result<(), String> {
+        with(Numbers::of(kind), &self.numbers)?;
+        with_costs(MethodCosts::of_kind(kind), &self.costs).map_err(|error| format!("costs: {error}"))?;
+        Ok(())
+    }
+}
+
+/// Replaces in `costs` those that are given.
+fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result<MethodCosts, String> {
+    for (method, given) in given {
+        let mut coefficients = costs.of(method).map_or([0.0; 4], |cost| cost.coefficients());
+        for (name, &value) in given {
+            let names = MethodCost::NAMES;
+            let at = names.iter().position(|known| known == name);
+            let unknown = || format!("{method}: unknown `{name}`; there are: {}", names.join(", "));
+            coefficients[at.ok_or_else(unknown)?] = value;
+        }
+        let cost = MethodCost::new(coefficients).map_err(|error| format!("{method}: {error}"))?;
+        costs = costs.with(method, cost).map_err(|error| error.to_string())?;
+    }
+    Ok(costs)
 }
 
 /// Replaces in `numbers` those that are given.
@@ -66,12 +116,49 @@ fn with(numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String>
     Ok(numbers)
 }
 
-/// The path of the file, if there is one.
-fn path() -> Option<PathBuf> {
+/// The path of the user's tuning file, whether or not it exists: `blockmul/tuning.json` in the
+/// configuration folder of the platform, or the one that `BLOCKMUL_TUNING` names. `None` if that is
+/// `off`, or if there is no such folder.
+pub fn user_file() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {
         Some(value) if value == "off" => None,
         Some(value) => Some(value.into()),
-        None => dirs::config_dir().map(|folder| folder.join("blockmul/tuning.json")).filter(|path| path.exists()),
+        None => dirs::config_dir().map(|folder| folder.join("blockmul/tuning.json")),
+    }
+}
+
+/// The path of the file to read, if there is one. One that the variable names has to exist.
+fn path() -> Option<PathBuf> {
+    user_file().filter(|path| env::var_os(VARIABLE).is_some() || path.exists())
+}
+
+/// The text of a tuning file with these costs for the device of this name and kind, by method. What
+/// else `text` has stays; an empty text is an empty file.
+///
+/// # Errors
+/// [`Error::Argument`] if `text` is no tuning file, or if it has other costs for a part of the name
+/// which would win.
+pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    Overrides::parse(text).map_err(Error::Argument)?;
+    let mut file: Value = serde_json::from_str(text).map_err(|error| Error::Argument(error.to_string()))?;
+    if !file.is_object() {
+        return Err(Error::Argument("the file is no JSON object".into()));
+    }
+    for (method, cost) in costs {
+        let mut at = &mut file;
+        for key in ["devices", name, "costs"] {
+            at = &mut at[key];
+        }
+        at[*method] = serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()))?;
+    }
+    let merged = serde_json::to_string_pretty(&file).map_err(|error| Error::Argument(error.to_string()))?;
+    let found = Overrides::parse(&merged).map_err(Error::Argument)?.costs(kind, name);
+    match costs.iter().find(|(method, cost)| found.of(method) != Some(*cost)) {
+        Some((method, _)) => Err(Error::Argument(format!(
+            "the costs of {method} for \"{name}\" would have no effect: a later name of `devices` gives others"
+        ))),
+        None => Ok(merged),
     }
 }
 
@@ -103,6 +190,13 @@ impl Numbers {
     }
 }
 
+impl MethodCosts {
+    /// What methods cost on a device.
+    pub(crate) fn of_device(kind: DeviceKind, name: &str) -> Self {
+        overrides().as_ref().map_or_else(|_| Self::of_kind(kind), |given| given.costs(kind, name))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +224,64 @@ mod tests {
         assert!(refused("{\n\"gpu\": 3}").contains("line 2"));
         assert!(refused(r#"{"cpu": {"scan_items": -1}}"#).contains("cpu: "));
         assert!(read(Some(Path::new("/no/such/file"))).unwrap_err().starts_with("/no/such/file: "));
+        assert!(refused(r#"{"gpu": {"costs": {"sorted": {}}}}"#).contains("gpu: costs: no method `sorted` has costs"));
+        let unknown = refused(r#"{"devices": {"H200": {"costs": {"sort": {"products": 3}}}}}"#);
+        assert!(unknown.contains("H200: costs: sort: unknown `products`; there are: launch_us"), "{unknown}");
+        assert!(refused(r#"{"cpu": {"costs": {"sort": {"entry_ps": -2}}}}"#).contains("sort: entry_ps is -2"));
+        assert!(refused(r#"{"cpu": {"costs": {"sort": 3}}}"#).contains("line 1"));
+    }
+
+    #[test]
+    fn a_file_overrides_the_costs_it_names() -> std::result::Result<(), String> {
+        let text = r#"{"gpu": {"costs": {"sort": {"entry_ps": 2.5}}, "tile_items": 4},
+            "devices": {"H200": {"costs": {"sort": {"launch_us": 3}, "esc": {"product_ps": 9}}}}}"#;
+        let file = Overrides::parse(text)?;
+        let usual = MethodCosts::of_kind(DeviceKind::Gpu);
+        let cost = |costs: MethodCosts, method: &str| costs.of(method).unwrap().coefficients();
+        let [launch, product, _, column] = cost(usual, "sort");
+        let other = file.costs(DeviceKind::Gpu, "Radeon");
+        assert_eq!(cost(other, "sort"), [launch, product, 2.5, column]);
+        assert_eq!(other.of("esc"), usual.of("esc"));
+        let named = file.costs(DeviceKind::Gpu, "NVIDIA h200");
+        assert_eq!(cost(named, "sort"), [3.0, product, 2.5, column]);
+        assert_eq!((cost(named, "esc")[1], named.of("dense")), (9.0, usual.of("dense")));
+        assert_eq!(file.costs(DeviceKind::Cpu, "x"), MethodCosts::of_kind(DeviceKind::Cpu));
+        assert_eq!(file.numbers(DeviceKind::Gpu, "x").tile_items, 4);
+        Ok(())
+    }
+
+    #[test]
+    fn merged_costs_leave_all_else() -> Result<()> {
+        let cost = |launch| MethodCost::new([launch, 2.0, 3.25, 4.0]);
+        let merged = |text: &str, costs: &[(&str, MethodCost)]| {
+            merged_costs(text, DeviceKind::Gpu, "NVIDIA H200", costs).map(|text| {
+                let file = serde_json::from_str::<Value>(&text).unwrap();
+                (file, Overrides::parse(&text).unwrap())
+            })
+        };
+        let (_, file) = merged("", &[("sort", cost(1.0)?)])?;
+        assert_eq!(file.costs(DeviceKind::Gpu, "nvidia h200").of("sort"), Some(cost(1.0)?));
+        let text = r#"{"cpu": {"scan_items": 3}, "devices": {"H200": {"tile_items": 4, "costs": {"hub": {"entry_ps": 1}}},
+            "NVIDIA H200": {"group_size": 32, "costs": {"sort": {"launch_us": 7}, "esc": {"entry_ps": 5.5}}}}}"#;
+        let (mut file, parsed) = merged(text, &[("sort", cost(1.0)?), ("dense", cost(2.0)?)])?;
+        let costs = parsed.costs(DeviceKind::Gpu, "NVIDIA H200");
+        assert_eq!([costs.of("sort"), costs.of("dense")], [Some(cost(1.0)?), Some(cost(2.0)?)]);
+        let of_device = file["devices"]["NVIDIA H200"]["costs"].as_object_mut().unwrap();
+        of_device.remove("dense");
+        of_device["sort"] = serde_json::json!({"launch_us": 7});
+        assert_eq!(file, serde_json::from_str::<Value>(text).unwrap(), "nothing else has changed");
+        Ok(())
+    }
+
+    #[test]
+    fn costs_are_not_merged_into_what_is_no_tuning_file() -> Result<()> {
+        let costs = [("sort", MethodCost::new([1.0; 4])?)];
+        let refused = |text: &str| merged_costs(text, DeviceKind::Cpu, "H200", &costs).unwrap_err().to_string();
+        assert!(refused("{").contains("line 1"));
+        assert!(refused(r#"{"gpu": {"tile": 3}}"#).contains("unknown field `tile`"));
+        assert!(refused("[]").contains("no JSON object"));
+        let text = r#"{"devices": {"h2": {"costs": {"sort": {"launch_us": 9}}}}}"#;
+        assert!(refused(text).contains("costs of sort for \"H200\" would have no effect"), "h2 sorts behind H200");
+        Ok(())
     }
 }

@@ -19,9 +19,22 @@
 //!
 //! Numbers that the file does not name keep the value of the table. Opening a device fails if the
 //! file cannot be read, has an unknown name, or has a number with which no kernel can be compiled.
+//!
+//! [`MethodCosts`] are what methods of products cost, in tables and sections of their own:
+//!
+//! ```json
+//! {"devices": {"NVIDIA H200": {"costs": {"sort": {"launch_us": 6.0, "product_ps": 5.0}}}}}
+//! ```
+//!
+//! `blockmul tune` fits them to a device and writes them into the file.
+mod costs;
 mod file;
+mod fit;
 
+pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
+pub use file::{merged_costs, user_file};
+pub use fit::{Fit, Sample, relative_error};
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,175 @@
+//! What methods of products cost: the table by which `auto` chooses among them, for products of
+//! scalars in one shot.
+//!
+//! The predicted time of some columns is a sum of four terms, one for each coefficient of a method.
+//! `blockmul tune` fits the coefficients to times measured on a device.
+use super::DeviceKind;
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// The sizes of a bin: columns of C that one method computes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct BinSize {
+    /// Kernels launched for it, about.
+    pub launches: u32,
+    /// Products of entries.
+    pub products: u64,
+    /// Entries of C: estimated from samples if there are any, otherwise their bound.
+    pub entries: u64,
+    /// Places for columns: a kernel for long columns gives each column several.
+    pub places: u64,
+}
+
+impl BinSize {
+    /// The sizes of a bin.
+    pub fn new(launches: u32, products: u64, entries: u64, places: u64) -> Self {
+        Self { launches, products, entries, places }
+    }
+}
+
+/// What a method costs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MethodCost {
+    /// Microseconds of each launch.
+    pub launch_us: f64,
+    /// Picoseconds of each product.
+    pub product_ps: f64,
+    /// Picoseconds of each entry of C.
+    pub entry_ps: f64,
+    /// Picoseconds of each place for a column.
+    pub column_ps: f64,
+}
+
+impl MethodCost {
+    /// The names of the coefficients, as a tuning file has them.
+    pub const NAMES: [&str; 4] = ["launch_us", "product_ps", "entry_ps", "column_ps"];
+
+    const fn of([launch_us, product_ps, entry_ps, column_ps]: [f64; 4]) -> Self {
+        Self { launch_us, product_ps, entry_ps, column_ps }
+    }
+
+    /// A method with these coefficients, in the order of [`MethodCost::NAMES`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for one that is negative, infinite or not a number.
+    pub fn new(coefficients: [f64; 4]) -> Result<Self> {
+        match coefficients.iter().zip(Self::NAMES).find(|(value, _)| !(0.0..f64::INFINITY).contains(*value)) {
+            Some((value, name)) => Err(Error::Argument(format!("{name} is {value}, not from 0 on"))),
+            None => Ok(Self::of(coefficients)),
+        }
+    }
+
+    /// The coefficients, in the order of [`MethodCost::NAMES`].
+    pub fn coefficients(&self) -> [f64; 4] {
+        [self.launch_us, self.product_ps, self.entry_ps, self.column_ps]
+    }
+
+    /// The predicted time of a bin in milliseconds.
+    pub fn predict_ms(&self, size: &BinSize) -> f64 {
+        terms_ms(size).iter().zip(self.coefficients()).map(|(term, coefficient)| term * coefficient).sum()
+    }
+}
+
+/// What the coefficients of a method are multiplied by, for milliseconds.
+pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
+    let BinSize { launches, products, entries, places } = *size;
+    [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]
+}
+
+/// The methods that have costs: name, and coefficients on GPUs and on CPUs.
+///
+/// Those of GPUs are estimates from whole products on an NVIDIA H200 (`docs/benchmarks.md`): 6
+/// microseconds for a launch; 1.5 ms for 64 M products of a million sorted columns; 0.28 and 0.15 ms
+/// for 19 and 4.5 M products of 5 and 16 thousand dense columns with a million entries of C each.
+/// Those of CPUs are fits on two cores with PoCL.
+const TABLE: [(&str, [f64; 4], [f64; 4]); 4] = [
+    ("esc", [6.0, 60.0, 20.0, 0.0], [10.0, 12_000.0, 0.0, 20_000.0]),
+    ("sort", [6.0, 5.0, 6.0, 400.0], [10.0, 20_000.0, 0.0, 500_000.0]),
+    ("dense", [6.0, 8.0, 60.0, 3000.0], [10.0, 20_000.0, 50_000.0, 2_000_000.0]),
+    ("hub", [6.0, 15.0, 60.0, 3000.0], [10.0, 100_000.0, 50_000.0, 2_000_000.0]),
+];
+
+/// What each method of products of scalars costs on a device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MethodCosts([MethodCost; TABLE.len()]);
+
+impl MethodCosts {
+    /// The table of a kind of device. All kinds but CPUs share that of GPUs.
+    pub fn of_kind(kind: DeviceKind) -> Self {
+        Self(TABLE.map(|(_, gpu, cpu)| MethodCost::of(if kind == DeviceKind::Cpu { cpu } else { gpu })))
+    }
+
+    /// The methods, by name. Both variants of ESC are `esc`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|(name, ..)| *name)
+    }
+
+    /// The methods and their costs.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, MethodCost)> {
+        Self::names().zip(self.0)
+    }
+
+    /// The costs of the method of this name, if it has any.
+    pub fn of(&self, method: &str) -> Option<MethodCost> {
+        self.iter().find(|(name, _)| *name == method).map(|(_, cost)| cost)
+    }
+
+    /// The same with other costs of one method.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if no method of this name has costs.
+    pub fn with(mut self, method: &str, cost: MethodCost) -> Result<Self> {
+        match Self::names().position(|name| name == method) {
+            Some(at) => self.0[at] = cost,
+            None => {
+                let names: Vec<_> = Self::names().collect();
+                return Err(Error::Argument(format!("no method `{method}` has costs; these do: {}", names.join(", "))));
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl Serialize for MethodCosts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(TABLE.len()))?;
+        self.iter().try_for_each(|(name, cost)| map.serialize_entry(name, &cost))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prediction_is_the_sum_of_its_terms() -> Result<()> {
+        let cost = MethodCost::new([6.0, 5.0, 7.0, 400.0])?;
+        let size = BinSize::new(2, 1_000_000, 500_000, 10_000);
+        assert!((cost.predict_ms(&size) - (0.012 + 0.005 + 0.0035 + 0.004)).abs() < 1e-12);
+        assert_eq!(cost.predict_ms(&BinSize::default()), 0.0);
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            let refused = MethodCost::new([0.0, 0.0, wrong, 0.0]).unwrap_err().to_string();
+            assert!(refused.contains("entry_ps is"), "{refused}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn methods_are_found_by_name() -> Result<()> {
+        for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
+            let table = MethodCosts::of_kind(kind);
+            let cost = MethodCost::new([1.0, 2.0, 3.0, 4.0])?;
+            for name in MethodCosts::names() {
+                assert!(table.of(name).is_some_and(|cost| MethodCost::new(cost.coefficients()).is_ok()), "{name}");
+                assert_eq!(table.with(name, cost)?.of(name), Some(cost));
+            }
+            assert_eq!(table.of("masked"), None);
+            assert!(table.with("masked", cost).unwrap_err().to_string().contains("no method `masked`"));
+        }
+        Ok(())
+    }
+}

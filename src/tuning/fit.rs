@@ -1,0 +1,190 @@
+//! The fit of a method's costs to measured times: least squares of relative errors, with
+//! coefficients that are not negative.
+use super::costs::{BinSize, MethodCost, terms_ms};
+use crate::{Error, Result};
+use nalgebra::{DMatrix, DVector};
+
+/// A bin that was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Sample {
+    /// Its sizes.
+    pub size: BinSize,
+    /// Its time in milliseconds, more than 0.
+    pub ms: f64,
+}
+
+impl Sample {
+    /// A bin of this size that took `ms` milliseconds.
+    pub fn new(size: BinSize, ms: f64) -> Self {
+        Self { size, ms }
+    }
+}
+
+/// The costs of a method that explain measured times best, and how well they do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Fit {
+    /// The costs, rounded to four digits.
+    pub cost: MethodCost,
+    /// Mean of the relative errors.
+    pub mean_error: f64,
+    /// The largest of them.
+    pub worst_error: f64,
+    /// Bins that were measured.
+    pub samples: usize,
+}
+
+/// Smallest ratio of singular values with which coefficients can be distinguished.
+const DISTINCT: f64 = 1e-6;
+
+/// Smallest change of a relative error that counts: less is rounding.
+const SMALLEST: f64 = 1e-9;
+
+impl Fit {
+    /// Fits the costs of a method. Small and large bins count alike, since errors are relative.
+    ///
+    /// Of two terms that measure the same, as products and entries of C in columns whose products
+    /// have different rows, one gets all.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] without samples, and for a time that is not positive.
+    pub fn new(samples: &[Sample]) -> Result<Self> {
+        if let Some(wrong) = samples.iter().find(|sample| !(f64::MIN_POSITIVE..f64::INFINITY).contains(&sample.ms)) {
+            return Err(Error::Argument(format!("a time of {} ms", wrong.ms)));
+        }
+        let terms = DMatrix::from_fn(samples.len(), 4, |row, col| terms_ms(&samples[row].size)[col] / samples[row].ms);
+        let coefficients = not_negative(&terms).ok_or_else(|| Error::Argument("no times to fit costs to".into()))?;
+        let cost = MethodCost::new(coefficients.map(rounded))?;
+        let errors: Vec<_> =
+            samples.iter().map(|sample| relative_error(cost.predict_ms(&sample.size), sample.ms)).collect();
+        Ok(Self {
+            cost,
+            mean_error: errors.iter().sum::<f64>() / errors.len() as f64,
+            worst_error: errors.iter().copied().fold(0.0, f64::max),
+            samples: samples.len(),
+        })
+    }
+}
+
+/// The difference of a predicted time from a measured one, as a part of the measured one.
+pub fn relative_error(predicted_ms: f64, measured_ms: f64) -> f64 {
+    (predicted_ms - measured_ms).abs() / measured_ms
+}
+
+/// The x >= 0 with the least |terms · x - 1|. It solves the least squares of the columns at which it
+/// is positive, without a bound. There are 15 sets of columns to try.
+fn not_negative(terms: &DMatrix<f64>) -> Option<[f64; 4]> {
+    let ones = DVector::from_element(terms.nrows(), 1.0);
+    let mut best: Option<(f64, [f64; 4])> = None;
+    let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
+    sets.sort_by_key(Vec::len);
+    for set in sets {
+        let columns = terms.select_columns(&set);
+        let scales: Vec<f64> = columns.column_iter().map(|column| column.norm()).collect();
+        if scales.contains(&0.0) || set.len() > terms.nrows() {
+            continue;
+        }
+        let scaled = DMatrix::from_fn(columns.nrows(), set.len(), |row, col| columns[(row, col)] / scales[col]);
+        let parts = scaled.clone().svd(true, true);
+        if parts.singular_values.min() < DISTINCT * parts.singular_values.max() {
+            continue;
+        }
+        let Ok(x) = parts.solve(&ones, 0.0) else { continue };
+        if x.iter().any(|&coefficient| coefficient < 0.0) {
+            continue;
+        }
+        let error = (&scaled * &x - &ones).norm();
+        // Fewer coefficients are preferred, unless more of them explain more.
+        if best.is_none_or(|(least, _)| error < least * (1.0 - SMALLEST) - SMALLEST) {
+            let mut coefficients = [0.0; 4];
+            set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| coefficients[at] = x / scale);
+            best = Some((error, coefficients));
+        }
+    }
+    best.map(|(_, coefficients)| coefficients)
+}
+
+/// Rounded to four digits, as a tuning file has it.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().expect("a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Random;
+
+    /// Bins of many sizes, from some launches to a hundred million products.
+    fn sizes() -> Vec<BinSize> {
+        let mut random = Random::new(5);
+        let size = |at: u32| {
+            let products = 100 << at;
+            let entries = products / (1 + random.below(20));
+            BinSize::new(1 + at % 3, products, entries, products / (10 + random.below(200)))
+        };
+        (0..20).map(size).collect()
+    }
+
+    fn fitted(cost: MethodCost, noise: impl FnMut() -> f64) -> Fit {
+        let mut noise = noise;
+        let sample = |size: BinSize| Sample::new(size, cost.predict_ms(&size) * noise());
+        Fit::new(&sizes().into_iter().map(sample).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn costs_are_recovered_from_the_times_they_predict() -> Result<()> {
+        for coefficients in
+            [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
+        {
+            let cost = MethodCost::new(coefficients)?;
+            let fit = fitted(cost, || 1.0);
+            assert_eq!(fit.cost, cost);
+            assert!(fit.worst_error < 1e-9 && fit.samples == 20, "{fit:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn noise_moves_costs_a_little_and_none_below_zero() -> Result<()> {
+        let mut random = Random::new(9);
+        for coefficients in [[6.0, 20.0, 70.0, 4000.0], [10.0, 30.0, 0.0, 0.0]] {
+            let cost = MethodCost::new(coefficients)?;
+            let fit = fitted(cost, || 0.95 + 0.1 * random.unit());
+            assert!(fit.worst_error < 0.12 && fit.mean_error < 0.05 && fit.worst_error > 0.0, "{fit:?}");
+            assert!(fit.cost.coefficients().iter().all(|&coefficient| coefficient >= 0.0));
+            for size in sizes() {
+                assert!(relative_error(fit.cost.predict_ms(&size), cost.predict_ms(&size)) < 0.1, "{size:?}: {fit:?}");
+            }
+        }
+        Ok(())
+    }
+
+    /// A time that falls as columns grow would need a negative coefficient.
+    #[test]
+    fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
+        let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
+        let fit = Fit::new(&[sample(0), sample(500), sample(1000)])?;
+        assert_eq!(fit.cost.column_ps, 0.0);
+        assert!(fit.cost.predict_ms(&BinSize::new(1, 1000, 1000, 0)) > 1.0);
+        Ok(())
+    }
+
+    /// Entries that are as many as the products cannot be told from them.
+    #[test]
+    fn of_two_equal_terms_one_gets_all() -> Result<()> {
+        let sample = |products: u64| Sample::new(BinSize::new(1, products, products, 0), products as f64 * 9e-9);
+        let fit = Fit::new(&[sample(1000), sample(1 << 20), sample(1 << 24)])?;
+        assert_eq!(fit.cost, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
+        Ok(())
+    }
+
+    #[test]
+    fn times_that_cannot_be_are_refused() {
+        assert!(Fit::new(&[]).unwrap_err().to_string().contains("no times"));
+        assert!(Fit::new(&[Sample::new(BinSize::default(), 1.0)]).unwrap_err().to_string().contains("no times"));
+        for ms in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Fit::new(&[Sample::new(BinSize::new(1, 1, 1, 1), ms)]).is_err(), "{ms}");
+        }
+    }
+}
