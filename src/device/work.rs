@@ -16,6 +16,7 @@ use opencl3::{
 };
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -30,6 +31,8 @@ pub(crate) struct Work {
     record: RefCell<StageRecord>,
     /// Time spent waiting for kernels.
     kernel_wait: Cell<Duration>,
+    /// Whether its lanes are one.
+    in_turn: Cell<bool>,
     /// The work that this one is a lane of.
     home: Option<Home>,
 }
@@ -48,10 +51,19 @@ impl Clock<'_> {
     }
 }
 
+/// A command, and what its time counts towards.
+struct Event {
+    stage: &'static str,
+    bins: u64,
+    event: SharedEvent,
+}
+
 #[derive(Default)]
 struct StageRecord {
     stage: &'static str,
-    events: Vec<(&'static str, SharedEvent)>,
+    /// Bins that commands count towards, as bits.
+    bins: u64,
+    events: Vec<Event>,
     /// The stage of each kernel launched.
     launches: Vec<&'static str>,
     read_backs: u32,
@@ -101,6 +113,7 @@ impl Work {
             limit,
             record: RefCell::default(),
             kernel_wait: Cell::default(),
+            in_turn: Cell::default(),
             home: None,
         }
     }
@@ -167,6 +180,17 @@ impl Work {
     /// Starts a stage: the next launches count towards it.
     pub fn stage(&self, stage: &'static str) {
         self.record.borrow_mut().stage = stage;
+    }
+
+    /// Makes the next commands count towards some bins, as bits: 1 for the first, 2 for the second.
+    pub fn count_towards(&self, bins: u64) {
+        self.record.borrow_mut().bins = bins;
+    }
+
+    /// Makes the commands of all lanes follow one another, so that none is busy while it waits for
+    /// another.
+    pub fn in_turn(&self) {
+        self.in_turn.set(true);
     }
 
     /// A buffer of `len` values, its contents undefined.
@@ -346,9 +370,9 @@ impl Work {
         let event = taken.map_err(|error| self.out_of_memory(error, bytes))?;
         inner.commands.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
-        let stage = record.stage;
+        let (stage, bins) = (record.stage, record.bins);
         record.last = Some(event.clone());
-        record.events.push((stage, event));
+        record.events.push(Event { stage, bins, event });
         Ok(())
     }
 
@@ -387,8 +411,8 @@ impl Work {
         self.wait()?;
         let record = self.record.borrow();
         let time = |name: &&'static str| {
-            let events = record.events.iter().filter(|(stage, _)| stage == name);
-            let ns: Option<u64> = events.clone().map(|(_, event)| event.nanoseconds()).sum();
+            let events = record.events.iter().filter(|event| event.stage == *name);
+            let ns: Option<u64> = events.clone().map(|event| event.event.nanoseconds()).sum();
             let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
             let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
             StageTime { name, ms, commands, launches, bytes: None, flops: None }
@@ -400,12 +424,24 @@ impl Work {
     /// began.
     pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
         let mut names = Vec::new();
-        for (stage, _) in &self.record.borrow().events {
-            if !names.contains(stage) {
-                names.push(*stage);
+        for event in &self.record.borrow().events {
+            if !names.contains(&event.stage) {
+                names.push(event.stage);
             }
         }
         self.stage_times(&names)
+    }
+
+    /// Waits for the last command and returns the busy time in milliseconds of the commands for
+    /// each set of bins that has some; `None` if the queue keeps no times.
+    pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
+        self.wait()?;
+        let mut times = BTreeMap::new();
+        for Event { bins, event, .. } in &self.record.borrow().events {
+            let Some(ns) = event.nanoseconds() else { return Ok(None) };
+            *times.entry(*bins).or_insert(0.0) += ns as f64 / 1e6;
+        }
+        Ok(Some(times))
     }
 
     /// The last command so far.

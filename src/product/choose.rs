@@ -1,9 +1,20 @@
-//! The choice of methods for columns: a pure function of sizes, numbers and the caller's wish that
-//! gives rules and uses no device.
+//! The choice of methods for columns: pure functions of sizes, numbers, costs and the caller's
+//! wish. They use no device, and equal arguments give equal choices.
+//!
+//! The device puts each column of an adaptive product into a class, by numbers. [`share_out`]
+//! decides by costs, from the sums of the classes, which method computes each class and which
+//! classes are computed together: a launch for few columns costs more than it saves.
+#[cfg(test)]
+mod tests;
+
 use super::{
+    adaptive::{Class, ClassSums},
     method::{ColumnMethod, Method},
+    problem::Bin,
+    sort,
     tuning::Tuning,
 };
+use crate::tuning::{BinSize, MethodCosts};
 use std::ops::Range;
 
 /// A rule: `method` computes the columns whose number of products is in `products`.
@@ -29,21 +40,213 @@ pub(super) fn choose(tuning: &Tuning, wanted: Method) -> Vec<Rule> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{BlockShape, device::test_device};
+/// Columns of neighbouring classes that one method computes together: a bin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Share {
+    pub method: Method,
+    pub first: Class,
+    /// The largest of the classes that has columns: its kernels compute those of all.
+    pub last: Class,
+    pub columns: u64,
+    pub size: BinSize,
+    /// `None` if the method has no costs.
+    pub predicted_ms: Option<f64>,
+}
 
-    #[test]
-    fn rules_cover_every_column_once() {
-        let tuning = Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR);
-        for &wanted in [Method::Auto].iter().chain(Method::ALL) {
-            let rules = choose(&tuning, wanted);
-            let ends: Vec<u64> = rules.iter().map(|rule| rule.products.end).collect();
-            let begins: Vec<u64> = rules.iter().map(|rule| rule.products.start).collect();
-            assert_eq!((begins[0], ends[ends.len() - 1]), (0, u64::MAX), "{wanted}");
-            assert_eq!(begins[1..], ends[..ends.len() - 1], "{wanted}");
-            assert!(rules.iter().all(|rule| !rule.products.is_empty()), "{wanted}");
+/// Classes by ascending size. The kernels of one can compute the columns of those before it; those
+/// of [`Class::Direct`] only if they are short.
+const FAMILIES: [&[Class]; 5] = [
+    &[Class::Direct, Class::Sorted32, Class::Sorted64, Class::Sorted128, Class::Sorted256],
+    &[Class::Narrow, Class::Medium],
+    &[Class::Wide, Class::Big],
+    // Tables in global memory are made for the longest of their columns.
+    &[Class::HashedSmall, Class::HashedMedium, Class::HashedLarge],
+    &[Class::HashedGlobal],
+];
+
+/// Launches of a product by ESC, about.
+const ESC_LAUNCHES: u32 = 16;
+
+/// The methods that can compute the columns of a class. Which columns of dense classes are hubs,
+/// the device decides.
+fn able(class: Class) -> &'static [Method] {
+    match class {
+        Class::Empty => &[],
+        Class::Direct => &[Method::Direct],
+        Class::Sorted32 | Class::Sorted64 | Class::Sorted128 | Class::Sorted256 => &[Method::Sort],
+        Class::Narrow | Class::Medium | Class::Wide | Class::Big => &[Method::Dense],
+        Class::HashedSmall | Class::HashedMedium | Class::HashedLarge | Class::HashedGlobal => &[Method::Hash],
+        Class::Rest => &[Method::Esc],
+    }
+}
+
+/// Kernels that the columns of a class have for themselves, because it is a bin. The sums of
+/// columns whose rows are found share theirs.
+fn own_launches(class: Class) -> u32 {
+    match class {
+        Class::Direct => 4, // two of them scan
+        _ if Class::FOUND.contains(&class) => 1,
+        _ => 2,
+    }
+}
+
+/// Places that a kernel has for each column of the class: so many times fewer columns are computed
+/// at once than by the first class of the family's method.
+fn places(class: Class) -> u64 {
+    match class {
+        Class::Empty | Class::Direct | Class::Rest => 1,
+        // A column has room for so many times 32 products.
+        Class::Sorted32 => 1,
+        Class::Sorted64 => 2,
+        Class::Sorted128 => 4,
+        Class::Sorted256 => 8,
+        // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
+        // of four. A group of 16 teams has room where a smaller one has, and its teams wait for one
+        // another: an estimate.
+        Class::Narrow => 1,
+        Class::Medium => 2,
+        Class::Wide => 16,
+        Class::Big => 32,
+        // As many groups as start, of one team; 14 of four; four of sixteen. The last have tables
+        // in global memory: an estimate.
+        Class::HashedSmall => 1,
+        Class::HashedMedium => 2,
+        Class::HashedLarge => 8,
+        Class::HashedGlobal => 16,
+    }
+}
+
+/// Shares the columns of a product out among the methods of scalars and ESC, by the sums of their
+/// classes, whose entries of C are estimated or bounded. Every class that has products is in one
+/// bin; those of dense classes have one more for their hubs. Columns of [`Class::Rest`], which only
+/// ESC can compute, are in none.
+///
+/// `None` if `esc` is allowed to compute all columns, and is predicted to take less than their
+/// bins.
+pub(super) fn share_out(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, esc: bool) -> Option<Vec<Share>> {
+    let mut shares = Vec::new();
+    for family in FAMILIES {
+        for [first, last] in together(sums, costs, family) {
+            let classes = &sums[first as usize..=last as usize];
+            let sum = |number: fn(&ClassSums) -> u64| classes.iter().map(number).sum::<u64>();
+            let [columns, products] = [sum(|class| class.columns.into()), sum(|class| class.products)];
+            let hubs = [sum(|class| class.hub_columns.into()), sum(|class| class.hub_products)];
+            let others = [columns - hubs[0], products - hubs[1]];
+            let entries = |of: u64| {
+                let all = u128::from(sum(|class| class.most_entries));
+                (all * u128::from(of)).div_ceil(u128::from(products.max(1))) as u64
+            };
+            for (methods, [columns, products]) in [(able(last), others), (&[Method::Hub], hubs)] {
+                let launches = own_launches(last) + u32::from(Class::FOUND.contains(&last));
+                let size = BinSize::new(launches, products, entries(products), columns * places(last));
+                let share = |&method: &Method| {
+                    let predicted_ms = predict_ms(costs, method, &size);
+                    Share { method, first, last, columns, size, predicted_ms }
+                };
+                let best = methods.iter().map(share).min_by(|one, other| least(one).total_cmp(&least(other)));
+                shares.extend(best.filter(|_| columns > 0));
+            }
+        }
+    }
+    let ms = shares.iter().map(least).sum::<f64>();
+    let of_rest = sums[Class::Rest as usize];
+    let rest_ms = esc_ms(costs, of_rest.columns.into(), of_rest.products, of_rest.most_entries);
+    let ms = ms + if of_rest.columns > 0 { rest_ms.unwrap_or(0.0) } else { 0.0 };
+    let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum();
+    let all =
+        esc_ms(costs, sum(|class| class.columns.into()), sum(|class| class.products), sum(|class| class.most_entries));
+    let by_esc = esc && !shares.is_empty() && all.is_some_and(|all| all < ms);
+    (!by_esc).then_some(shares)
+}
+
+/// The predicted time of a share, which is more than any other if it is not known.
+fn least(share: &Share) -> f64 {
+    share.predicted_ms.unwrap_or(f64::MAX)
+}
+
+/// The predicted time of columns of scalars by ESC, in milliseconds.
+fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
+    predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
+}
+
+/// The sizes of columns that ESC computes in `bands` bands.
+pub(super) fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize {
+    BinSize::new(ESC_LAUNCHES * bands as u32, products, entries, columns)
+}
+
+/// The predicted time of a bin in milliseconds, if the method has costs.
+pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) -> Option<f64> {
+    costs.of(method.cost_name()).map(|cost| cost.predict_ms(size))
+}
+
+/// The classes of a family that have columns, divided into bins: the division that costs least; of
+/// equal ones that with the fewest bins.
+fn together(sums: &[ClassSums; Class::ALL.len()], costs: &MethodCosts, family: &[Class]) -> Vec<[Class; 2]> {
+    let of = |class: &Class| &sums[*class as usize];
+    let filled: Vec<Class> = family.iter().copied().filter(|class| of(class).columns > 0).collect();
+    let cost = |bin: &[Class]| -> f64 {
+        let last = bin[bin.len() - 1];
+        let sum = |number: fn(&ClassSums) -> u64| bin.iter().map(|class| number(of(class))).sum::<u64>();
+        let places = sum(|class| class.columns.into()) * places(last);
+        let (products, entries) = (sum(|class| class.products), sum(|class| class.most_entries));
+        let size = BinSize::new(own_launches(last), products, entries, places);
+        able(last).iter().filter_map(|&method| predict_ms(costs, method, &size)).fold(f64::MAX, f64::min)
+    };
+    // From each class on: the least cost, how many bins it takes, and where the first of them ends.
+    let mut best = vec![(0.0, 0, 0); filled.len() + 1];
+    for begin in (0..filled.len()).rev() {
+        let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));
+        let from = ends.map(|end| (cost(&filled[begin..end]) + best[end].0, 1 + best[end].1, end));
+        let least = from.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        best[begin] = least.expect("a class is a bin");
+    }
+    let ends = std::iter::successors(best.first().map(|best| best.2), |&end| Some(best[end].2));
+    let mut begin = 0;
+    let bins = ends.take(best[0].1).map(|end| [filled[std::mem::replace(&mut begin, end)], filled[end - 1]]);
+    bins.collect()
+}
+
+/// Whether the kernels of the last of some classes can compute the columns of all. A direct column
+/// may have any number of products.
+fn can_join(sums: &[ClassSums; Class::ALL.len()], bin: &[Class]) -> bool {
+    bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= sort::CLASSES[0]
+}
+
+/// All columns of a product, sorted by the kernels of one class.
+pub(super) fn sorted_share(class: Class, columns: u64, products: u64, costs: &MethodCosts) -> Share {
+    let method = Method::Sort;
+    let size = BinSize::new(own_launches(class), products, products, columns * places(class));
+    Share { method, first: class, last: class, columns, size, predicted_ms: predict_ms(costs, method, &size) }
+}
+
+impl Share {
+    /// For the report.
+    pub fn bin(&self) -> Bin {
+        let &Self { method, columns, size, predicted_ms, .. } = self;
+        Bin { size: Some(size), predicted_ms, ..Bin::of(self.which(), method, columns, size.products) }
+    }
+
+    /// Which columns these are, for the report.
+    pub fn which(&self) -> &'static str {
+        match (self.last, self.method == Method::Hub) {
+            (Class::Direct, _) => "one entry of B",
+            (Class::Sorted32, _) => "at most 32 products",
+            (Class::Sorted64, _) => "at most 64 products",
+            (Class::Sorted128, _) => "at most 128 products",
+            (Class::Sorted256, _) => "at most 256 products",
+            (Class::Narrow, false) => "rows in a narrow range",
+            (Class::Medium, false) => "rows in a medium range",
+            (Class::Wide, false) => "rows in a wide range",
+            (Class::Big, false) => "rows in a wide range, many products",
+            (Class::Narrow, true) => "rows in a narrow range, hubs",
+            (Class::Medium, true) => "rows in a medium range, hubs",
+            (Class::Wide, true) => "rows in a wide range, hubs",
+            (Class::Big, true) => "rows in a wide range, many products, hubs",
+            (Class::HashedSmall, _) => "few rows in any range",
+            (Class::HashedMedium, _) => "some thousand rows in any range",
+            (Class::HashedLarge, _) => "rows in any range, within local memory",
+            (Class::HashedGlobal, _) => "rows in any range, beyond local memory",
+            (Class::Empty | Class::Rest, _) => "the others",
         }
     }
 }

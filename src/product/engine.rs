@@ -3,7 +3,7 @@ use super::{
     adaptive::{Adaptive, AdaptiveTuning, teams_for},
     analysis::{Analyser, Analysis},
     bands::{Band, Bands},
-    choose::{Rule, choose},
+    choose::{self, Rule, choose},
     column_lists::ColumnLists,
     combine::{Combine, MadeColumns},
     compression::Compression,
@@ -17,6 +17,7 @@ use crate::{
     Element, Result,
     device::{Device, Work},
     resident::DeviceCbc,
+    tuning::MethodCosts,
 };
 
 /// The kernels of one product, for one kind of payload.
@@ -29,6 +30,8 @@ pub(super) struct Engine<T: Element, P: Compression<T>> {
     /// Only if there are several rules.
     sharing: Option<Sharing<T, P>>,
     sums: P::Kernels,
+    /// What methods cost, for predictions.
+    pub costs: MethodCosts,
 }
 
 /// What shares columns out among methods, and puts what they make together.
@@ -55,6 +58,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             sums: P::kernels(device, spec, &tuning)?,
             rules,
             tuning,
+            costs: device.info().costs(),
         })
     }
 
@@ -70,7 +74,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         let entries = EntryMemory::new::<T>(&self.tuning, operands.a.nrows, entry_bytes, area);
         let entries = EntryMemory { consumer: operands.consumer, ..entries };
         let factors = P::factors(operands);
-        self.in_bands(work, factors, entries, |found, band| {
+        let mut counts = self.in_bands(work, factors, entries, |found, band| {
             let Some(found) = found else {
                 return place(operands.empty_product(work, band.columns.len())?);
             };
@@ -78,7 +82,21 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             let values = P::sums(&self.sums, work, operands, &runs)?;
             drop(runs);
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
-        })
+        })?;
+        if P::KIND == PayloadKind::Values {
+            self.predict(&mut counts, operands.a.nrows as u64);
+        }
+        Ok(counts)
+    }
+
+    /// Predicts the time of the bins of a product of scalars with `nrows` rows.
+    fn predict(&self, counts: &mut Counts, nrows: u64) {
+        for bin in &mut counts.bins {
+            let most = bin.products.min(bin.columns.saturating_mul(nrows));
+            let size = choose::esc_size(counts.bands, bin.columns, bin.products, most);
+            bin.predicted_ms = choose::predict_ms(&self.costs, bin.method, &size);
+            bin.size = bin.predicted_ms.map(|_| size);
+        }
     }
 
     /// The columns of each band for `take`; none if the band has no products.
@@ -172,6 +190,16 @@ impl<T: Element> OneShot<T> {
         let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
         let tuning = Tuning::new(device.info(), spec.a, spec.b);
         Self::tuned(device, &spec, tuning.with_strides(operands.strides()).with_method(device.info(), method), method)
+    }
+
+    /// The same with other costs than the device's.
+    pub fn with_costs(mut self, costs: Option<MethodCosts>) -> Self {
+        match (&mut self, costs) {
+            (_, None) | (Self::Pairs(_), _) => {}
+            (Self::Adaptive(engine), Some(costs)) => engine.set_costs(costs),
+            (Self::Values(engine), Some(costs)) => engine.costs = costs,
+        }
+        self
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {

@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(floors.map(|floor| floor.bytes), [b + 3 * 4, b + 3 * 4 + 5 * 4, 2 * 3 * 4, sums]);
         assert_eq!(floors.map(|floor| floor.flops), [0, 0, 0, 14]);
         // The second column of B has one entry, with two products.
-        let direct = Bin { method: Method::Direct, columns: 1, products: 2 };
+        let direct = Bin::of("one entry of B", Method::Direct, 1, 2);
         let [setup, count, offsets, last] = SCALARS.adaptive_floors(Some(&direct)).map(|floor| floor.bytes);
         assert_eq!([setup, offsets, last], [b + 3 * 4, 2 * 3 * 4, sums]);
         assert_eq!(count, 2 * 4 + 3 * 4 + 3 * 4 + 5 * 4);

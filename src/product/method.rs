@@ -213,6 +213,11 @@ macro_rules! methods {
                 }
             }
 
+            /// Its name in the table of costs: both variants of ESC have the same.
+            pub(super) fn cost_name(self) -> &'static str {
+                if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
+            }
+
             /// Whether it computes columns of scalars, and adds products as it meets them.
             pub(super) fn is_of_scalars(self) -> bool {
                 matches!(self, $( Self::$scalar )|+)

@@ -55,6 +55,7 @@ use crate::{
     groups::{BlockGroups, DeviceGroups, GroupsPattern},
     host::Progress,
     matrix::Threshold,
+    tuning::MethodCosts,
 };
 use once::Options;
 use plan::Wanted;
@@ -271,6 +272,34 @@ impl<'a, X: Operand> Product<'a, X> {
     /// Chooses the method.
     pub fn method(mut self, method: Method) -> Self {
         self.options.method = method;
+        self
+    }
+
+    /// Measures the time of each [`Bin`] of the report. The kernels of different bins then follow
+    /// one another instead of overlapping, so that `total_ms` may be more than without this.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product};
+    /// let a = Device::auto()?.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 3.0)])?)?;
+    /// let (_, report) = Product::of(&a, &a).explained().run_with_report()?;
+    /// for bin in &report.bins {
+    ///     println!("{}: {} by {}", bin.which, bin.columns, bin.method);
+    ///     println!("{:?} ms, predicted {:?} ms", bin.measured_ms, bin.predicted_ms);
+    /// }
+    /// assert_eq!(report.bins[0].products, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explained(mut self) -> Self {
+        self.options.explained = true;
+        self
+    }
+
+    /// Chooses methods, and predicts times, by other costs than those of the device's table. No
+    /// costs change the result.
+    pub fn costs(mut self, costs: MethodCosts) -> Self {
+        self.options.costs = Some(costs);
         self
     }
 

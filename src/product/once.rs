@@ -10,6 +10,7 @@ use crate::{
     matrix::{Threshold, aligned_stride},
     planned::prepared::same_device,
     resident::DeviceCbc,
+    tuning::MethodCosts,
 };
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,10 @@ pub(super) struct Options {
     pub alignment: Option<usize>,
     pub progress: Option<Progress>,
     pub threshold: Option<Threshold>,
+    /// Whether the time of each bin is measured.
+    pub explained: bool,
+    /// Costs to choose by, instead of the device's.
+    pub costs: Option<MethodCosts>,
 }
 
 /// A product C, with the counts and the clock of its computation for the report.
@@ -43,8 +48,7 @@ impl Options {
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let (esc, mut filter) =
-            (OneShot::new(work.device(), &operands, self.method)?, self.drop_filter_of(work.device(), &operands)?);
+        let (esc, mut filter) = (self.one_shot(work, &operands)?, self.drop_filter_of(work.device(), &operands)?);
         count_operands(work, x, y);
         let clock = work.clock();
         let (mut bands, mut columns) = (Vec::new(), 0);
@@ -65,9 +69,8 @@ impl Options {
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
         }
-        let (esc, mut filter) =
-            (OneShot::new(device, &operands, self.method)?, self.drop_filter_of(device, &operands)?);
         let work = Work::new(device, self.memory_limit);
+        let (esc, mut filter) = (self.one_shot(&work, &operands)?, self.drop_filter_of(device, &operands)?);
         count_operands(&work, x, y);
         let clock = work.clock();
         let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
@@ -86,6 +89,14 @@ impl Options {
         let mut report = self.report(&work, &ran, c.nnz() as u64, ran.counts.stages())?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
+    }
+
+    /// The kernels of A·B.
+    fn one_shot<T: Element>(&self, work: &Work, operands: &Operands<'_, T>) -> Result<OneShot<T>> {
+        if self.explained {
+            work.in_turn();
+        }
+        Ok(OneShot::new(work.device(), operands, self.method)?.with_costs(self.costs))
     }
 
     /// Computes C = A·B at the places where `mask` has entries.
@@ -136,7 +147,7 @@ impl Options {
         }
         Ok(Report {
             method: self.method,
-            bins: ran.counts.bins.clone(),
+            bins: if self.explained { ran.counts.measured_bins(work)? } else { ran.counts.bins.clone() },
             products: ran.counts.products,
             c_nnz,
             dropped: ran.dropped,

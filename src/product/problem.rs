@@ -12,6 +12,7 @@ use crate::{
         transpose::{self, Transpose},
     },
     resident::{DeviceCbc, PatternArrays},
+    tuning::BinSize,
 };
 use std::sync::Arc;
 
@@ -260,16 +261,35 @@ impl<'a, T> From<&'a mut DeviceCbc<T>> for Destination<'a, T> {
     }
 }
 
-/// The share of one method in a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+/// Columns of C that one method computed together.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Bin {
+    /// Which columns these are, in words.
+    pub which: &'static str,
     /// The method.
     pub method: Method,
     /// Columns of C that it computed.
     pub columns: u64,
     /// Their products of entries (blocks).
     pub products: u64,
+    /// The sizes by which the time was predicted.
+    #[serde(skip)]
+    pub size: Option<BinSize>,
+    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method;
+    /// `None` for blocks, plans, and methods without costs.
+    pub predicted_ms: Option<f64>,
+    /// Milliseconds that the kernels of these columns were busy; `None` unless the product was
+    /// [explained](super::Product::explained). The time of kernels that compute columns of several
+    /// bins is divided by the bins' products.
+    pub measured_ms: Option<f64>,
+}
+
+impl Bin {
+    /// Columns whose time is neither predicted nor measured.
+    pub(crate) fn of(which: &'static str, method: Method, columns: u64, products: u64) -> Self {
+        Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
+    }
 }
 
 /// Counts collected while multiplying, for the report.
@@ -294,11 +314,35 @@ impl Counts {
         if self.adaptive { &ADAPTIVE_STAGES } else { &STAGES }
     }
 
+    /// The bins with the busy time of their commands in `work`. The time of commands for several
+    /// bins is divided by the bins' products. Of a product that is not adaptive only the time of
+    /// all bins is known.
+    pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
+        let mut bins = self.bins.clone();
+        let Some(times) = work.bin_times()? else { return Ok(bins) };
+        if !self.adaptive {
+            if let [bin] = &mut bins[..] {
+                bin.measured_ms = Some(times.values().sum());
+            }
+            return Ok(bins);
+        }
+        bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
+        for (bits, ms) in times {
+            let counts = |number: usize| bits >> number & 1 == 1;
+            let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
+            for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
+                let part = ms * bin.products as f64 / products.max(1) as f64;
+                bin.measured_ms = bin.measured_ms.map(|ms| ms + part);
+            }
+        }
+        Ok(bins)
+    }
+
     /// Adds columns with `products` products to the share of `method`.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {
             Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),
-            None => self.bins.push(Bin { method, columns, products }),
+            None => self.bins.push(Bin::of("all columns", method, columns, products)),
         }
     }
 }

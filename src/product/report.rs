@@ -8,7 +8,7 @@ use crate::{Element, device::StageTime};
 pub struct Report {
     /// The method asked for.
     pub method: Method,
-    /// The methods that ran, each with its columns of C and its products.
+    /// The columns of C that each method computed together, their products and times.
     pub bins: Vec<Bin>,
     /// Products of entries (blocks): the expansion size.
     pub products: u64,

@@ -82,14 +82,18 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// The methods that have costs: name, and coefficients on GPUs and on CPUs.
 ///
 /// Those of GPUs are estimates from whole products on an NVIDIA H200 (`docs/benchmarks.md`): 6
-/// microseconds for a launch; 1.5 ms for 64 M products of a million sorted columns; 0.28 and 0.15 ms
-/// for 19 and 4.5 M products of 5 and 16 thousand dense columns with a million entries of C each.
-/// Those of CPUs are fits on two cores with PoCL.
-const TABLE: [(&str, [f64; 4], [f64; 4]); 4] = [
-    ("esc", [6.0, 60.0, 20.0, 0.0], [10.0, 12_000.0, 0.0, 20_000.0]),
-    ("sort", [6.0, 5.0, 6.0, 400.0], [10.0, 20_000.0, 0.0, 500_000.0]),
-    ("dense", [6.0, 8.0, 60.0, 3000.0], [10.0, 20_000.0, 50_000.0, 2_000_000.0]),
-    ("hub", [6.0, 15.0, 60.0, 3000.0], [10.0, 100_000.0, 50_000.0, 2_000_000.0]),
+/// microseconds for a launch; 1.5 ms for 64 M products of a million sorted columns; 0.28 and 0.15
+/// ms for 19 and 4.5 M products of 5 and 16 thousand dense columns with a million entries of C
+/// each. The products of `hash`, `hub` and `esc` are guesses: twice those of `dense`, and what
+/// other libraries take. Those of CPUs are fits of `blockmul tune` on two cores with PoCL that
+/// other users share.
+const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
+    ("esc", [6.0, 60.0, 20.0, 0.0], [70.0, 6000.0, 10_000.0, 100_000.0]),
+    ("direct", [6.0, 10.0, 0.0, 200.0], [70.0, 6000.0, 0.0, 100_000.0]),
+    ("sort", [6.0, 5.0, 6.0, 400.0], [180.0, 18_000.0, 0.0, 2_900_000.0]),
+    ("dense", [6.0, 8.0, 60.0, 3000.0], [130.0, 13_000.0, 22_000.0, 4_200_000.0]),
+    ("hub", [6.0, 15.0, 60.0, 3000.0], [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
+    ("hash", [6.0, 15.0, 60.0, 3000.0], [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
 ];
 
 /// What each method of products of scalars costs on a device.
@@ -99,7 +103,8 @@ pub struct MethodCosts([MethodCost; TABLE.len()]);
 impl MethodCosts {
     /// The table of a kind of device. All kinds but CPUs share that of GPUs.
     pub fn of_kind(kind: DeviceKind) -> Self {
-        Self(TABLE.map(|(_, gpu, cpu)| MethodCost::of(if kind == DeviceKind::Cpu { cpu } else { gpu })))
+        let of = |(_, gpu, cpu): &(_, _, _)| MethodCost::of(if kind == DeviceKind::Cpu { *cpu } else { *gpu });
+        Self(std::array::from_fn(|method| of(&TABLE[method])))
     }
 
     /// The methods, by name. Both variants of ESC are `esc`.

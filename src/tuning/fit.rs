@@ -3,6 +3,7 @@
 use super::costs::{BinSize, MethodCost, terms_ms};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
+use serde::Serialize;
 
 /// A bin that was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,18 +22,25 @@ impl Sample {
     }
 }
 
-/// The costs of a method that explain measured times best, and how well they do.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How far predicted times are from measured ones, as parts of the measured ones.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
-pub struct Fit {
-    /// The costs, rounded to four digits.
-    pub cost: MethodCost,
-    /// Mean of the relative errors.
-    pub mean_error: f64,
-    /// The largest of them.
-    pub worst_error: f64,
+pub struct Errors {
     /// Bins that were measured.
-    pub samples: usize,
+    pub bins: usize,
+    /// The mean error.
+    pub mean: f64,
+    /// The largest error.
+    pub worst: f64,
+}
+
+impl Errors {
+    /// The errors of predictions by `cost`.
+    pub fn of(samples: &[Sample], cost: &MethodCost) -> Self {
+        let errors = samples.iter().map(|sample| (cost.predict_ms(&sample.size) - sample.ms).abs() / sample.ms);
+        let (sum, worst) = errors.fold((0.0, 0.0_f64), |(sum, worst), error| (sum + error, worst.max(error)));
+        Self { bins: samples.len(), mean: sum / samples.len().max(1) as f64, worst }
+    }
 }
 
 /// Smallest ratio of singular values with which coefficients can be distinguished.
@@ -41,39 +49,27 @@ const DISTINCT: f64 = 1e-6;
 /// Smallest change of a relative error that counts: less is rounding.
 const SMALLEST: f64 = 1e-9;
 
-impl Fit {
-    /// Fits the costs of a method. Small and large bins count alike, since errors are relative.
+impl MethodCost {
+    /// The costs of a method that explain measured times best, rounded to four digits. Small and
+    /// large bins count alike, since errors are relative.
     ///
     /// Of two terms that measure the same, as products and entries of C in columns whose products
     /// have different rows, one gets all.
     ///
     /// # Errors
     /// [`Error::Argument`] without samples, and for a time that is not positive.
-    pub fn new(samples: &[Sample]) -> Result<Self> {
+    pub fn fit(samples: &[Sample]) -> Result<Self> {
         if let Some(wrong) = samples.iter().find(|sample| !(f64::MIN_POSITIVE..f64::INFINITY).contains(&sample.ms)) {
             return Err(Error::Argument(format!("a time of {} ms", wrong.ms)));
         }
         let terms = DMatrix::from_fn(samples.len(), 4, |row, col| terms_ms(&samples[row].size)[col] / samples[row].ms);
         let coefficients = not_negative(&terms).ok_or_else(|| Error::Argument("no times to fit costs to".into()))?;
-        let cost = MethodCost::new(coefficients.map(rounded))?;
-        let errors: Vec<_> =
-            samples.iter().map(|sample| relative_error(cost.predict_ms(&sample.size), sample.ms)).collect();
-        Ok(Self {
-            cost,
-            mean_error: errors.iter().sum::<f64>() / errors.len() as f64,
-            worst_error: errors.iter().copied().fold(0.0, f64::max),
-            samples: samples.len(),
-        })
+        Self::new(coefficients.map(rounded))
     }
 }
 
-/// The difference of a predicted time from a measured one, as a part of the measured one.
-pub fn relative_error(predicted_ms: f64, measured_ms: f64) -> f64 {
-    (predicted_ms - measured_ms).abs() / measured_ms
-}
-
-/// The x >= 0 with the least |terms · x - 1|. It solves the least squares of the columns at which it
-/// is positive, without a bound. There are 15 sets of columns to try.
+/// The x >= 0 with the least |terms · x - 1|. It solves the least squares of the columns at which
+/// it is positive, without a bound. There are 15 sets of columns to try.
 fn not_negative(terms: &DMatrix<f64>) -> Option<[f64; 4]> {
     let ones = DVector::from_element(terms.nrows(), 1.0);
     let mut best: Option<(f64, [f64; 4])> = None;
@@ -126,10 +122,12 @@ mod tests {
         (0..20).map(size).collect()
     }
 
-    fn fitted(cost: MethodCost, noise: impl FnMut() -> f64) -> Fit {
-        let mut noise = noise;
+    /// The samples of a method of these costs, the costs fitted to them, and their errors.
+    fn fitted(cost: MethodCost, mut noise: impl FnMut() -> f64) -> Result<(MethodCost, Errors)> {
         let sample = |size: BinSize| Sample::new(size, cost.predict_ms(&size) * noise());
-        Fit::new(&sizes().into_iter().map(sample).collect::<Vec<_>>()).unwrap()
+        let samples: Vec<_> = sizes().into_iter().map(sample).collect();
+        let fit = MethodCost::fit(&samples)?;
+        Ok((fit, Errors::of(&samples, &fit)))
     }
 
     #[test]
@@ -138,9 +136,9 @@ mod tests {
             [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
         {
             let cost = MethodCost::new(coefficients)?;
-            let fit = fitted(cost, || 1.0);
-            assert_eq!(fit.cost, cost);
-            assert!(fit.worst_error < 1e-9 && fit.samples == 20, "{fit:?}");
+            let (fit, errors) = fitted(cost, || 1.0)?;
+            assert_eq!(fit, cost);
+            assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
         }
         Ok(())
     }
@@ -150,11 +148,12 @@ mod tests {
         let mut random = Random::new(9);
         for coefficients in [[6.0, 20.0, 70.0, 4000.0], [10.0, 30.0, 0.0, 0.0]] {
             let cost = MethodCost::new(coefficients)?;
-            let fit = fitted(cost, || 0.95 + 0.1 * random.unit());
-            assert!(fit.worst_error < 0.12 && fit.mean_error < 0.05 && fit.worst_error > 0.0, "{fit:?}");
-            assert!(fit.cost.coefficients().iter().all(|&coefficient| coefficient >= 0.0));
+            let (fit, errors) = fitted(cost, || 0.95 + 0.1 * random.unit())?;
+            assert!(errors.worst < 0.12 && errors.mean < 0.05 && errors.worst > 0.0, "{errors:?}");
+            assert!(fit.coefficients().iter().all(|&coefficient| coefficient >= 0.0));
             for size in sizes() {
-                assert!(relative_error(fit.cost.predict_ms(&size), cost.predict_ms(&size)) < 0.1, "{size:?}: {fit:?}");
+                let exact = Sample::new(size, cost.predict_ms(&size));
+                assert!(Errors::of(&[exact], &fit).worst < 0.1, "{size:?}: {fit:?}");
             }
         }
         Ok(())
@@ -164,9 +163,9 @@ mod tests {
     #[test]
     fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
         let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
-        let fit = Fit::new(&[sample(0), sample(500), sample(1000)])?;
-        assert_eq!(fit.cost.column_ps, 0.0);
-        assert!(fit.cost.predict_ms(&BinSize::new(1, 1000, 1000, 0)) > 1.0);
+        let fit = MethodCost::fit(&[sample(0), sample(500), sample(1000)])?;
+        assert_eq!(fit.column_ps, 0.0);
+        assert!(fit.predict_ms(&BinSize::new(1, 1000, 1000, 0)) > 1.0);
         Ok(())
     }
 
@@ -174,17 +173,27 @@ mod tests {
     #[test]
     fn of_two_equal_terms_one_gets_all() -> Result<()> {
         let sample = |products: u64| Sample::new(BinSize::new(1, products, products, 0), products as f64 * 9e-9);
-        let fit = Fit::new(&[sample(1000), sample(1 << 20), sample(1 << 24)])?;
-        assert_eq!(fit.cost, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
+        let fit = MethodCost::fit(&[sample(1000), sample(1 << 20), sample(1 << 24)])?;
+        assert_eq!(fit, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
+        Ok(())
+    }
+
+    #[test]
+    fn errors_are_parts_of_the_measured_time() -> Result<()> {
+        let cost = MethodCost::new([0.0, 1000.0, 0.0, 0.0])?;
+        let sample = |ms| Sample::new(BinSize::new(1, 1_000_000, 0, 0), ms);
+        let errors = Errors::of(&[sample(1.0), sample(2.0), sample(0.8)], &cost);
+        assert!((errors.mean - 0.25).abs() < 1e-12 && (errors.worst - 0.5).abs() < 1e-12, "{errors:?}");
+        assert_eq!(Errors::of(&[], &cost), Errors::default());
         Ok(())
     }
 
     #[test]
     fn times_that_cannot_be_are_refused() {
-        assert!(Fit::new(&[]).unwrap_err().to_string().contains("no times"));
-        assert!(Fit::new(&[Sample::new(BinSize::default(), 1.0)]).unwrap_err().to_string().contains("no times"));
+        assert!(MethodCost::fit(&[]).unwrap_err().to_string().contains("no times"));
+        assert!(MethodCost::fit(&[Sample::new(BinSize::default(), 1.0)]).unwrap_err().to_string().contains("no times"));
         for ms in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Fit::new(&[Sample::new(BinSize::new(1, 1, 1, 1), ms)]).is_err(), "{ms}");
+            assert!(MethodCost::fit(&[Sample::new(BinSize::new(1, 1, 1, 1), ms)]).is_err(), "{ms}");
         }
     }
 }

@@ -34,7 +34,7 @@ mod fit;
 pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;
 pub use file::{merged_costs, user_file};
-pub use fit::{Fit, Sample, relative_error};
+pub use fit::{Errors, Sample};
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -206,8 +206,6 @@ pub struct Numbers {
     pub adaptive_hub_entries: usize,
     /// See [`Numbers::adaptive_hub_entries`].
     pub adaptive_hub_average: usize,
-    /// Products below which the columns of a class join the next larger class.
-    pub adaptive_few_products: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
     /// if most are longer than this, and all are fewer than the next number.
     pub adaptive_long_column: usize,
@@ -370,8 +368,6 @@ const CPU: Numbers = Numbers {
     // with an average of 32 5.9.
     adaptive_hub_entries: 128,
     adaptive_hub_average: 96,
-    // An estimate: fewer products do not fill a GPU for as long as a launch takes.
-    adaptive_few_products: 50_000,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
     adaptive_long_column: 128,
     adaptive_few_columns: 1 << 16,
@@ -488,7 +484,6 @@ impl Numbers {
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
             ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
             ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
-            ("adaptive_few_products", self.adaptive_few_products, 1 << 30),
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
             ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
             ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),

@@ -27,6 +27,7 @@ impl Work {
     /// [`Error::OpenCl`] if the driver refuses another queue.
     pub fn fork(&self, lanes: usize) -> Result<Vec<Work>> {
         let (stage, commands) = (self.record.borrow().stage, self.record.borrow().events.len());
+        let lanes = if self.in_turn.get() { 1 } else { lanes };
         let lane = |number| {
             let queue = if lanes > 1 { self.device.queue(number)? } else { self.queue.clone() };
             let lane = Work {
@@ -36,6 +37,7 @@ impl Work {
                 limit: self.limit,
                 record: RefCell::new(StageRecord { stage, ..StageRecord::default() }),
                 kernel_wait: Cell::default(),
+                in_turn: self.in_turn.clone(),
                 home: Some(Home { queue: self.queue.clone(), commands }),
             };
             lane.follow(self);

@@ -4,13 +4,15 @@
 use super::{
     AdaptiveTuning, Class, ColumnTask, Profile,
     numeric::lanes,
-    profile::{ClassLists, ClassSums, Profiled, Profiler},
+    profile::{ClassLists, Profiled, Profiler},
+    towards,
 };
 use crate::{
     DeviceInfo, Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
     product::{
+        choose::{self, Share},
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
         hash::{GlobalTables, HashCounts},
@@ -42,7 +44,7 @@ pub(super) struct Finder {
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
     group_size: usize,
-    tuning: AdaptiveTuning,
+    pub tuning: AdaptiveTuning,
 }
 
 /// The entries of C, found.
@@ -100,8 +102,8 @@ impl Finder {
         rest: impl FnOnce(&ClassLists, &mut Buffer<u32>) -> Result<()>,
     ) -> Result<Found> {
         let products = profile.sum(&Class::ALL, |sums| sums.products);
-        let mut shares = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
-        Self::add_shares(&profile, &mut shares);
+        let bins = profile.shares.iter().map(Share::bin).collect();
+        let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
         let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
 
         work.stage("count");
@@ -135,12 +137,13 @@ impl Finder {
             (c_nnz, None, (work.buffer(0)?, 0))
         };
         let columns = FoundColumns { lists: profile.lists, direct, tasks };
-        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz, counts: shares })
+        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz, counts })
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns. One read.
     pub fn run_sorted(&self, work: &Work, (a, b): PatternPair<'_>, class: Class) -> Result<Found> {
         work.stage("count");
+        work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
         let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1 };
         // Behind the offsets: their end, and the number of products in two words.
@@ -153,30 +156,13 @@ impl Finder {
         let most = u64::from(a.longest_column.unwrap_or(0)) * b.nnz() as u64;
         let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
         let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
-        let mut counts = Counts { products, bands: 1, adaptive: true, ..Counts::default() };
-        counts.add(Method::Sort, b.ncols as u64, products);
-        let lists = ClassLists::of_one(work, class, columns, products)?;
+        work.count_towards(0);
+        let share = choose::sorted_share(class, b.ncols as u64, products, &self.tuning.costs);
+        let counts = Counts { products, bands: 1, adaptive: true, bins: vec![share.bin()], ..Counts::default() };
+        let lists = ClassLists::of_one(work, share)?;
         let columns = FoundColumns { lists, direct: None, tasks: None };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
         Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz, counts })
-    }
-
-    /// Adds the share of each method of scalars.
-    fn add_shares(profile: &Profile, counts: &mut Counts) {
-        let columns_and_products =
-            |classes| [profile.sum(classes, |sums| sums.columns.into()), profile.sum(classes, |sums| sums.products)];
-        let (direct, sorted) = (columns_and_products(&[Class::Direct]), columns_and_products(&Class::SORTED));
-        let dense = columns_and_products(&Class::DENSE);
-        let hashed = columns_and_products(&Class::HASHED);
-        let hub = [|sums: &ClassSums| sums.hub_columns.into(), |sums: &ClassSums| sums.hub_products];
-        let hub = hub.map(|number| profile.sum(&Class::DENSE, number));
-        let others = [dense[0] - hub[0], dense[1] - hub[1]];
-        let of_scalars = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
-        for (method, [columns, products]) in of_scalars.into_iter().zip([direct, sorted, others, hub, hashed]) {
-            if columns > 0 {
-                counts.add(method, columns, products);
-            }
-        }
     }
 
     /// Analyses the columns of B. One read.
@@ -210,34 +196,37 @@ impl Finder {
         let Profile { first_row, last_row, products, .. } = profile;
         let patterns = Patterns { a, b, first_row, last_row, products };
         let (in_windows, in_range) = ([Class::Wide, Class::Big], [Class::Narrow, Class::Medium]);
-        let few = self.tuning.few_products;
-        let dense = [profile.tasks(&in_windows, few), profile.tasks(&in_range, few)].concat();
+        let dense = [profile.tasks(&in_windows), profile.tasks(&in_range)].concat();
         let sorted = match purpose {
-            Purpose::All => profile.tasks(&Class::SORTED, few),
+            Purpose::All => profile.tasks(&Class::SORTED),
             _ => Vec::new(),
         };
-        let hashed = [profile.tasks(&[Class::HashedGlobal], few), profile.tasks(&Class::HASHED[..3], few)].concat();
+        let hashed = [profile.tasks(&[Class::HashedGlobal]), profile.tasks(&Class::HASHED[..3])].concat();
         let lanes = work.fork(lanes(&self.tuning, profile, dense.len() + hashed.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
-        let mut next = || lane.next().unwrap_or(work);
+        let mut next = |class| towards(profile.bins_of(class), lane.next().unwrap_or(work));
         for task in dense {
-            self.counts.run(next(), task, patterns, purpose, (lengths, found))?;
+            self.counts.run(next(task.0), task, patterns, purpose, (lengths, found))?;
         }
         let tables = self.tables(work.device().info(), profile, a.nrows);
         for task in hashed {
-            self.hash.run(next(), task, patterns, (purpose, tables), (lengths, found))?;
+            self.hash.run(next(task.0), task, patterns, (purpose, tables), (lengths, found))?;
         }
         for (class, task) in sorted {
-            self.sort.run(next(), (a, b), &task, class.sorted(), (lengths, 0))?;
+            self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0))?;
         }
         work.join(lanes)
     }
 
-    /// Counts the entries of C in direct columns, if there are any.
+    /// Counts the entries of C in direct columns, if they are a bin.
     fn count_direct(&self, work: &Work, profile: &Profile, lengths: &mut Buffer<u32>) -> Result<Option<DirectColumns>> {
         let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
-        let count = || self.direct.run(work, &task, (&profile.products, entries), lengths);
-        (task.columns > 0).then(count).transpose()
+        let alone = profile.shares.iter().any(|share| share.method == Method::Direct);
+        let of_direct = towards(profile.bins_of(Class::Direct), work);
+        let count = || self.direct.run(of_direct, &task, (&profile.products, entries), lengths);
+        let counted = alone.then(count).transpose();
+        work.count_towards(0);
+        counted
     }
 
     /// Tables in global memory for the hashed columns.

@@ -88,7 +88,7 @@ impl<T: Element> KeptSums<T> {
         let (device, scalar) = (work.device(), BlockShape::SCALAR);
         let finder = Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), adaptive)?;
         work.stage("setup");
-        let profile = finder.profile(work, (a, b))?;
+        let mut profile = finder.profile(work, (a, b))?;
         let products = profile.sum(&Class::ALL, |sums| sums.products);
         let of_rest = profile.of(Class::Rest).columns > 0;
         if of_rest || products == 0 || products >= Limits::MAX_PRODUCTS {
@@ -101,6 +101,7 @@ impl<T: Element> KeptSums<T> {
         if !keeps(0) {
             return Ok(None);
         }
+        profile.share_out(&adaptive.costs, false);
         let found = finder.run(work, (a, b), profile, |_, _| Ok(()))?;
         if !keeps(found.c_nnz as u64) {
             return Ok(None);

@@ -15,7 +15,7 @@ mod tests;
 mod tuning;
 
 pub(super) use kept::{KeepRule, Kept, KeptSums};
-pub(super) use profile::{Class, Profile};
+pub(super) use profile::{Class, ClassSums, Profile};
 pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
@@ -23,7 +23,7 @@ use super::{
     engine::Engine,
     limits::{EntryMemory, Limits},
     method::Method,
-    problem::{Counts, Operands, Sizes, Spec, Values},
+    problem::{Bin, Counts, Operands, Sizes, Spec, Values},
     sort,
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
@@ -33,6 +33,7 @@ use crate::{
     DeviceInfo, Element, Result,
     device::{Device, Teams, Work, pool_bytes},
     resident::DeviceCbc,
+    tuning::MethodCosts,
 };
 use find::{Finder, Found};
 use numeric::{Numeric, RowsOfC};
@@ -60,6 +61,11 @@ impl<T: Element> Adaptive<T> {
         })
     }
 
+    /// Chooses by other costs than the device's.
+    pub fn set_costs(&mut self, costs: MethodCosts) {
+        (self.tuning.costs, self.finder.tuning.costs, self.esc.costs) = (costs, costs, costs);
+    }
+
     /// C = A·B; `place` takes the columns of C, in one band or several.
     pub fn multiply(
         &self,
@@ -74,8 +80,9 @@ impl<T: Element> Adaptive<T> {
             Some(class) => self.finder.run_sorted(work, patterns, class)?,
             None => {
                 work.stage("setup");
-                let profile = self.finder.profile(work, patterns)?; // round trip 1
-                if !self.takes(work, operands, &profile) {
+                let mut profile = self.finder.profile(work, patterns)?; // round trip 1
+                let shared = profile.share_out(&self.tuning.costs, self.tuning.esc);
+                if !shared || !self.takes(work, operands, &profile) {
                     drop(profile);
                     return self.esc.multiply(work, operands, place);
                 }
@@ -108,8 +115,8 @@ impl<T: Element> Adaptive<T> {
             _ => self.finder.column_offsets(work, &chunk_ptr, b.ncols, windows)?,
         };
         place(operands.product(col_ptr, row_idx, values))?;
-        of_scalars.bins.iter().for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
-        Ok(Counts { merged: counts.merged, bins: counts.bins, ..of_scalars })
+        let bins = [of_scalars.bins, counts.bins].concat();
+        Ok(Counts { merged: counts.merged, bins, ..of_scalars })
     }
 
     /// The class of sorted columns that takes every column of C, if the host knows that there is
@@ -134,7 +141,8 @@ impl<T: Element> Adaptive<T> {
         if task.columns > 0 {
             work.stage("setup");
             let entries = profile.of(Class::Rest).b_entries as usize;
-            let b = self.rest.take(work, operands.b, &task, entries)?;
+            let of_rest = towards(1 << profile.shares.len(), work);
+            let b = self.rest.take(of_rest, operands.b, &task, entries)?;
             let mut first = task.first;
             let by_esc = self.esc.multiply(work, &Operands { b: &b, ..*operands }, |columns| {
                 let next = first + columns.ncols as u32;
@@ -142,8 +150,9 @@ impl<T: Element> Adaptive<T> {
                 first = next;
                 Ok(())
             })?;
+            work.count_towards(0);
             counts.merged = by_esc.merged;
-            by_esc.bins.iter().for_each(|bin| counts.add(bin.method, bin.columns, bin.products));
+            counts.bins = by_esc.bins.into_iter().map(|bin| Bin { which: "the others", ..bin }).collect();
         }
         Ok(parts)
     }
@@ -182,6 +191,12 @@ impl<T: Element> Adaptive<T> {
         let limits = Limits { free_bytes: limits.free_bytes.saturating_sub(extra), ..limits };
         table_bytes <= limits.max_alloc_bytes && limits.fits(&sizes, limits.need(columns, &sizes, bound))
     }
+}
+
+/// The same work, whose next commands count towards these bins.
+fn towards(bins: u64, work: &Work) -> &Work {
+    work.count_towards(bins);
+    work
 }
 
 /// Most bytes that an adaptive product allocates besides those that ESC would in one band: numbers

@@ -1,12 +1,13 @@
 //! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
 //! columns and of tasks, straight into C.
-use super::{AdaptiveTuning, Class, find::FoundColumns, profile::ClassLists};
+use super::{AdaptiveTuning, Class, find::FoundColumns, profile::ClassLists, towards};
 use crate::{
     Element, Result,
     device::{Buffer, Device, Teams, Work},
     product::{
         direct::DirectSums,
         hub::HubSums,
+        method::Method,
         problem,
         sort::SortSums,
         target::{Target, TargetKind},
@@ -64,28 +65,29 @@ impl<T: Element> Numeric<T> {
         let FoundColumns { lists, direct, tasks } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;
         let factors = Factors { a, b, chunk_ptr, place, rows, windows: lists.windows };
-        let sorted = lists.tasks(&Class::SORTED, self.tuning.few_products);
+        let sorted = lists.tasks(&Class::SORTED);
         let classes: Vec<_> =
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks))).collect();
         let kernels = classes.len() + sorted.len() + usize::from(direct.is_some());
         let lanes = work.fork(lanes(&self.tuning, lists, kernels))?;
         let mut lane = lanes.iter().cycle();
-        let mut next = || lane.next().unwrap_or(work);
+        let mut next = |bins| towards(bins, lane.next().unwrap_or(work));
         for (class, tasks) in classes {
             let tasks = (tasks, &mut taken);
-            if class / self.tuning.slices.len() >= Tasks::FIRST_HUB {
-                self.hub.run(next(), &factors, tasks, class, c.again())?;
-            } else {
-                self.slots.run(next(), &factors, tasks, class, c.again())?;
+            let method = Tasks::method(class / self.tuning.slices.len());
+            let lane = next(lists.bins(|share| share.method == method));
+            match method {
+                Method::Hub => self.hub.run(lane, &factors, tasks, class, c.again())?,
+                _ => self.slots.run(lane, &factors, tasks, class, c.again())?,
             }
         }
         for (class, task) in sorted {
             let factors = problem::Factors::of_values(a, b);
-            self.sort.run(next(), factors, (&task, class.sorted()), chunk_ptr, c.again())?;
+            self.sort.run(next(lists.bins_of(class)), factors, (&task, class.sorted()), chunk_ptr, c.again())?;
         }
         if let Some(direct) = direct {
             let (factors, task) = (problem::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
-            self.direct.run(next(), factors, (&task, direct), chunk_ptr, c.again())?;
+            self.direct.run(next(lists.bins_of(Class::Direct)), factors, (&task, direct), chunk_ptr, c.again())?;
         }
         work.join(lanes)
     }

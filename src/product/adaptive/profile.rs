@@ -5,8 +5,13 @@ use super::task::ColumnTask;
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Teams, Work, at_most, kernel},
-    product::{adaptive::AdaptiveTuning, hash::most_rows, sort},
+    product::{
+        adaptive::AdaptiveTuning,
+        choose::{self, Share},
+        hash::most_rows,
+    },
     resident::{InPattern, PatternArrays},
+    tuning::MethodCosts,
 };
 use std::ops::Deref;
 
@@ -92,7 +97,6 @@ impl Class {
         self as usize - Self::Sorted32 as usize
     }
 
-    pub const DENSE: [Self; 4] = [Self::Narrow, Self::Medium, Self::Wide, Self::Big];
     pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
     /// Those whose rows are found before they are summed.
     pub const FOUND: [Self; 8] = [
@@ -143,17 +147,6 @@ impl ClassSums {
             hub_products: wide(9),
         }
     }
-
-    fn add(&mut self, other: &Self) {
-        self.columns += other.columns;
-        self.products += other.products;
-        self.most_entries += other.most_entries;
-        self.longest_b = self.longest_b.max(other.longest_b);
-        self.longest = self.longest.max(other.longest);
-        self.b_entries += other.b_entries;
-        self.hub_columns += other.hub_columns;
-        self.hub_products += other.hub_products;
-    }
 }
 
 /// Columns of a band of C, analysed by the device.
@@ -193,6 +186,27 @@ impl Profile {
         let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as usize
     }
+
+    /// Shares the columns out among the methods, by their costs. Whether they compute them: not if
+    /// ESC may, and is predicted to take less.
+    pub fn share_out(&mut self, costs: &MethodCosts, esc: bool) -> bool {
+        let shares = choose::share_out(&self.statistics(), costs, esc);
+        let found = shares.is_some();
+        self.lists.shares = shares.unwrap_or_default();
+        found
+    }
+
+    /// The sums of the classes. The entries of C in columns whose rows are found are estimated from
+    /// samples.
+    fn statistics(&self) -> [ClassSums; Class::ALL.len()] {
+        let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
+        let mut sums = self.sums;
+        for class in Class::FOUND {
+            let most = &mut sums[class as usize].most_entries;
+            *most = (u128::from(*most) * u128::from(entries) / u128::from(of)) as u64;
+        }
+        sums
+    }
 }
 
 /// The columns of each class.
@@ -203,14 +217,17 @@ pub(in crate::product) struct ClassLists {
     /// Windows of rows of each column.
     pub windows: usize,
     sums: [ClassSums; Class::ALL.len()],
+    /// The bins of the columns, none of which has columns of [`Class::Rest`].
+    pub shares: Vec<Share>,
 }
 
 impl ClassLists {
-    /// `columns` columns of one class, with `products` products.
-    pub fn of_one(work: &Work, class: Class, columns: u32, products: u64) -> Result<Self> {
+    /// The columns of one bin of one class.
+    pub fn of_one(work: &Work, share: Share) -> Result<Self> {
+        let (columns, products) = (share.columns as u32, share.size.products);
         let mut sums = [ClassSums::default(); Class::ALL.len()];
-        sums[class as usize] = ClassSums { columns, products, ..ClassSums::default() };
-        Ok(Self { list: work.buffer(0)?, first_col: 0, windows: 1, sums })
+        sums[share.last as usize] = ClassSums { columns, products, ..ClassSums::default() };
+        Ok(Self { list: work.buffer(0)?, first_col: 0, windows: 1, sums, shares: vec![share] })
     }
 
     pub fn of(&self, class: Class) -> &ClassSums {
@@ -235,34 +252,25 @@ impl ClassLists {
         }
     }
 
-    /// The columns of each of the neighbouring `classes`, the larger ones first. A class of fewer
-    /// than `few` products joins the next one that has columns, which can compute its columns too.
-    pub fn tasks(&self, classes: &[Class], few: u64) -> Vec<(Class, ColumnTask<'_>)> {
-        let (mut tasks, mut begun, mut products) = (Vec::new(), None, 0);
-        for (&class, next) in classes.iter().zip(1..) {
-            let first = *begun.get_or_insert(class);
-            products += self.of(class).products;
-            let joins = products < few && classes[next..].iter().any(|&larger| self.of(larger).columns > 0);
-            if !joins || self.of(class).columns == 0 && products == 0 {
-                if products > 0 {
-                    tasks.push((class, self.task(first, class)));
-                }
-                (begun, products) = (None, 0);
-            }
-        }
-        tasks.reverse();
-        tasks
+    /// The bins with columns of a class, as bits of [`Work::count_towards`].
+    pub fn bins_of(&self, class: Class) -> u64 {
+        self.bins(|share| (share.first..=share.last).contains(&class))
     }
-}
 
-/// Makes direct columns sorted ones, if they are so few and so short that launches of their own
-/// would take longer. Their class is the one before that of the shortest sorted columns.
-fn join_few_direct(sums: &mut [ClassSums; Class::ALL.len()], few_products: u64) {
-    let direct = sums[Class::Direct as usize];
-    let sorted = Class::SORTED.iter().any(|&class| sums[class as usize].columns > 0);
-    if sorted && direct.products < few_products && direct.longest <= sort::CLASSES[0] {
-        sums[Class::Direct as usize] = ClassSums::default();
-        sums[Class::Sorted32 as usize].add(&direct);
+    /// The bins for which `wanted` holds, in the same way.
+    pub fn bins(&self, wanted: impl Fn(&Share) -> bool) -> u64 {
+        let bit = |(number, share)| u64::from(wanted(share)) << number;
+        self.shares.iter().enumerate().map(bit).sum()
+    }
+
+    /// The columns of each bin among the neighbouring `classes`, the larger ones first, and the
+    /// class whose kernels compute them.
+    pub fn tasks(&self, classes: &[Class]) -> Vec<(Class, ColumnTask<'_>)> {
+        let of_classes = self.shares.iter().filter(|share| classes.contains(&share.last));
+        let mut bins: Vec<_> = of_classes.map(|share| (share.last, share.first)).collect();
+        bins.dedup(); // hubs are in the bin of their class
+        bins.reverse();
+        bins.into_iter().map(|(last, first)| (last, self.task(first, last))).collect()
     }
 }
 
@@ -272,7 +280,6 @@ pub(super) struct Profiler {
     list: Kernel<ListColumns<'static>>,
     group_size: usize,
     groups: usize,
-    few_products: u64,
 }
 
 impl Profiler {
@@ -310,7 +317,6 @@ impl Profiler {
             list: Kernel::new(device, &options)?,
             group_size: teams.group_size(8),
             groups: 8 * device.info().compute_units as usize,
-            few_products: tuning.few_products,
         })
     }
 
@@ -370,7 +376,6 @@ impl Profiler {
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
         }
         at_most("columns of C", columns, cols as u64)?;
-        join_few_direct(&mut sums, self.few_products);
         let in_windows = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
         let windows = if in_windows { windows } else { 1 };
         let samples = [words[Self::SAMPLED], words[Self::SAMPLED + 1]];
@@ -382,7 +387,7 @@ impl Profiler {
             let groups = cols.div_ceil(self.group_size).min(self.groups);
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
-        let lists = ClassLists { list, first_col: 0, windows, sums };
+        let lists = ClassLists { list, first_col: 0, windows, sums, shares: Vec::new() };
         Ok(Profile { products, first_row, last_row, class, lists, samples })
     }
 }

@@ -6,15 +6,17 @@ mod hubs;
 use super::{Adaptive, AdaptiveTuning, KeepRule, Kept, KeptSums};
 use crate::{
     BlockShape, Csc, Element, Matrix, Method, Result,
-    device::{Teams, Work, test_device},
+    device::{DeviceKind, Teams, Work, test_device},
     element::Arithmetic,
     generate::Random,
     product::{
+        Bin, Product,
         problem::{Destination, Operands, Scaling, Spec},
         tuning::Tuning,
     },
     reference,
     resident::DeviceCbc,
+    tuning::{MethodCost, MethodCosts},
 };
 
 /// A matrix whose column j has the rows `rows(j)`, and values whose sums depend on their order.
@@ -84,7 +86,10 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     assert_eq!(of_bins.1, counts.products, "{:?}", counts.bins);
 
     let kept = KeptSums::<T>::tuned(&work, (&x.pattern, &y.pattern), teams, (&numbers, tuning), KeepRule::Always)?;
-    let methods: Vec<Method> = counts.bins.iter().map(|bin| bin.method).collect();
+    assert!(counts.bins.iter().all(|bin| bin.predicted_ms.is_some()), "{:?}", counts.bins);
+    let mut methods: Vec<_> = counts.bins.iter().map(|bin| bin.method).collect();
+    methods.sort_by_key(|method| Method::ALL.iter().position(|known| known == method));
+    methods.dedup();
     match kept {
         Some(kept) => {
             assert_eq!(kept.counts.bins, counts.bins, "{tuning:?}");
@@ -149,8 +154,55 @@ fn check_executions<T: Element>(
     Ok(())
 }
 
+/// C = A·A, of which every bin is measured alone.
+#[test]
+fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
+    let (a, _) = operands::<f64>(11, 3000)?;
+    let device = test_device();
+    let a = device.upload(&a)?;
+    for method in [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash, Method::Esc] {
+        let product = Product::of(&a, &a).method(method);
+        let (c, plain) = product.run_with_report()?;
+        let (explained, report) = product.explained().run_with_report()?;
+        assert!(explained.download()? == c.download()?, "{method}");
+        let busy: f64 = report.stages.iter().filter_map(|stage| stage.ms).sum();
+        // The stages of ESC for the other columns are not among those of the report.
+        let of_stages = |bin: &&Bin| bin.method == method || bin.method != Method::Esc;
+        let of_bins: f64 = report.bins.iter().filter(of_stages).filter_map(|bin| bin.measured_ms).sum();
+        assert!(of_bins > 0.0 && of_bins <= busy * 1.0001, "{method}: {of_bins} of {busy} ms");
+        assert!(report.bins.iter().all(|bin| bin.measured_ms > Some(0.0)), "{method}: {:?}", report.bins);
+        let unmeasured = |bin: &Bin| Bin { measured_ms: None, ..*bin };
+        assert_eq!(report.bins.iter().map(unmeasured).collect::<Vec<_>>(), plain.bins, "{method}");
+        // If launches are free each class is a bin, if they are dear all are one.
+        let bins = |launch_us: f64| -> Result<usize> {
+            let cost = MethodCost::new([launch_us, 0.0, 0.0, 1.0])?;
+            let costs = MethodCosts::of_kind(DeviceKind::Gpu).with("sort", cost)?;
+            let (c, report) = Product::of(&a, &a).method(method).costs(costs).run_with_report()?;
+            assert!(c.download()? == explained.download()?, "{method}");
+            Ok(report.bins.iter().filter(|bin| bin.method == Method::Sort).count())
+        };
+        let expected = if method == Method::Sort { [4, 1] } else { [0, 0] };
+        assert_eq!([bins(0.0)?, bins(1e9)?], expected, "{method}");
+    }
+    Ok(())
+}
+
+/// Costs with which every class is a bin: launches are free, and columns are not. ESC is dear.
+fn apart() -> MethodCosts {
+    let cost = |name| match name {
+        "esc" => MethodCost::new([1e9, 0.0, 0.0, 0.0]),
+        "direct" => MethodCost::new([0.0; 4]),
+        _ => MethodCost::new([0.0, 0.0, 0.0, 1.0]),
+    };
+    let with =
+        |costs: MethodCosts, name| cost(name).and_then(|cost| costs.with(name, cost)).expect("costs that can be");
+    MethodCosts::names().fold(MethodCosts::of_kind(DeviceKind::Gpu), with)
+}
+
 fn tuning(wanted: Method) -> AdaptiveTuning {
-    AdaptiveTuning { few_columns: 0, far_products: 0, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
+    // By the costs of GPUs, on which `auto` uses these methods.
+    let costs = MethodCosts::of_kind(DeviceKind::Gpu);
+    AdaptiveTuning { few_columns: 0, far_products: 0, costs, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 use crate::{
     DeviceInfo,
     product::{hash::most_rows, limits::Limits, method::Method, sort},
+    tuning::MethodCosts,
 };
 
-/// The limits of the classes, and the sizes of their kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The limits of the classes, the sizes of their kernels, and the costs of methods.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct AdaptiveTuning {
     /// Whether columns of B with one entry are direct.
     pub direct: bool,
@@ -50,8 +51,10 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hub_entries: u32,
     /// See there.
     pub hub_average: u32,
-    /// Products below which columns of a class join the next larger one.
-    pub few_products: u64,
+    /// What the methods cost.
+    pub costs: MethodCosts,
+    /// Whether ESC may compute all columns, if that costs less.
+    pub esc: bool,
     /// Products of an average column, and columns, for which [`AdaptiveTuning::sorted_most`] is 0.
     pub long_column: u64,
     /// See there.
@@ -122,7 +125,8 @@ impl AdaptiveTuning {
                 Method::Hub => u32::MAX,
                 _ => 0,
             },
-            few_products: numbers.adaptive_few_products as u64,
+            costs: info.costs(),
+            esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
             lanes: numbers.adaptive_lanes,

@@ -8,6 +8,7 @@ use crate::{
     product::{
         adaptive::{AdaptiveTuning, Class, Profile},
         hub::hub_bytes,
+        method::Method,
     },
     resident::PatternArrays,
 };
@@ -80,6 +81,15 @@ impl Tasks {
     pub const FIRST_HASHED: usize = 4;
     /// The first of them for hubs.
     pub const FIRST_HUB: usize = 6;
+
+    /// The method of a kind of tasks.
+    pub fn method(kind: usize) -> Method {
+        match kind {
+            Self::FIRST_HUB.. => Method::Hub,
+            Self::FIRST_HASHED.. => Method::Hash,
+            _ => Method::Dense,
+        }
+    }
 
     /// The classes that have tasks: those of hubs first, which take longest, and the largest first.
     pub fn classes(&self) -> Vec<usize> {

@@ -4,7 +4,7 @@ use super::*;
 /// Numbers with tables so small that columns of every class are short: at most 32, 64 and 128 rows
 /// are in local memory.
 fn small_tables() -> AdaptiveTuning {
-    AdaptiveTuning { hash_words: [40, 80, 160], few_products: 1, ..tuning(Method::Hash) }
+    AdaptiveTuning { hash_words: [40, 80, 160], costs: apart(), ..tuning(Method::Hash) }
 }
 
 /// A column of A·B for each of `counts`, with so many of `rows` from the first on. Columns of A
@@ -54,8 +54,8 @@ fn columns_at_the_borders_of_tables() -> Result<()> {
     for part in [1, 7, 100] {
         let (a, b) = columns_of::<f64>(100_000, &rows, &COUNTS, part)?;
         assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
-        // Columns of few products join those of the next class that has some.
-        let joined = AdaptiveTuning { few_products: 300, ..small_tables() };
+        // Few columns join those of the next class that has some.
+        let joined = AdaptiveTuning { costs: MethodCosts::of_kind(DeviceKind::Gpu), ..small_tables() };
         assert_eq!(check(&a, &b, &joined)?, [Method::Hash]);
     }
     Ok(())
@@ -126,13 +126,15 @@ fn rows_far_apart() -> Result<()> {
         };
         let (a, want) = (spread(&a)?, spread(&want)?);
         let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
-        let numbers =
-            |wanted| AdaptiveTuning { few_columns: 0, ..AdaptiveTuning::new(test_device().info(), wanted, row_bits) };
+        let numbers = |wanted| {
+            let of_device = AdaptiveTuning::new(test_device().info(), wanted, row_bits);
+            AdaptiveTuning { few_columns: 0, costs: tuning(wanted).costs, ..of_device }
+        };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
         assert!(methods.contains(&Method::Hash) && !methods.contains(&Method::Esc), "{methods:?} of {nrows} rows");
         // Columns of many products have no work-group to themselves.
-        let few = AdaptiveTuning { hash_products: 1000, ..numbers(Method::Auto) };
+        let few = AdaptiveTuning { hash_products: 1000, esc: false, ..numbers(Method::Auto) };
         let methods = check_equal(&a, &b, &want, &few)?;
         assert!(methods.contains(&Method::Hash) && methods.contains(&Method::Esc), "{methods:?} of {nrows} rows");
     }
