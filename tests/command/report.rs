@@ -71,8 +71,10 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, reported for each run");
     assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
     // A forced method takes every column that it can; ESC can take all.
-    let bins = serde_json::json!([{"method": "esc", "columns": 3, "products": 5}]);
-    assert_eq!((&report["method"], &repeated["bins"]), (&"auto".into(), &bins));
+    let bin = &repeated["bins"][0];
+    let sizes = (&bin["which"], &bin["method"], &bin["columns"], &bin["products"], &bin["measured_ms"]);
+    assert_eq!(sizes, (&"all columns".into(), &"esc".into(), &3.into(), &5.into(), &Value::Null));
+    assert_eq!((&report["method"], bin["predicted_ms"].is_f64()), (&"auto".into(), true));
     assert_eq!((&report["schema"], report["bins"].as_array().unwrap().len()), (&2.into(), 1));
     let local = desk.report("s.mtx --method esc-local --verify");
     assert_eq!((&local["bins"][0]["method"], &local["verified"]), (&"esc-local".into(), &verified));
@@ -103,4 +105,40 @@ fn the_reference_reports_and_verifies_too() {
     assert_eq!((&report["stages"], &report["runs_ms"].as_array().unwrap().len()), (&Value::Array(vec![]), &2));
     assert_eq!(report["kernels_ms"], 0.0);
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
+}
+
+/// `--explain` adds a table of what each method computed, and measures it.
+#[test]
+fn explained_products_have_a_table_of_bins() {
+    let desk = Desk::new();
+    desk.ok("generate power-law --nodes 300 --edges 2000 -q -o p.mtx");
+    for (method, rows) in [
+        ("auto", &["all columns"][..]),
+        ("sort", &["products"]),
+        ("dense", &["rows in a narrow range"]),
+        ("hub", &["rows in a narrow range, hubs"]),
+    ] {
+        let line = format!("p.mtx --method {method} --explain");
+        let ran = desk.multiply(&format!("{line} --verify"));
+        for words in ["columns of C", "predicted ms", "measured ms", "bit for bit"].iter().chain(rows) {
+            assert!(ran.stdout.contains(words), "{method}: no \"{words}\" in {}", ran.stdout);
+        }
+        let report = desk.report(&line);
+        let bins = report["bins"].as_array().unwrap();
+        let products: u64 = bins.iter().map(|bin| bin["products"].as_u64().unwrap()).sum();
+        assert_eq!(report["products"], products, "{method}: {bins:?}");
+        for bin in bins {
+            let times = [&bin["predicted_ms"], &bin["measured_ms"]].map(|ms| ms.as_f64().unwrap_or(-1.0));
+            assert!(times.iter().all(|&ms| ms > 0.0), "{method}: {bin}");
+        }
+    }
+    // Blocks have no costs, and nothing is measured unless asked for.
+    let blocks = desk.report("p.mtx --block 2 --explain");
+    let times = |report: &Value| {
+        let bin = &report["bins"][0];
+        [bin["predicted_ms"].is_f64(), bin["measured_ms"].is_f64()]
+    };
+    assert_eq!((times(&blocks), times(&desk.report("p.mtx"))), ([false, true], [true, false]));
+    assert!(!desk.multiply("p.mtx").stdout.contains("predicted"));
+    assert!(!desk.ok("multiply --device reference p.mtx --explain").stdout.contains("predicted"));
 }

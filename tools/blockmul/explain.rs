@@ -43,11 +43,6 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
             format!("gather         rows of C; C takes {c_bytes}"),
         ],
     });
-    lines.extend(
-        run.bins.iter().map(|bin| {
-            format!("method         {}: {} columns of C, {} products", bin.method, bin.columns, bin.products)
-        }),
-    );
     if let Some(dropped) = run.dropped {
         lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
     }

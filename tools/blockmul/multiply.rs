@@ -27,8 +27,10 @@ Examples:
   blockmul multiply A.mtx --drop 1e-6 --drop-relative -o C.mtx   without what is small beside the largest of its column
   blockmul multiply A.mtx --mask A.mtx -o C.mtx        A·A on the places of A alone: triangles through the edges of a graph
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
+  blockmul multiply A.mtx --explain                    which method computes which columns, and why it is expected to be fast
 
-Without --report - and -o -, stdout shows the sizes and the time of each stage.
+Without --report - and -o -, stdout shows the sizes and the time of each stage. With --explain the kernels of
+different methods do not overlap, so that each has a time of its own.
 Exit status: 0 done; 1 the result failed --verify; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
@@ -75,7 +77,8 @@ pub struct Args {
     /// Multiply N times after one warm-up; the times reported are those of the median run.
     #[arg(long, value_name = "N", value_parser = some)]
     repeat: Option<NonZero<u32>>,
-    /// Print on stderr the work of each stage.
+    /// Print on stderr the work of each stage, and add to the table what each method computed, with
+    /// its predicted and its measured time.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -186,6 +189,7 @@ impl Job<'_> {
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
         let report = Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification);
+        let report = if self.args.explain { report.explained() } else { report };
         self.tell(&report.overflowed(overflow))?;
         match verification {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
@@ -205,8 +209,8 @@ impl Job<'_> {
         operands: (&M, &M),
         mask: Option<&Mask>,
     ) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
-        let Args { method, memory_limit, .. } = *self.args;
-        let options = Options { method, memory_limit, threshold: self.args.threshold(), progress: None };
+        let Args { method, memory_limit, explain, .. } = *self.args;
+        let options = Options { method, memory_limit, threshold: self.args.threshold(), progress: None, explain };
         let Some(repeat) = self.args.repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
             let options = Options { progress, ..options };

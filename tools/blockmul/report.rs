@@ -18,8 +18,12 @@ pub struct Report {
     device: DeviceName,
     /// The method requested.
     method: &'static str,
-    /// The methods that ran, each with its columns of C and its products; empty for the reference.
+    /// The columns of C that each method computed, their products and times; empty for the
+    /// reference.
     bins: Vec<Bin>,
+    /// Whether the table shows them.
+    #[serde(skip)]
+    explained: bool,
     element: &'static str,
     a: Size,
     b: Size,
@@ -129,6 +133,7 @@ impl Report {
             device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
             method: run.method,
             bins: run.bins.clone(),
+            explained: false,
             element: M::Element::NAME,
             a: Size::of(a),
             b: Size::of(b),
@@ -158,6 +163,11 @@ impl Report {
         Self { overflowed: Some(overflow), ..self }
     }
 
+    /// The report with a table of its bins.
+    pub fn explained(self) -> Self {
+        Self { explained: true, ..self }
+    }
+
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data")
     }
@@ -168,7 +178,12 @@ impl Report {
         let mut lines = vec![match self.stages.is_empty() {
             true => format!("{c} in {} by the reference, on the CPU", self.element),
             false => {
-                let methods: Vec<_> = self.bins.iter().map(|bin| bin.method.name()).collect();
+                let mut methods = Vec::new();
+                for name in self.bins.iter().map(|bin| bin.method.name()) {
+                    if !methods.contains(&name) {
+                        methods.push(name);
+                    }
+                }
                 let methods = if methods.is_empty() { self.method.into() } else { methods.join(" and ") };
                 format!("{c} in {} by {methods} on {}", self.element, self.device.name)
             }
@@ -185,6 +200,9 @@ impl Report {
         let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
         lines.push(format!("  {} products{factor}; {} floating-point operations\n", self.products, self.flops));
         lines.push(self.stage_table());
+        if self.explained && !self.bins.is_empty() {
+            lines.push(format!("\n{}", self.bin_table()));
+        }
         if let Some(runs) = &self.runs_ms {
             let (least, most) = runs.iter().fold((f64::MAX, 0.0_f64), |(low, high), &ms| (low.min(ms), high.max(ms)));
             lines.push(format!("\nmedian of {} runs, {least:.3} to {most:.3} ms", runs.len()));
@@ -199,6 +217,28 @@ impl Report {
             });
         }
         lines.join("\n")
+    }
+
+    /// The columns that each method computed, with the times that were predicted and measured.
+    fn bin_table(&self) -> String {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_header(["columns of C", "number", "products", "method", "predicted ms", "measured ms"]);
+        let time = |ms: Option<f64>| ms.map_or("-".into(), |ms| format!("{ms:.3}"));
+        for bin in &self.bins {
+            table.add_row([
+                bin.which.into(),
+                bin.columns.to_string(),
+                bin.products.to_string(),
+                bin.method.name().into(),
+                time(bin.predicted_ms),
+                time(bin.measured_ms),
+            ]);
+        }
+        for column in [1, 2, 4, 5] {
+            table.column_mut(column).expect("six columns").set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
     }
 
     fn stage_table(&self) -> String {

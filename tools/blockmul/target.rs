@@ -54,6 +54,8 @@ pub struct Options {
     pub memory_limit: Option<u64>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
+    /// Whether to measure each bin.
+    pub explain: bool,
 }
 
 impl Options {
@@ -72,6 +74,9 @@ impl Options {
         }
         if let Some(progress) = &self.progress {
             product = product.progress(progress.clone());
+        }
+        if self.explain {
+            product = product.explained();
         }
         if let Some(mask) = mask { product.mask(mask) } else { product }
     }
