@@ -24,6 +24,7 @@ mod report;
 mod shell;
 mod solve;
 mod spy;
+mod tune;
 
 use assert_cmd::Command;
 use blockmul::{

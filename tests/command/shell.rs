@@ -16,6 +16,7 @@ fn every_subcommand_explains_itself() {
         "add",
         "generate",
         "bench",
+        "tune",
         "devices",
         "completions",
         "man",

@@ -31,6 +31,7 @@ mod solve;
 mod spy;
 mod target;
 mod transpose;
+mod tune;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -80,6 +81,7 @@ enum Command {
     Schur(schur::Args),
     Solve(solve::Args),
     Bench(bench::Args),
+    Tune(tune::Args),
     Devices(devices::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -115,6 +117,7 @@ fn main() -> ExitCode {
         Command::Schur(args) => schur::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

@@ -78,6 +78,8 @@ pub enum Unit {
     Columns,
     Runs,
     Kernels,
+    /// Milliseconds.
+    Time,
 }
 
 impl Unit {
@@ -87,6 +89,7 @@ impl Unit {
             Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
             Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
             Self::Kernels => "{msg} {wide_bar} {pos}/{len} [{elapsed}]",
+            Self::Time => "{msg} {wide_bar} {percent} % [{elapsed}]",
             Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
         }
     }
@@ -209,7 +212,7 @@ mod tests {
     #[test]
     fn every_template_parses() {
         spinner();
-        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels] {
+        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels, Unit::Time] {
             style(unit.template());
         }
     }

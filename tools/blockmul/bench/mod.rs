@@ -26,6 +26,7 @@ use crate::places::Overwriting;
 use blockmul::{BlockShape, Device, Method};
 use half::f16;
 use matrices::{Input, Source};
+pub use measure::equal;
 use measure::{Bench, Patience, Place};
 use operands::Operands;
 use operation::{Operation, Takes};

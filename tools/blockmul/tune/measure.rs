@@ -1,0 +1,326 @@
+//! Times products by every method, verifies each result against the others, and collects the bins
+//! that the fit is made of.
+use super::families::{FAMILIES, Family, Operands, growth, products};
+use crate::bench::equal;
+use crate::failure::Failure;
+use blockmul::{
+    Csc, Device, Error, Method, Product, Result,
+    element::Field,
+    host::Progress,
+    product::{Bin, Report},
+    tuning::{MethodCosts, Sample},
+};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Timed runs of each method, of which the fastest counts: the others were disturbed.
+const ROUNDS: usize = 3;
+/// Timed runs of the choice and of each method beside it.
+const CHOICE_ROUNDS: usize = 7;
+/// Products on which the choice is measured even if there is no time.
+const LEAST_CHOICES: usize = 3;
+/// A run that takes longer is not repeated, and needs no warm-up.
+const LONG_MS: f64 = 200.0;
+/// The part of the time in which products are measured; in the rest the choice is.
+const MEASURING: f64 = 0.7;
+/// Products up to which the cost of launches to the host is measured: in larger ones the device is
+/// the slower.
+const MOST_OF_LAUNCHES: u64 = 1 << 20;
+/// Bytes of device memory that a product may take for each of its products.
+const PRODUCT_BYTES: u64 = 64;
+
+/// A product that was measured.
+#[derive(Serialize)]
+pub struct Case {
+    pub family: &'static str,
+    pub level: u32,
+    pub products: u64,
+    /// Whether costs are checked by it, instead of fitted to it.
+    pub held_out: bool,
+    /// Seconds that all took, without that for kernels to be compiled.
+    seconds: f64,
+    pub runs: Vec<ByMethod>,
+}
+
+/// The fastest run by one method.
+#[derive(Serialize)]
+pub struct ByMethod {
+    pub method: Method,
+    pub total_ms: f64,
+    /// Busy time of all kernels.
+    busy_ms: f64,
+    launches: u32,
+    pub bins: Vec<Bin>,
+}
+
+/// The choice of `auto`, compared with the fastest method, for one product.
+#[derive(Serialize)]
+pub struct Choice {
+    pub family: &'static str,
+    pub level: u32,
+    pub auto_ms: f64,
+    pub best: Method,
+    pub best_ms: f64,
+    /// What the choice costs, as a part of the fastest time: less than 0 if several methods
+    /// together are faster.
+    pub regret: f64,
+}
+
+/// The time that there is, without that for kernels to be compiled.
+pub struct Time {
+    start: Instant,
+    seconds: f64,
+    /// Time spent waiting for kernels.
+    kernels: Duration,
+    progress: Progress,
+}
+
+impl Time {
+    pub fn new(seconds: f64, progress: Progress) -> Self {
+        Self { start: Instant::now(), seconds, kernels: Duration::ZERO, progress }
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.start.elapsed().saturating_sub(self.kernels).as_secs_f64()
+    }
+
+    /// Whether so many more seconds are within this part of the time.
+    fn has(&self, part: f64, seconds: f64) -> bool {
+        self.elapsed() + seconds < part * self.seconds
+    }
+
+    fn tell(&self) {
+        let all = (self.seconds * 1e3).max(1.0);
+        self.progress.tell((self.elapsed() * 1e3).min(all) as u64, all as u64);
+    }
+}
+
+/// Measures all families in growing sizes, while there is time. The smallest size of each is always
+/// measured.
+pub fn measure<T: Field>(
+    device: &Device,
+    methods: &[Method],
+    time: &mut Time,
+) -> std::result::Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    let mut last_seconds = [0.0; FAMILIES.len()];
+    for level in 0.. {
+        let before = cases.len();
+        for (number, family) in FAMILIES.iter().enumerate() {
+            let fits = products(level).saturating_mul(PRODUCT_BYTES) < device.info().global_bytes / 2;
+            if level > 0 && !(fits && time.has(MEASURING, growth() * last_seconds[number])) {
+                continue;
+            }
+            let begun = time.elapsed();
+            match case::<T>(device, methods, (number, family, level), time) {
+                Ok(case) => {
+                    last_seconds[number] = time.elapsed() - begun;
+                    cases.push(Case { seconds: last_seconds[number], ..case });
+                }
+                // Larger ones do not fit either.
+                Err(Failure::Library(Error::Memory { .. } | Error::TooLarge { .. })) if level > 0 => {
+                    last_seconds[number] = f64::INFINITY;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        if cases.len() == before {
+            break;
+        }
+    }
+    Ok(cases)
+}
+
+fn case<T: Field>(
+    device: &Device,
+    methods: &[Method],
+    (number, family, level): (usize, &Family, u32),
+    time: &mut Time,
+) -> std::result::Result<Case, Failure> {
+    let operands = family.operands::<T>(level)?;
+    let (a, b) = upload(device, &operands)?;
+    let b = b.as_ref().unwrap_or(&a);
+    // A third of every family and of every size.
+    let held_out = (number + level as usize) % 3 == 2;
+    let mut case = Case { family: family.name, level, products: 0, held_out, seconds: 0.0, runs: Vec::new() };
+    let mut want: Option<Csc<T>> = None;
+    for &method in methods {
+        let product = Product::of(&a, b).method(method).explained();
+        let (c, first) = product.run_with_report()?;
+        time.kernels += Duration::from_secs_f64(first.kernels_ms / 1e3);
+        let c = c.download()?;
+        match &want {
+            Some(want) => agree([want, &c], || format!("{}, level {level}: {} and {method}", family.name, methods[0]))?,
+            None => want = Some(c),
+        }
+        case.products = first.products;
+        let mut reports = Vec::new();
+        if first.total_ms > LONG_MS {
+            reports.push(first);
+        }
+        while reports.len() < ROUNDS && reports.iter().all(|report: &Report| report.total_ms <= LONG_MS) {
+            reports.push(product.run_with_report()?.1);
+            time.tell();
+        }
+        case.runs.push(ByMethod::of(method, reports));
+    }
+    Ok(case)
+}
+
+/// Refuses products of two methods that differ in a bit.
+fn agree<T: Field>([want, have]: [&Csc<T>; 2], what: impl Fn() -> String) -> std::result::Result<(), Failure> {
+    match equal(have, want) {
+        true => Ok(()),
+        false => Err(Failure::Verification(format!("{} do not have the same bits; nothing is written", what()))),
+    }
+}
+
+/// Measures the choice by these costs on the products that were held out, while there is time, and
+/// on the first few in any case.
+pub fn choices<T: Field>(
+    device: &Device,
+    methods: &[Method],
+    costs: MethodCosts,
+    cases: &[Case],
+    time: &mut Time,
+) -> std::result::Result<Vec<Choice>, Failure> {
+    let mut choices: Vec<Choice> = Vec::new();
+    for case in cases.iter().filter(|case| case.held_out) {
+        let rounds = 2.0 * CHOICE_ROUNDS as f64; // and the choice itself
+        let seconds = case.runs.iter().map(|run| run.total_ms / 1e3).sum::<f64>() * rounds;
+        if choices.len() >= LEAST_CHOICES && !time.has(1.0, seconds.max(case.seconds)) {
+            continue;
+        }
+        let Some(family) = FAMILIES.iter().find(|family| family.name == case.family) else { continue };
+        let operands = family.operands::<T>(case.level)?;
+        let (a, b) = upload(device, &operands)?;
+        let b = b.as_ref().unwrap_or(&a);
+        let products: Vec<_> = [Method::Auto]
+            .iter()
+            .chain(methods)
+            .map(|&method| Product::of(&a, b).method(method).costs(costs))
+            .collect();
+        let mut times = vec![Vec::new(); products.len()];
+        // In turn, so that a change of the machine concerns all of them. The first is a warm-up.
+        for round in 0..=CHOICE_ROUNDS {
+            for (product, times) in products.iter().zip(&mut times) {
+                let (_, report) = product.run_with_report()?;
+                time.kernels += Duration::from_secs_f64(report.kernels_ms / 1e3);
+                if round > 0 {
+                    times.push(report.total_ms);
+                }
+                time.tell();
+            }
+        }
+        let times: Vec<f64> = times.into_iter().map(|times| times.into_iter().fold(f64::MAX, f64::min)).collect();
+        let forced = methods.iter().zip(&times[1..]);
+        let Some((&best, &best_ms)) = forced.min_by(|one, other| one.1.total_cmp(other.1)) else { continue };
+        let (auto_ms, regret) = (times[0], times[0] / best_ms - 1.0);
+        choices.push(Choice { family: case.family, level: case.level, auto_ms, best, best_ms, regret });
+    }
+    Ok(choices)
+}
+
+type OnDevice<T> = blockmul::DeviceMatrix<Csc<T>>;
+
+fn upload<T: Field>(device: &Device, operands: &Operands<T>) -> Result<(OnDevice<T>, Option<OnDevice<T>>)> {
+    Ok((device.upload(&operands.a)?, operands.b.as_ref().map(|b| device.upload(b)).transpose()?))
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[(times.len() - 1) / 2]
+}
+
+impl ByMethod {
+    /// The fastest of some runs.
+    fn of(method: Method, mut reports: Vec<Report>) -> Self {
+        reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
+        let report = reports.swap_remove(0);
+        Self {
+            method,
+            total_ms: report.total_ms,
+            busy_ms: report.stages.iter().filter_map(|stage| stage.ms).sum(),
+            launches: report.launches,
+            bins: report.bins,
+        }
+    }
+}
+
+/// Milliseconds that a launch takes besides the busy time of its kernel: the median over small
+/// products that the method of this name computed alone.
+pub fn launch_ms(cases: &[Case], name: &str) -> f64 {
+    let small = cases.iter().filter(|case| case.products <= MOST_OF_LAUNCHES);
+    let alone = |run: &&ByMethod| run.launches > 0 && run.bins.iter().all(|bin| cost_name(bin.method) == name);
+    let of_run = |run: &ByMethod| ((run.total_ms - run.busy_ms) / f64::from(run.launches)).max(0.0);
+    let times: Vec<f64> = small.flat_map(|case| &case.runs).filter(alone).map(of_run).collect();
+    if times.is_empty() { 0.0 } else { median(times) }
+}
+
+/// The bins that a method computed in some products, with what their launches took.
+pub fn samples<'a>(cases: impl Iterator<Item = &'a Case>, name: &'a str, launch_ms: f64) -> Vec<Sample> {
+    let bins = cases.flat_map(|case| &case.runs).flat_map(|run| &run.bins);
+    let sample = |bin: &Bin| {
+        let (size, ms) = (bin.size?, bin.measured_ms?);
+        (ms > 0.0).then(|| Sample::new(size, ms + f64::from(size.launches) * launch_ms))
+    };
+    bins.filter(|bin| cost_name(bin.method) == name).filter_map(sample).collect()
+}
+
+/// The name of a method in the table of costs.
+pub fn cost_name(method: Method) -> &'static str {
+    if method == Method::EscLocal { Method::Esc.name() } else { method.name() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_smaller() {
+        assert_eq!([median(vec![3.0, 1.0, 2.0]), median(vec![4.0, 1.0])], [2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_bit_that_differs_is_a_failure() {
+        let of = |value: f64| Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, value)]).unwrap();
+        let what = || "dense and sort".to_owned();
+        assert!(agree([&of(0.0), &of(0.0)], what).is_ok());
+        for wrong in [of(-0.0), of(f64::EPSILON), Csc::from_triplets(2, 2, [(0, 0, 1.0)]).unwrap()] {
+            let failure = agree([&of(0.0), &wrong], what).unwrap_err();
+            assert!(failure.status() == 1 && failure.to_string().starts_with("dense and sort do not"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn launches_are_what_small_products_take_beside_their_kernels() {
+        let run = |total_ms, methods: &[Method]| ByMethod {
+            method: methods[0],
+            total_ms,
+            busy_ms: 1.0,
+            launches: 10,
+            bins: methods.iter().map(|&method| bin(method)).collect(),
+        };
+        let case = |products, runs| Case { family: "x", level: 0, products, held_out: false, seconds: 0.0, runs };
+        let cases = [
+            case(
+                1000,
+                vec![run(1.05, &[Method::Dense]), run(1.1, &[Method::Sort]), run(9.0, &[Method::Sort, Method::Esc])],
+            ),
+            case(1 << 30, vec![run(7.0, &[Method::Dense])]),
+            case(1000, vec![run(0.5, &[Method::Esc])]),
+        ];
+        for (name, ms) in [("dense", 0.005), ("sort", 0.01), ("esc", 0.0), ("hub", 0.0)] {
+            assert!((launch_ms(&cases, name) - ms).abs() < 1e-12, "{name}");
+        }
+    }
+
+    fn bin(method: Method) -> Bin {
+        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
+        let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
+        let (_, report) = Product::of(&a, &a).run_with_report().unwrap();
+        let mut bin = report.bins[0];
+        bin.method = method;
+        bin
+    }
+}

@@ -1,0 +1,181 @@
+//! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
+//! into the tuning file. `families` has the products, `measure` the timing, `outcome` the fits and
+//! the table.
+mod families;
+mod measure;
+mod outcome;
+
+use crate::failure::Failure;
+use crate::messages::{Messages, Unit};
+use crate::output;
+use crate::places::Places;
+use crate::target;
+use blockmul::{
+    Device, Error, Method,
+    device::DeviceKind,
+    element::Field,
+    tuning::{self, MethodCosts},
+};
+use measure::Time;
+use outcome::Outcome;
+use std::path::{Path, PathBuf};
+
+/// Fit the costs by which products of scalars choose their methods to a device.
+///
+/// Matrices of several families are generated in growing sizes, multiplied by every method, and
+/// compared bit for bit. Costs are fitted to two thirds of the times and checked by the rest, on
+/// which the choice is timed too. They are written into the tuning file for the device's name; what
+/// else the file has stays. No costs change a result.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul tune                                 two minutes on the best device; writes the user's tuning file
+  blockmul tune --device gpu --seconds 30 -o gpu.json     then: BLOCKMUL_TUNING=gpu.json blockmul multiply ...
+  blockmul tune --dry-run --json > times.json   every time and the fit, for programs; writes no tuning file
+  blockmul multiply A.mtx --explain             shows what is predicted by the costs, and what is measured
+
+The user's tuning file is blockmul/tuning.json in the configuration folder, or the one that BLOCKMUL_TUNING
+names. Kernels are compiled at first use, which takes longer than --seconds and is not counted.
+Exit status: 0 done; 1 two methods differ in a bit; 2 wrong usage, or a tuning file that cannot be read; 3 no
+such device; 4 not enough memory; 5 anything else.")]
+pub struct Args {
+    /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`
+    /// [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Time to measure, about; the smallest product of each family is always measured.
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
+    seconds: f64,
+    /// The tuning file to write, instead of the user's; if it exists, what else it has stays. - for
+    /// the user's file with the new costs on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write no tuning file.
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    /// Print every time, the fit and the choices as one JSON object instead of the table.
+    #[arg(long)]
+    json: bool,
+    /// Print neither messages nor the table.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.json && args.output.as_deref().is_some_and(output::is_standard) {
+        return Err(Failure::Usage("-o - and --json cannot both have stdout".into()));
+    }
+    Places::default().others(&args.output).check()?;
+    let device = target::select(args.device.as_deref())?;
+    let place = if args.dry_run { None } else { Some(Place::new(args.output.as_deref())?) };
+    // Refused now, not when all is measured.
+    place.as_ref().map(|place| place.merged(&device, &[])).transpose()?;
+    let messages = Messages::new(args.quiet);
+    messages.show_compiling(&device);
+    let outcome = match device.info().fp64 {
+        true => tuned::<f64>(args, &device, &messages)?,
+        false => tuned::<f32>(args, &device, &messages)?,
+    };
+    let merged = place.as_ref().map(|place| place.merged(&device, &outcome.costs())).transpose()?;
+    if let (Some(place), Some(text)) = (&place, &merged) {
+        place.write(text)?;
+    }
+    let file = place.as_ref().and_then(Place::file);
+    let to_stdout = place.is_some() && file.is_none();
+    match (args.json, args.quiet) {
+        (true, _) => messages.pause(|| output::print(&outcome.json(file)))?,
+        (false, true) => {}
+        (false, false) if to_stdout => messages.say(&outcome.table()),
+        (false, false) => messages.pause(|| output::print(&outcome.table()))?,
+    }
+    if let Some(file) = file {
+        messages.say(&format!("{}: the costs are written for \"{}\"", file.display(), device.info().name));
+    }
+    Ok(())
+}
+
+/// Measures and fits.
+fn tuned<T: Field>(args: &Args, device: &Device, messages: &Messages) -> Result<Outcome, Failure> {
+    let info = device.info();
+    messages.say(&format!("device: {} ({})", info.name, info.platform));
+    let methods = methods(info.kind)?;
+    let progress = messages.measured(format!("timing products of {} on {}", T::NAME, info.name), Unit::Time);
+    let mut time = Time::new(args.seconds, progress);
+    let cases = measure::measure::<T>(device, &methods, &mut time)?;
+    let mut outcome = Outcome::new(device, T::NAME, args.seconds, cases)?;
+    outcome.choices = measure::choices::<T>(device, &methods, outcome.table, &outcome.cases, &mut time)?;
+    Ok(outcome)
+}
+
+/// The methods that have costs; of ESC the variant for this kind of device.
+fn methods(kind: DeviceKind) -> Result<Vec<Method>, Error> {
+    let method = |name: &str| match name.parse()? {
+        Method::Esc if kind != DeviceKind::Cpu => Ok(Method::EscLocal),
+        method => Ok(method),
+    };
+    MethodCosts::names().map(method).collect()
+}
+
+/// Where the costs are written.
+enum Place {
+    /// A tuning file, which need not exist.
+    File { path: PathBuf, text: String },
+    /// Stdout, with the rest of the user's file.
+    Stdout { text: String },
+}
+
+impl Place {
+    /// The place of `-o`, else the user's file.
+    fn new(output: Option<&Path>) -> Result<Self, Failure> {
+        match output {
+            Some(path) if output::is_standard(path) => {
+                Ok(Self::Stdout { text: tuning::user_file().map_or(Ok(String::new()), |path| read(&path))? })
+            }
+            Some(path) => Ok(Self::File { text: read(path)?, path: path.to_owned() }),
+            None => {
+                let path = tuning::user_file().ok_or_else(|| {
+                    Failure::Usage(
+                        "there is no tuning file to write, BLOCKMUL_TUNING is off: -o FILE or --dry-run".into(),
+                    )
+                })?;
+                Ok(Self::File { text: read(&path)?, path })
+            }
+        }
+    }
+
+    /// The text of the file with these costs for the device.
+    fn merged(&self, device: &Device, costs: &[(&str, tuning::MethodCost)]) -> Result<String, Failure> {
+        let (name, text) = match self {
+            Self::File { path, text } => (path.display().to_string(), text),
+            Self::Stdout { text } => ("the user's tuning file".into(), text),
+        };
+        let info = device.info();
+        tuning::merged_costs(text, info.kind, &info.name, costs)
+            .map_err(|error| Error::Argument(format!("{name}: {error}")).into())
+    }
+
+    fn write(&self, text: &str) -> Result<(), Failure> {
+        let Self::File { path, .. } = self else { return output::print(text) };
+        // The folder of the user's file is made with its first file.
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
+        }
+        output::write(path, text)
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Stdout { .. } => None,
+        }
+    }
+}
+
+/// The text of a tuning file; empty if there is none.
+fn read(path: &Path) -> Result<String, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Error::Argument(format!("{}: {error}", path.display())).into()),
+    }
+}
