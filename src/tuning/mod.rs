@@ -256,6 +256,8 @@ const GPU: Numbers = Numbers {
     // The same holds for the lines of the Schur complement.
     schur_short_line: 32,
     warp_instructions: 1,
+    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
+    adaptive_lanes: 8,
     ..CPU
 };
 
@@ -373,8 +375,9 @@ const CPU: Numbers = Numbers {
     adaptive_few_columns: 1 << 16,
     // An H200's multiprocessor.
     adaptive_resident_bytes: 228 << 10,
-    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
-    adaptive_lanes: 8,
+    // A kernel has all cores. PoCL 3.1 fails if two queues begin the same kernel at once (assertion
+    // of `pocl_release_dlhandle_cache`).
+    adaptive_lanes: 1,
     // Fork and join take as long as some launches.
     adaptive_lane_products: 1 << 21,
     // More than are resident, since columns differ in length; few enough that each clears its
