@@ -77,7 +77,7 @@ impl<S: Arguments> Kernel<S> {
     }
 
     /// As [`Kernel::new`], for a kernel that most products do not launch: it is requested at its
-    /// first launch.
+    /// first launch, or by [`Kernel::ask`].
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
         Self::rare_from(S::SOURCE, device, options)
     }
@@ -85,7 +85,7 @@ impl<S: Arguments> Kernel<S> {
     /// As [`Kernel::new`], from another file that has a kernel of this name and these arguments.
     pub fn new_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         let kernel = Self::rare_from(source, device, options)?;
-        device.inner.compiler.ask(&kernel.home);
+        kernel.ask(device);
         Ok(kernel)
     }
 
@@ -93,6 +93,11 @@ impl<S: Arguments> Kernel<S> {
     pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         let home = device.inner.programs.get(Unit { source, options: options.clone(), kernel: S::KERNEL });
         Ok(Self { home, checked: OnceLock::new(), arguments: PhantomData })
+    }
+
+    /// Requests a kernel made by [`Kernel::rare`].
+    pub fn ask(&self, device: &Device) {
+        device.inner.compiler.ask(&self.home);
     }
 
     /// The compiled kernel, after checking that it takes the arguments `S` declares.

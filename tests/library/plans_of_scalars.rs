@@ -68,18 +68,18 @@ fn outputs_are_scaled_added_and_padded() {
     for method in METHODS {
         let padded = Product::of(&da, &da).alignment(32).method(method).plan().unwrap();
         let plan = Product::of(&da, &da).method(method).plan().unwrap();
-        let start: Vec<f64> = (0..product.nnz()).map(|i| i as f64 * 0.3 - 7.0).collect();
-        for plan in [&plan, &padded] {
+        for (plan, stride) in [(&plan, 1), (&padded, 4)] {
             let mut c = plan.output().unwrap();
+            let start: Vec<f64> = (0..stride * product.nnz()).map(|i| i as f64 * 0.3 - 7.0).collect();
             for (alpha, beta) in [(1.0, 0.0), (-0.5, 0.0), (2.0, 1.0), (0.3, 0.7)] {
                 c.write_values(&start).unwrap();
                 plan.execute((&da, &da), Accum::into(&mut c).alpha(alpha).beta(beta)).unwrap();
-                let one = |(&sum, &before): (&f64, &f64)| match beta == 0.0 {
-                    true => alpha * sum,
-                    false => alpha * sum + beta * before,
-                };
-                let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
-                assert!(c.download().unwrap().values() == want, "{method}: {alpha} {beta}");
+                let found = c.download().unwrap();
+                for (entry, &sum) in product.values().iter().enumerate() {
+                    let before = start[entry * stride];
+                    let want = if beta == 0.0 { alpha * sum } else { alpha * sum + beta * before };
+                    assert!(found.values()[entry * stride] == want, "{method}: {alpha} {beta} at {entry}");
+                }
             }
         }
         // Operands with padding: C·A of the padded C.

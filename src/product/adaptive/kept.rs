@@ -114,13 +114,16 @@ impl<T: Element> KeptSums<T> {
             work.fill_zero(&mut values)?;
             Ok(DeviceCbc { pattern: pattern.clone(), shape: scalar, stride: 1, values })
         };
+        let (new, contiguous) = (numeric(TargetKind::New)?, numeric(TargetKind::Kept)?);
+        // Those of executions too, so that the first one waits for none.
+        contiguous.ask(device, &columns);
         let mut row_idx = work.buffer(c_nnz)?;
         {
             let (a, b, mut values) = (zeros(a)?, zeros(b)?, work.buffer(c_nnz)?);
             let taken = TakenTasks { numbers: &mut numbers, first };
             let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
             let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
-            numeric(TargetKind::New)?.run(work, (&a, &b), &columns, of_rows, (taken, c))?;
+            new.run(work, (&a, &b), &columns, of_rows, (taken, c))?;
         }
         drop(rows);
         let windows = columns.lists.windows;
@@ -133,7 +136,7 @@ impl<T: Element> KeptSums<T> {
         };
         let classes = columns.tasks.as_ref().map_or(0, |tasks: &Tasks| tasks.counts.len());
         let sums = Self {
-            contiguous: numeric(TargetKind::Kept)?,
+            contiguous,
             strided: numeric(TargetKind::Strided)?,
             taken: Scratch::reserve(work, classes)?,
             no_rows: Scratch::reserve(work, 0)?,

@@ -53,6 +53,24 @@ impl<T: Element> Numeric<T> {
         })
     }
 
+    /// Asks for the kernels that compute these columns, so that they are made together.
+    pub fn ask(&self, device: &Device, FoundColumns { lists, direct, tasks }: &FoundColumns) {
+        for (class, tasks) in
+            tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks)))
+        {
+            match class / self.tuning.slices.len() >= Tasks::FIRST_HUB {
+                true => self.hub.ask(device, tasks, class),
+                false => self.slots.ask(device, tasks, class),
+            }
+        }
+        for (class, _) in lists.tasks(&Class::SORTED, self.tuning.few_products) {
+            self.sort.ask(device, class.sorted());
+        }
+        if direct.is_some() {
+            self.direct.ask(device);
+        }
+    }
+
     /// Computes the columns of C. Those that were left to ESC are not written.
     pub fn run(
         &self,

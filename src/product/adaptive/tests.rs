@@ -119,9 +119,7 @@ fn check_executions<T: Element>(
     let (twice_b, twice_want) = (twice(b)?, twice(want)?);
     assert!(c.download(work)? == *want.pattern());
     // A, B and C with values so many elements apart, and C's first entry.
-    for ([of_a, of_b, of_c], first, alpha, beta) in
-        [([1, 1, 1], 0, 1.0, 0.0), ([1, 1, 1], 3, -2.0, 0.5), ([2, 3, 2], 1, 0.5, 1.0)]
-    {
+    for ([of_a, of_b, of_c], first, alpha, beta) in [([1, 1, 1], 3, -2.0, 0.5), ([2, 3, 2], 0, 1.0, 0.0)] {
         let (b, want) = if first == 3 { (&twice_b, &twice_want) } else { (b, want) };
         let apart = |values: &[T], stride: usize| -> Vec<T> {
             values

@@ -125,6 +125,11 @@ impl<T: Element> DirectSums<T> {
         Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size).element::<T>()))?, group_size })
     }
 
+    /// Asks for the kernel.
+    pub fn ask(&self, device: &Device) {
+        self.sums.ask(device);
+    }
+
     /// Computes the task's columns of C. `chunk_ptr` has the entries of C before each window of
     /// each column of the band.
     pub fn run(

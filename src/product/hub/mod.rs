@@ -73,6 +73,13 @@ impl<T: Element> HubSums<T> {
         Ok(Self { levels: [sizes(0)?, sizes(1)?], groups: TaskTeams::new(device, teams, tuning), tuning: *tuning })
     }
 
+    /// Asks for the kernel that sums up the tasks of a class.
+    pub fn ask(&self, device: &Device, tasks: &Tasks, class: usize) {
+        let slices = self.tuning.slices.len();
+        let (size, ..) = self.groups.grid(tasks.counts[class], self.tuning.slices[class % slices]);
+        self.levels[class / slices % 2][size].ask(device);
+    }
+
     /// Sums up the tasks of a class: of kind [`Tasks::FIRST_HUB`] or the next.
     pub fn run(
         &self,

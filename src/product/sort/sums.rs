@@ -45,6 +45,11 @@ impl<T: Element> SortSums<T> {
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }
 
+    /// Asks for the kernel of a class.
+    pub fn ask(&self, device: &Device, class: usize) {
+        self.kernels[class].ask(device);
+    }
+
     /// Computes the task's columns of C. `col_ptr` has the entries of C before each column of the
     /// band.
     pub fn run(

@@ -105,6 +105,12 @@ impl<T: Element> SlotSums<T> {
         })
     }
 
+    /// Asks for the kernel that sums up the tasks of a class.
+    pub fn ask(&self, device: &Device, tasks: &Tasks, class: usize) {
+        let (slices, Variant(kernels)) = (&self.tuning.slices, &self.variants[class / self.tuning.slices.len()]);
+        kernels[self.groups.grid(tasks.counts[class], slices[class % slices.len()]).0].ask(device);
+    }
+
     /// Sums up the tasks of a class.
     pub fn run(
         &self,
