@@ -77,7 +77,7 @@ impl<T: Element> PlannedProduct<T> {
         let pairs = || Self::of_pairs(work, a, b, part, method);
         let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
-            let kept = KeptSums::new(work, (&a.pattern, &b.pattern), teams, method, rule)?;
+            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, method, rule)?;
             Ok(kept.map(|Kept { sums, c, counts: Counts { products, longest_run, bins, .. } }| {
                 let (sums, shape) = (PlannedSums::Columns(Box::new(sums)), BlockShape::SCALAR);
                 Self { sums, c, shape, products, longest_run, bins }
@@ -90,9 +90,11 @@ impl<T: Element> PlannedProduct<T> {
             Err(other) => return Err(other),
         }
         match pairs() {
-            Err(error @ Error::Memory { .. }) if rule != Some(KeepRule::Always) => {
-                sums(KeepRule::Always).ok().flatten().ok_or(error)
-            }
+            Err(error @ Error::Memory { .. }) if rule != Some(KeepRule::Always) => match sums(KeepRule::Always) {
+                Ok(Some(plan)) => Ok(plan),
+                Ok(None) | Err(Error::Memory { .. }) => Err(error),
+                Err(other) => Err(other),
+            },
             planned => planned,
         }
     }

@@ -1,6 +1,6 @@
-//! The entries of C: the symbolic part of an adaptive product. Its columns are divided into classes,
-//! and the entries of each are counted, by the method that suits it; rows that were found on the way
-//! are kept. Two reads: the sums of the classes, and the entries of C.
+//! The entries of C: the symbolic part of an adaptive product. Its columns are divided into
+//! classes, and the entries of each are counted, by the method that suits it. Rows that were found
+//! on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
     AdaptiveTuning, Class, ColumnTask, Profile,
     numeric::lanes,

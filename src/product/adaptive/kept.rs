@@ -53,7 +53,7 @@ pub(in crate::product) struct Kept<T: Element> {
 }
 
 impl<T: Element> KeptSums<T> {
-    /// Asks for the kernels that [`KeptSums::new`] always launches, for a C with `nrows` rows.
+    /// Asks for the kernels that [`KeptSums::keep`] always launches, for a C with `nrows` rows.
     pub fn ask(device: &Device, nrows: usize, teams: Teams, wanted: Method) -> Result<()> {
         let (tuning, adaptive) = Self::numbers(device, nrows, wanted);
         Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), &adaptive).map(drop)
@@ -67,7 +67,7 @@ impl<T: Element> KeptSums<T> {
 
     /// Keeps what sums of A·B take, if some method of scalars computes every column, and the rule
     /// says so.
-    pub fn new(
+    pub fn keep(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
