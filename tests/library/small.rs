@@ -3,7 +3,7 @@
 //! device, too.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Part, Planned, Product, Result, matrix,
+    BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars},
     reference,
     solver::{Damping, Elimination, NormalEquations},
@@ -25,6 +25,19 @@ fn every_family_on_either_side() -> Result<()> {
         let (a, b) = (scalars::<f64>(family, 13, 11, 3, 1), scalars(Family::Uniform, 11, 12, 3, 2));
         check(&a, &b, &format!("{family:?} left"))?;
         check(&b.transpose(), &a.transpose(), &format!("{family:?} right"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn plans_of_scalars_without_pairs() -> Result<()> {
+    let (a, b) = (scalars::<f64>(Family::Uniform, 13, 11, 3, 1), scalars(Family::Arrow, 11, 12, 3, 2));
+    let (da, db) = (device().upload(&a)?, device().upload(&b)?);
+    for method in [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
+        let plan = Product::of(&da, &db).method(method).plan()?;
+        let mut c = plan.output()?;
+        plan.execute((&da, &db), &mut c)?;
+        equal(&c.download()?, &reference::multiply(&a, &b)?, method.name());
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Plan`] keeps what depends on the patterns only: which pairs of entries (blocks) meet, or for
 //! scalars how columns are summed without pairs; where their sums go; the pattern of the result. An
-//! execution computes the sums alone. Every product is planned as one of grids of cells. A matrix is
-//! a grid of one cell.
+//! execution computes the sums alone. Every product is planned as one of grids of cells. A matrix
+//! is a grid of one cell.
 mod cell;
 mod grid;
 mod inputs;
