@@ -20,9 +20,9 @@
 //
 // A class is a kernel and a size of local memory: how slots are found, which is by hashes in
 // columns of class HASHED or a later one if that takes less memory than bits, and otherwise depends
-// on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no hubs have more than CUT_FROM
-// entries; whether rows are looked up in two levels; and the slice of local memory. The sizes of
-// the slices are SLICES.
+// on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no
+// hubs have more than CUT_FROM entries; whether rows are looked up in two levels; and the slice of
+// local memory. The sizes of the slices are SLICES.
 #if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
 #error "see src/product/tasks/cut.rs"
 #endif
