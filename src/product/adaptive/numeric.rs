@@ -63,7 +63,7 @@ impl<T: Element> Numeric<T> {
                 false => self.slots.ask(device, tasks, class),
             }
         }
-        for (class, _) in lists.tasks(&Class::SORTED, self.tuning.few_products) {
+        for (class, _) in lists.tasks(&Class::SORTED) {
             self.sort.ask(device, class.sorted());
         }
         if direct.is_some() {
