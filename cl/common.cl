@@ -3,7 +3,7 @@
 // Nothing here or in any kernel file has a default. A kernel does not build if the host leaves a
 // define out.
 #ifndef GROUP_SIZE
-#error "GROUP_SIZE: the host plans the work-group size, see src/tuning/mod.rs"
+#error "GROUP_SIZE: the host plans the work-group size, see src/tuning/numbers.rs"
 #endif
 
 // Each product is rounded before it is added, on every device. So the bits of a result do not

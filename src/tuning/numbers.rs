@@ -1,0 +1,509 @@
+//! The numbers with which kernels are compiled or launched: a table for each kind of device.
+use super::DeviceKind;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The numbers of one kind of device. Sizes of work-groups are powers of two.
+///
+/// Lengths that are part of the order of a sum, such as the 1024 terms of a piece, are no numbers
+/// of a device: every device has the same. They stand where the sum is described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Numbers {
+    /// Work-items of a work-group if each item processes one entry, column, run or block column.
+    pub group_size: usize,
+    /// Work-items of a work-group if each item processes one entry, line or row of a block, and no
+    /// size is better than others: where patterns are made and checked, and in small kernels.
+    pub elementwise_group: usize,
+    /// Work-items of a work-group if each item processes one element of all blocks of a matrix:
+    /// where blocks are moved, copied, weighed and added.
+    pub value_group: usize,
+    /// Elements that a work-item of a CPU moves one after another, in whole blocks.
+    pub serial_elements: usize,
+    /// Work-items of a work-group that processes elements of vectors, or adds up lines. On a CPU a
+    /// line's group is one item.
+    pub vector_group: usize,
+    /// Products that a work-group holds in local memory while it adds up lines: at most a piece of
+    /// 1024 terms.
+    pub line_elements: usize,
+    /// Elements that a work-group scales by a vector.
+    pub scaled_elements: usize,
+    /// Columns or entries that a work-item checks in arrays from outside.
+    pub checked_items: usize,
+    /// Elements that a work-item puts into the cells of a picture.
+    pub binned_items: usize,
+    /// Work-groups that reduce a record.
+    pub record_groups: usize,
+    /// Work-groups that add up the record of the columns of each method.
+    pub list_record_groups: usize,
+    /// Work-items of a work-group of a scan.
+    pub scan_group_size: usize,
+    /// Consecutive values that one work-item of a scan adds up.
+    pub scan_items: usize,
+    /// Most tiles of a scan for which each tile adds up the sums of the tiles before it.
+    pub scan_direct_tiles: usize,
+    /// Consecutive values that one work-item adds up in a scan of the entries to drop. Its groups
+    /// have `group_size` items.
+    pub drop_scan_items: usize,
+    /// `scan_direct_tiles` of that scan.
+    pub drop_scan_direct_tiles: usize,
+    /// Work-items of a work-group of a sort; 1 selects the kernels for CPUs.
+    pub sort_group_size: usize,
+    /// Elements that one work-item of a parallel sort holds: odd, so that neighbours use different
+    /// banks of local memory, and few enough for registers.
+    pub sort_items: usize,
+    /// Elements per work-item for the chunks of an expansion, if local memory has room for them.
+    pub expansion_items: usize,
+    /// Bytes of local memory from which it has. On devices with less, each item has `sort_items`.
+    pub expansion_local_bytes: usize,
+    /// Most products of a column that an expansion in local memory sorts whole.
+    pub expansion_short_max: usize,
+    /// Most elements of a segment that a CPU sorts whole. The chunks of longer segments have twice
+    /// as many.
+    pub serial_short_max: usize,
+    /// Most elements of a segment that a CPU sorts by insertion.
+    pub serial_insertion_max: usize,
+    /// Cost of an element in a merge pass, in nanoseconds. By this cost and the next two a CPU
+    /// chooses between merging runs and distributing elements by digits.
+    pub serial_merge_cost: usize,
+    /// Cost of an element that is distributed, in nanoseconds.
+    pub serial_deal_cost: usize,
+    /// Cost of four values of a digit, in nanoseconds.
+    pub serial_digit_cost: usize,
+    /// Work-items of a work-group that sorts short segments of an expansion in local memory.
+    pub window_group_size: usize,
+    /// Products of each of these work-items: odd, and few enough for registers.
+    pub window_items: usize,
+    /// Work-items of a work-group that processes a tile of the expansion.
+    pub tile_group_size: usize,
+    /// Products of each of these work-items.
+    pub tile_items: usize,
+    /// Largest side of blocks for which kernels are compiled; larger blocks share a program.
+    pub block_compiled_side: usize,
+    /// Most elements of a block of A that a work-item of a GPU holds in registers; larger blocks
+    /// are staged in local memory.
+    pub block_held_area: usize,
+    /// Bytes of blocks that a work-group stages at once.
+    pub block_staged_bytes: usize,
+    /// Work-items that stage blocks together.
+    pub block_staged_group: usize,
+    /// Products from which a run of small blocks gets its own work-group on a GPU.
+    pub block_long_run: usize,
+    /// Runs of blocks that a work-item of a CPU sums one after another.
+    pub block_serial_runs: usize,
+    /// Work-items of a work-group that sums kept operand pairs of scalars on a GPU.
+    pub scalar_group: usize,
+    /// Operand pairs that each of these work-items loads at once.
+    pub scalar_ahead: usize,
+    /// Products and entries of C, together, of such a work-group: at most a piece of 1024.
+    pub scalar_stretch: usize,
+    /// Work-items of a work-group in the Schur complement that processes lines, or scalars of
+    /// points: at least 32, the longest side of a block. One item of a CPU processes as many.
+    pub schur_group: usize,
+    /// Most terms of a short line of the Schur complement, which an item adds alone: at most a
+    /// piece of 1024. Longer ones have work-groups to themselves.
+    pub schur_short_line: usize,
+    /// Bytes of local memory for the products of such a work-group.
+    pub schur_line_bytes: usize,
+    /// Side of the largest blocks that one work-item factors, in registers.
+    pub schur_factor_side: usize,
+    /// Bytes of local memory for the blocks that a work-group factors so, as if they were doubles.
+    pub schur_factor_bytes: usize,
+    /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
+    /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
+    pub warp_instructions: usize,
+    /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
+    /// what adaptive sums take.
+    pub plan_sums_percent: usize,
+    /// Products from which it does so.
+    pub plan_sums_products: usize,
+    /// Most words of 32 rows in the range of a narrow column of an adaptive product.
+    pub adaptive_narrow_words: usize,
+    /// Most words of a medium one: four teams have a bitmap each. Devices with less than 48 KiB of
+    /// local memory get what fits.
+    pub adaptive_medium_words: usize,
+    /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its
+    /// lists; devices with less local memory get what fits.
+    pub adaptive_wide_words: usize,
+    /// Products from which a column that is not narrow or medium gets a group of 16 teams.
+    pub adaptive_big_products: usize,
+    /// Words of the local table of a team that finds rows by hashes.
+    pub adaptive_small_hash_words: usize,
+    /// The same of a group of four teams.
+    pub adaptive_medium_hash_words: usize,
+    /// The same of one of sixteen: in 48 KiB with its lists. Devices with less local memory get
+    /// what fits.
+    pub adaptive_hash_words: usize,
+    /// Most products of a column whose rows are found by hashes: one work-group takes all of them.
+    pub adaptive_hash_products: usize,
+    /// Most bytes of all tables in global memory, for columns with more rows.
+    pub adaptive_hash_bytes: usize,
+    /// Words of 32 rows in the range of a column from which few products are hashed.
+    pub adaptive_far_words: usize,
+    /// Most of these products.
+    pub adaptive_far_products: usize,
+    /// Entries of C that a team adds up at once: a power of two.
+    pub adaptive_piece: usize,
+    /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
+    /// found twice.
+    pub adaptive_room_percent: usize,
+    /// Products from which that number is estimated from samples.
+    pub adaptive_sampled_products: usize,
+    /// Entries from which a column of B is a hub, if it has fewer products for each of them than
+    /// the next number.
+    pub adaptive_hub_entries: usize,
+    /// See [`Numbers::adaptive_hub_entries`].
+    pub adaptive_hub_average: usize,
+    /// Products of an average column, and columns, for which an adaptive product sorts no columns:
+    /// if most are longer than this, and all are fewer than the next number.
+    pub adaptive_long_column: usize,
+    /// See [`Numbers::adaptive_long_column`].
+    pub adaptive_few_columns: usize,
+    /// Bytes of local memory of a compute unit, which its resident work-groups share.
+    pub adaptive_resident_bytes: usize,
+    /// Queues on which kernels of different classes may overlap.
+    pub adaptive_lanes: usize,
+    /// Products from which they do.
+    pub adaptive_lane_products: usize,
+    /// Work-groups for each compute unit, if groups take column after column.
+    pub adaptive_groups: usize,
+}
+
+/// GPUs like the NVIDIA H200.
+const GPU: Numbers = Numbers {
+    // Several groups of 256 items fill a multiprocessor and leave registers.
+    group_size: 256,
+    binned_items: 8,
+    scan_group_size: 256,
+    scan_items: 8,
+    // 4096 tiles read 8 M partial sums, which takes as long as a launch if they are cached.
+    scan_direct_tiles: 4096,
+    drop_scan_items: 8,
+    sort_group_size: 256,
+    sort_items: 7,
+    // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
+    // the fastest, on ten matrices.
+    expansion_items: 11,
+    expansion_short_max: 576,
+    window_group_size: 128,
+    window_items: 9,
+    tile_group_size: 256,
+    tile_items: 8,
+    // Sides in use: points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7,
+    // tetrahedra 4, hexahedra 8; finite elements up to 16.
+    block_compiled_side: 16,
+    block_held_area: 64,
+    // Meanwhile the items of the group hold the next blocks, in 48 registers each.
+    block_staged_bytes: 6 << 10,
+    // Few items wait for each other, and many groups are resident (13x13: 1.00 ms; with 64 items
+    // 1.23 ms).
+    block_staged_group: 32,
+    // One item adds a product of small blocks in about a microsecond, most of it waiting for
+    // memory. A group hides that latency.
+    block_long_run: 32,
+    // The same holds for the lines of the Schur complement.
+    schur_short_line: 32,
+    warp_instructions: 1,
+    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
+    adaptive_lanes: 8,
+    ..CPU
+};
+
+/// CPUs. A work-group is a loop, and memory is cached.
+const CPU: Numbers = Numbers {
+    group_size: 64,
+    // Two warps or one wavefront: in checks of patterns larger groups were as fast or slower.
+    elementwise_group: 64,
+    value_group: 256,
+    // They hide the cost of starting a group.
+    serial_elements: 1 << 12,
+    // Fills a device that has groups of that size.
+    vector_group: 128,
+    // 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
+    line_elements: 1024,
+    // Looking up the columns of a group is a small part of its work.
+    scaled_elements: 1024,
+    // Atomic additions and, on a CPU, barriers are as many times fewer.
+    checked_items: 16,
+    // More elements mean fewer searches for a column, and fewer atomics if neighbours share a cell.
+    binned_items: 256,
+    // Enough for any device, few enough to add up on the host.
+    record_groups: 256,
+    list_record_groups: 64,
+    // One item with many values: kernels without barriers compile and run faster. Tiles of tiles
+    // gain nothing.
+    scan_group_size: 1,
+    scan_items: 4096,
+    scan_direct_tiles: 64,
+    drop_scan_items: 256,
+    drop_scan_direct_tiles: 64,
+    sort_group_size: 1,
+    sort_items: 7,
+    expansion_items: 7,
+    // 16 bytes for each product of a chunk, and some for the group.
+    expansion_local_bytes: 48 << 10,
+    expansion_short_max: 576,
+    // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
+    serial_short_max: 1 << 14,
+    serial_insertion_max: 24,
+    serial_merge_cost: 8,
+    serial_deal_cost: 3,
+    serial_digit_cost: 2,
+    window_group_size: 128,
+    window_items: 9,
+    // The one item moves a cursor forward through the tile, which is long enough to hide the start
+    // of a group.
+    tile_group_size: 1,
+    tile_items: 4096,
+    block_compiled_side: 16,
+    block_held_area: 64,
+    block_staged_bytes: 6 << 10,
+    block_staged_group: 32,
+    block_long_run: 1024,
+    block_serial_runs: 64,
+    // With the stretch below `rmat18_e8` takes 5.9 ms, in groups of 128 8.5.
+    scalar_group: 256,
+    // All pairs of a stretch at once, in few registers: a multiprocessor runs 2048 work-items.
+    scalar_ahead: 4,
+    // `cnr-2000` takes 0.48 ms, with half of it 0.67. With a run of 1024 that begins at its end,
+    // doubles take 17 KiB; mostly there is none, and 8 groups are resident.
+    scalar_stretch: 1024,
+    schur_group: 64,
+    // An item reads its terms from the cache.
+    schur_short_line: 1024,
+    schur_line_bytes: 16 << 10,
+    // 21 numbers.
+    schur_factor_side: 6,
+    // Groups of 64 blocks up to side 4, and of 32 up to side 6.
+    schur_factor_bytes: 10 << 10,
+    warp_instructions: 0,
+    // `st27_100` has 580 and takes as long either way.
+    plan_sums_percent: 500,
+    // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
+    // 1800, 0.15 ms, not 0.10.
+    plan_sums_products: 1 << 27,
+    // A bitmap of 1 KiB for each team, so that many groups are resident.
+    adaptive_narrow_words: 256,
+    // 6 KiB for each of four teams. With 4 KiB of lists a group fits 32 KiB.
+    adaptive_medium_words: 1536,
+    // 41.4 KiB. The lists of 16 teams take 6.1 KiB more, and every GPU of NVIDIA's has 48 KiB.
+    adaptive_wide_words: 10_600,
+    // A few long columns would end last with four teams; in shorter ones 16 would wait for each
+    // other.
+    adaptive_big_products: 8192,
+    // 4 KiB for a team, so that as many are resident as a multiprocessor starts groups.
+    adaptive_small_hash_words: 1024,
+    // 16 KiB for four teams: 14 groups are resident.
+    adaptive_medium_hash_words: 4096,
+    // 41.4 KiB; with the lists of 16 teams every GPU of NVIDIA's has room.
+    adaptive_hash_words: 10_600,
+    // An estimate: a group of 512 items that wait for memory takes about a product each nanosecond,
+    // 4 ms in all. More are faster by ESC, which divides them among all groups.
+    adaptive_hash_products: 1 << 22,
+    // Enough for two groups on each of 132 multiprocessors if columns have 280,000 rows.
+    adaptive_hash_bytes: 1 << 30,
+    // More than a window.
+    adaptive_far_words: 10_600,
+    // Their table is half full in four teams. `rmat20_e8_mild` takes 62 ms, with 1024 63, with 3500
+    // 66, without them 84.
+    adaptive_far_products: 2048,
+    // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
+    // 33.5.
+    adaptive_piece: 512,
+    // Samples differ from the whole. Rows without room cost a second pass over their columns.
+    adaptive_room_percent: 125,
+    // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
+    adaptive_sampled_products: 1 << 22,
+    // `email-Enron` takes 1.85 ms, with an average of 48 2.27; `cnr-2000` 5.4, from 256 entries and
+    // with an average of 32 5.9.
+    adaptive_hub_entries: 128,
+    adaptive_hub_average: 96,
+    // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
+    adaptive_long_column: 128,
+    adaptive_few_columns: 1 << 16,
+    // An H200's multiprocessor.
+    adaptive_resident_bytes: 228 << 10,
+    // A kernel has all cores. PoCL 3.1 fails if two queues begin the same kernel at once (assertion
+    // of `pocl_release_dlhandle_cache`).
+    adaptive_lanes: 1,
+    // Fork and join take as long as some launches.
+    adaptive_lane_products: 1 << 21,
+    // More than are resident, since columns differ in length; few enough that each clears its
+    // bitmap once for many columns.
+    adaptive_groups: 32,
+};
+
+impl Numbers {
+    /// The table of a kind of device. All kinds but CPUs share that of GPUs; [`Numbers::within`]
+    /// adapts it to a device's limits.
+    pub(crate) fn of(kind: DeviceKind) -> Self {
+        if kind == DeviceKind::Cpu { CPU } else { GPU }
+    }
+
+    /// The same numbers, with work-groups of at most `most` items.
+    pub(crate) fn within(self, most: usize) -> Self {
+        let most = 1 << most.max(1).ilog2();
+        Self {
+            group_size: self.group_size.min(most),
+            elementwise_group: self.elementwise_group.min(most),
+            value_group: self.value_group.min(most),
+            vector_group: self.vector_group.min(most),
+            scan_group_size: self.scan_group_size.min(most),
+            sort_group_size: self.sort_group_size.min(most),
+            window_group_size: self.window_group_size.min(most),
+            tile_group_size: self.tile_group_size.min(most),
+            ..self
+        }
+    }
+
+    /// Whether one work-item sorts alone, as on CPUs and on devices with work-groups below 8 items.
+    pub(crate) fn sorts_serially(&self) -> bool {
+        self.sort_group_size < 8
+    }
+
+    /// Refuses numbers with which no kernel can be compiled.
+    pub(super) fn check(&self) -> Result<()> {
+        let refuse = |name: &str, value: usize, why: &str| Err(Error::Argument(format!("{name} is {value}, {why}")));
+        for (name, value) in [
+            ("group_size", self.group_size),
+            ("elementwise_group", self.elementwise_group),
+            ("value_group", self.value_group),
+            ("vector_group", self.vector_group),
+            ("scan_group_size", self.scan_group_size),
+            ("sort_group_size", self.sort_group_size),
+            ("window_group_size", self.window_group_size),
+            ("tile_group_size", self.tile_group_size),
+            ("block_staged_group", self.block_staged_group),
+            ("schur_group", self.schur_group),
+            ("scalar_group", self.scalar_group),
+        ] {
+            if !value.is_power_of_two() || value > 1024 {
+                return refuse(name, value, "not a power of two up to 1024");
+            }
+        }
+        if self.schur_group < 32 {
+            return refuse("schur_group", self.schur_group, "less than the longest side of a block");
+        }
+        for (name, value, most) in [
+            ("serial_elements", self.serial_elements, 1 << 24),
+            ("line_elements", self.line_elements, 1024),
+            ("scaled_elements", self.scaled_elements, 1 << 16),
+            ("checked_items", self.checked_items, 1 << 16),
+            ("binned_items", self.binned_items, 1 << 16),
+            ("record_groups", self.record_groups, 1 << 16),
+            ("list_record_groups", self.list_record_groups, 1 << 16),
+            ("scan_items", self.scan_items, 1 << 16),
+            ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),
+            ("drop_scan_items", self.drop_scan_items, 1 << 16),
+            ("drop_scan_direct_tiles", self.drop_scan_direct_tiles, 1 << 20),
+            ("sort_items", self.sort_items, 15),
+            ("expansion_items", self.expansion_items, 15),
+            ("expansion_local_bytes", self.expansion_local_bytes, 1 << 30),
+            ("expansion_short_max", self.expansion_short_max, self.window_group_size * self.window_items / 2),
+            ("serial_short_max", self.serial_short_max, 1 << 24),
+            ("serial_insertion_max", self.serial_insertion_max, 1 << 10),
+            ("serial_merge_cost", self.serial_merge_cost, 1 << 10),
+            ("serial_deal_cost", self.serial_deal_cost, 1 << 10),
+            ("serial_digit_cost", self.serial_digit_cost, 1 << 10),
+            ("window_items", self.window_items, 15),
+            ("tile_items", self.tile_items, 1 << 16),
+            ("block_compiled_side", self.block_compiled_side, 16),
+            ("block_held_area", self.block_held_area, 256),
+            ("block_staged_bytes", self.block_staged_bytes, 12 << 10),
+            ("block_long_run", self.block_long_run, 1024),
+            ("block_serial_runs", self.block_serial_runs, 1 << 16),
+            ("scalar_ahead", self.scalar_ahead, 16),
+            ("scalar_stretch", self.scalar_stretch, 1024),
+            ("schur_short_line", self.schur_short_line, 1024),
+            ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
+            ("schur_factor_side", self.schur_factor_side, 8),
+            ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
+            ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
+            ("plan_sums_products", self.plan_sums_products, 1 << 31),
+            ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
+            ("adaptive_medium_words", self.adaptive_medium_words, 2560),
+            ("adaptive_wide_words", self.adaptive_wide_words, 10_600),
+            ("adaptive_small_hash_words", self.adaptive_small_hash_words, self.adaptive_medium_hash_words),
+            ("adaptive_medium_hash_words", self.adaptive_medium_hash_words, self.adaptive_hash_words.min(6000)),
+            ("adaptive_hash_words", self.adaptive_hash_words, 10_600),
+            ("adaptive_hash_products", self.adaptive_hash_products, 1 << 31),
+            ("adaptive_hash_bytes", self.adaptive_hash_bytes, 1 << 31),
+            ("adaptive_far_words", self.adaptive_far_words, 1 << 27),
+            ("adaptive_far_products", self.adaptive_far_products, 1 << 30),
+            ("adaptive_big_products", self.adaptive_big_products, 1 << 30),
+            ("adaptive_room_percent", self.adaptive_room_percent, 1000),
+            ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
+            ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
+            ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
+            ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
+            ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
+            ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),
+            ("adaptive_lanes", self.adaptive_lanes, 16),
+            ("adaptive_lane_products", self.adaptive_lane_products, 1 << 30),
+            ("adaptive_groups", self.adaptive_groups, 1 << 10),
+        ] {
+            if value == 0 || value > most {
+                return refuse(name, value, &format!("not from 1 to {most}"));
+            }
+        }
+        if !self.adaptive_piece.is_power_of_two() || !(64..=1024).contains(&self.adaptive_piece) {
+            return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 64 to 1024");
+        }
+        if self.warp_instructions > 1 {
+            return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
+        }
+        if self.serial_runs_max() > 1 << 10 {
+            return refuse("serial_deal_cost", self.serial_deal_cost, "too much for so cheap merges");
+        }
+        Ok(())
+    }
+
+    /// Bits of a digit by which a CPU distributes elements.
+    pub(crate) const DIGIT_BITS: usize = 8;
+
+    /// Most runs that a CPU merges. A segment is merged only if its merge passes cost less than 4
+    /// passes that distribute by digits, which are always enough. This bounds the merge passes, and
+    /// so the runs.
+    pub(crate) fn serial_runs_max(&self) -> usize {
+        let digits = (1 << Self::DIGIT_BITS) / 4 * self.serial_digit_cost;
+        let dealt = 4 * (self.serial_deal_cost + digits.div_ceil(self.serial_insertion_max.max(1)));
+        1 << dealt.div_ceil(self.serial_merge_cost.max(1)).min(11)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_can_be_compiled_with() -> Result<()> {
+        for kind in [DeviceKind::Cpu, DeviceKind::Gpu, DeviceKind::Accelerator, DeviceKind::Other] {
+            Numbers::of(kind).check()?;
+            for most in [1, 8, 100, 1024] {
+                let cut = Numbers::of(kind).within(most);
+                for size in [cut.group_size, cut.elementwise_group, cut.value_group, cut.vector_group] {
+                    assert!(size <= most && size.is_power_of_two());
+                }
+            }
+        }
+        assert_eq!(CPU.serial_runs_max(), 32, "fewer than 5 merge passes");
+        Ok(())
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_refused_by_name() {
+        let refused = |numbers: Numbers| numbers.check().unwrap_err().to_string();
+        assert!(refused(Numbers { group_size: 96, ..GPU }).contains("group_size is 96, not a power of two"));
+        assert!(refused(Numbers { tile_items: 0, ..GPU }).contains("tile_items is 0"));
+        assert!(refused(Numbers { schur_group: 16, ..GPU }).contains("schur_group is 16, less than the longest side"));
+        assert!(refused(Numbers { line_elements: 1025, ..CPU }).contains("line_elements is 1025, not from 1 to 1024"));
+        assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
+        assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
+        assert!(
+            refused(Numbers { adaptive_piece: 32, ..GPU }).contains("adaptive_piece is 32, not a power of two from 64")
+        );
+        assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
+        assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));
+    }
+}
