@@ -121,17 +121,18 @@ void sort_local(local uint* key, uint count)
         count += all;                                                                                                 \
     }
 
-// Gives the rows of a column their place, and notes their number.
-#define TAKE_PLACE(count)                                                                                             \
-    do {                                                                                                              \
-        if (item == 0) {                                                                                              \
-            shared_at = take_place(top, count, room);                                                                 \
-            place[col * windows] = shared_at;                                                                         \
-            if (purpose == ALL)                                                                                       \
-                lengths[col * windows] = count;                                                                       \
-        }                                                                                                             \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
-    } while (0)
+// Gives the rows of a column the place `at`, and notes their number. Each item finds out whether they
+// have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
+#define TAKE_PLACE(at, count)                                                                                         \
+    if (item == 0)                                                                                                    \
+        shared_at = atomic_add(top, count);                                                                           \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
+    const uint at = place_within(shared_at, count, room);                                                             \
+    if (item == 0) {                                                                                                  \
+        place[col * windows] = at;                                                                                    \
+        if (purpose == ALL)                                                                                           \
+            lengths[col * windows] = count;                                                                           \
+    }
 
 KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                    global const uint* b_row_idx, global const uint* list, global const uint* first_row,
@@ -154,10 +155,10 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         uint count = 0;
         MOVE_ROWS(table, capacity, table, count)
         sort_local(table, count);
-        TAKE_PLACE(count);
-        if (shared_at != NOWHERE)
+        TAKE_PLACE(to, count)
+        if (to != NOWHERE)
             for (uint at = item; at < count; at += GROUP_SIZE)
-                rows[shared_at + at] = table[at];
+                rows[to + at] = table[at];
         barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
     }
 }
@@ -213,10 +214,10 @@ KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, 
             to = from;
             from = merged;
         }
-        TAKE_PLACE(count);
-        if (shared_at != NOWHERE)
+        TAKE_PLACE(taken, count)
+        if (taken != NOWHERE)
             for (uint at = item; at < count; at += GROUP_SIZE)
-                rows[shared_at + at] = from[at];
+                rows[taken + at] = from[at];
         GROUP_MEMORY_BARRIER; // the reads, before the next column
     }
 }

@@ -8,9 +8,14 @@
 #define MISSING 1
 #define SAMPLE 2
 
-// The place for `count` rows; NOWHERE if they do not fit.
+// The place at which `count` rows are; NOWHERE if they do not fit.
+uint place_within(uint at, uint count, uint room)
+{
+    return at <= room && count <= room - at ? at : NOWHERE;
+}
+
+// The place for `count` rows.
 uint take_place(global uint* top, uint count, uint room)
 {
-    const uint at = atomic_add(top, count);
-    return at <= room && count <= room - at ? at : NOWHERE;
+    return place_within(atomic_add(top, count), count, room);
 }

@@ -299,10 +299,12 @@ fn small_cases_on_which_the_paper_s_listings_go_wrong() -> Result<()> {
         ),
     ];
     for (what, a, b) in cases {
-        for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR) {
-            equal_to_reference(&a, &b, tuning.clone(), what)?;
+        let (left, right) = (BlockShape::new(2, 3)?, BlockShape::new(3, 1)?);
+        let of_blocks = tunings(left, right);
+        for (tuning, of_blocks) in tunings(BlockShape::SCALAR, BlockShape::SCALAR).into_iter().zip(of_blocks) {
+            equal_to_reference(&a, &b, tuning, what)?;
             let (a, b) = (as_blocks(&a, 2, 3)?, as_blocks(&b, 3, 1)?);
-            let tuning = tuning.keeping_pairs();
+            let tuning = of_blocks.keeping_pairs();
             equal_to_reference(&a, &b, tuning.clone(), &format!("{what}, blocks"))?;
             let blocks = tuning::BlockTuning { kernel: tuning::BlockKernel::General, ..tuning.blocks };
             let general = Tuning { blocks, ..tuning };

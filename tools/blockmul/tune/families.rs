@@ -65,7 +65,7 @@ pub fn growth() -> f64 {
 }
 
 fn side(columns: usize, dimensions: u32) -> usize {
-    (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(3)
+    (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(4)
 }
 
 fn scalars(matrix: blockmul::Cbc<f64>) -> Result<Csc<f64>> {
