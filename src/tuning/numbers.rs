@@ -143,7 +143,8 @@ pub struct Numbers {
     pub adaptive_far_words: usize,
     /// Most of these products.
     pub adaptive_far_products: usize,
-    /// Entries of C that a team adds up at once: a power of two.
+    /// Entries of C that a team adds up at once: a power of two from 128 on. A team may take half of
+    /// them, and PoCL 3.1 loses barriers of loops that cannot run twice.
     pub adaptive_piece: usize,
     /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
     /// found twice.
@@ -447,8 +448,8 @@ impl Numbers {
                 return refuse(name, value, &format!("not from 1 to {most}"));
             }
         }
-        if !self.adaptive_piece.is_power_of_two() || !(64..=1024).contains(&self.adaptive_piece) {
-            return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 64 to 1024");
+        if !self.adaptive_piece.is_power_of_two() || !(128..=1024).contains(&self.adaptive_piece) {
+            return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 128 to 1024");
         }
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
@@ -501,7 +502,8 @@ mod tests {
         assert!(refused(Numbers { expansion_short_max: 577, ..GPU }).contains("expansion_short_max is 577"));
         assert!(refused(Numbers { warp_instructions: 2, ..GPU }).contains("warp_instructions is 2, neither 0 nor 1"));
         assert!(
-            refused(Numbers { adaptive_piece: 32, ..GPU }).contains("adaptive_piece is 32, not a power of two from 64")
+            refused(Numbers { adaptive_piece: 32, ..GPU })
+                .contains("adaptive_piece is 32, not a power of two from 128")
         );
         assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));

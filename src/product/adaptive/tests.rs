@@ -249,7 +249,7 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
-        AdaptiveTuning { sorted_most: 32, groups: 3, piece: 64, ..small },
+        AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
         AdaptiveTuning { sorted_most: 128, groups: 1, narrow_words: 1, medium_words: 1, ..usual },
         AdaptiveTuning { sorted_most: 32, far_words: 3, far_products: 2000, ..small },
     ] {

@@ -88,7 +88,7 @@ fn hashed_rows_without_room_are_found_again() -> Result<()> {
 fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     let (a, b) = hubs::operands::<f64>(40_000)?;
     assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
-    check(&a, &b, &AdaptiveTuning { piece: 64, groups: 1, ..small_tables() })?;
+    check(&a, &b, &AdaptiveTuning { piece: 128, groups: 1, ..small_tables() })?;
     let (a, b) = hubs::operands::<f32>(700)?;
     check(&a, &b, &AdaptiveTuning { piece: 1024, ..tuning(Method::Hash) })?;
     Ok(())

@@ -47,7 +47,7 @@ fn pieces_and_windows_of_hubs_change_no_bit() -> Result<()> {
     let (a, b) = operands::<f64>(40_000)?;
     let (usual, forced) = (tuning(Method::Auto), tuning(Method::Hub));
     for tuning in [
-        AdaptiveTuning { piece: 64, groups: 1, ..forced },
+        AdaptiveTuning { piece: 128, groups: 1, ..forced },
         AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 100, big_products: 500, ..forced },
         AdaptiveTuning { sorted_most: 0, hub_entries: 257, hub_average: 2, ..usual },
     ] {
