@@ -38,8 +38,8 @@ impl Batch {
             names.push(renamed(kernel, part));
         }
         let flags = parts.first().map_or("", |(_, options, _)| options.flags.as_str());
-        // PoCL prints the number of warnings on stderr, and has some where vectors are wider than the
-        // CPU's.
+        // PoCL prints the number of warnings on stderr, and has some where vectors are wider than
+        // the CPU's.
         let options = format!("-w -cl-std=CL1.2 -cl-kernel-arg-info{flags}");
         let mut text = String::new();
         for (number, (source, options, kernels)) in parts.iter().enumerate() {

@@ -143,8 +143,8 @@ pub struct Numbers {
     pub adaptive_far_words: usize,
     /// Most of these products.
     pub adaptive_far_products: usize,
-    /// Entries of C that a team adds up at once: a power of two from 128 on. A team may take half of
-    /// them, and PoCL 3.1 loses barriers of loops that cannot run twice.
+    /// Entries of C that a team adds up at once: a power of two from 128 on. A team may take half
+    /// of them, and PoCL 3.1 loses barriers of loops that cannot run twice.
     pub adaptive_piece: usize,
     /// Memory for the rows of C, in percent of their estimated number. Rows that do not fit are
     /// found twice.

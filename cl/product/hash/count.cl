@@ -121,8 +121,8 @@ void sort_local(local uint* key, uint count)
         count += all;                                                                                                 \
     }
 
-// Gives the rows of a column the place `at`, and notes their number. Each item finds out whether they
-// have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
+// Gives the rows of a column the place `at`, and notes their number. Each item finds out whether
+// they have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
 #define TAKE_PLACE(at, count)                                                                                         \
     if (item == 0)                                                                                                    \
         shared_at = atomic_add(top, count);                                                                           \
