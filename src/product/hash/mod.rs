@@ -97,8 +97,8 @@ impl GlobalTables {
         Self {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
-            // As much as columns take whose products all have different rows; half of what a buffer
-            // may have, for the rounding to size classes.
+            // No more than tables for all columns would take if no products met in a row. Half of
+            // the largest buffer, because bytes are rounded up.
             most_bytes: tuning.hash_bytes.min(14 * products).min(info.max_alloc_bytes / 2),
         }
     }
