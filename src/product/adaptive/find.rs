@@ -81,7 +81,7 @@ impl Finder {
         Ok(Self {
             profiler: Profiler::new(device, teams, tuning)?,
             direct: DirectCounts::new(device, group_size, scan)?,
-            sort: SortCounts::new(device, teams, tuning.groups * device.info().compute_units as usize)?,
+            sort: SortCounts::new(device, teams, tuning.most_groups(device.info()))?,
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
             cut: CutTasks::new::<T>(device, tuning)?,

@@ -43,7 +43,7 @@ impl<T: Element> Numeric<T> {
         tuning: &AdaptiveTuning,
         target: TargetKind,
     ) -> Result<Self> {
-        let groups = tuning.groups * device.info().compute_units as usize;
+        let groups = tuning.most_groups(device.info());
         Ok(Self {
             direct: DirectSums::new(device, group_size, target)?,
             sort: SortSums::new(device, teams, groups, target)?,

@@ -136,6 +136,11 @@ impl AdaptiveTuning {
         }
     }
 
+    /// Most work-groups of a launch over columns.
+    pub fn most_groups(&self, info: &DeviceInfo) -> usize {
+        self.groups * info.compute_units as usize
+    }
+
     /// Windows of rows that a column of C has if its rows are in a wide range: 1 if bitmaps of them
     /// would be too many.
     pub fn windows(&self, nrows: usize, ncols: usize) -> usize {

@@ -68,7 +68,7 @@ pub(super) struct DenseCounts {
     big: Kernel<CountWindows<'static>>,
     teams: Teams,
     tuning: AdaptiveTuning,
-    compute_units: usize,
+    most_groups: usize,
 }
 
 impl DenseCounts {
@@ -84,7 +84,7 @@ impl DenseCounts {
             big: Kernel::rare(device, &options(Self::BIG_TEAMS))?,
             teams,
             tuning: *tuning,
-            compute_units: device.info().compute_units as usize,
+            most_groups: tuning.most_groups(device.info()),
         })
     }
 
@@ -138,7 +138,7 @@ impl DenseCounts {
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
         let (words, teams) = (words.min(a.nrows.div_ceil(32)), self.teams.in_group(Self::NARROW_TEAMS));
-        let groups = (columns as usize).div_ceil(teams).min(self.tuning.groups * self.compute_units);
+        let groups = (columns as usize).div_ceil(teams).min(self.most_groups);
         let room = rows.len() as u32;
         let args = CountRows {
             a,
@@ -176,7 +176,7 @@ impl DenseCounts {
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
         let words = self.tuning.wide_words.min(a.nrows.div_ceil(32));
-        let groups = (columns as usize * windows as usize).min(self.tuning.groups * self.compute_units);
+        let groups = (columns as usize * windows as usize).min(self.most_groups);
         let room = rows.len() as u32;
         let args = CountWindows {
             a,

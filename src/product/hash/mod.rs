@@ -127,7 +127,7 @@ pub(super) struct HashCounts {
     global: Kernel<CountGlobal<'static>>,
     teams: Teams,
     tuning: AdaptiveTuning,
-    compute_units: usize,
+    most_groups: usize,
 }
 
 impl HashCounts {
@@ -141,7 +141,7 @@ impl HashCounts {
             global: Kernel::rare(device, &teams.options(Self::TEAMS[2]))?,
             teams,
             tuning: *tuning,
-            compute_units: device.info().compute_units as usize,
+            most_groups: tuning.most_groups(device.info()),
         })
     }
 
@@ -172,7 +172,7 @@ impl HashCounts {
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
         let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[size]);
-        let groups = (columns as usize).min(self.tuning.groups * self.compute_units);
+        let groups = (columns as usize).min(self.most_groups);
         let args = CountLocal {
             a,
             b,
