@@ -81,11 +81,13 @@ impl Context {
 }
 
 impl CommandQueue {
-    /// A queue that runs in order and keeps times, for the device of `context`.
-    pub(super) fn with_times(context: &Context, device: DeviceId) -> Result<Self> {
+    /// A queue that runs in order, for the device of `context`. It may keep the times of its
+    /// commands.
+    pub(super) fn new(context: &Context, device: DeviceId, keeps_times: bool) -> Result<Self> {
+        let properties = if keeps_times { clq::CL_QUEUE_PROFILING_ENABLE } else { 0 };
         // SAFETY: both are valid. This call of OpenCL 1.x is the one that every platform has.
         #[allow(deprecated)]
-        let made = unsafe { clq::create_command_queue(context.get(), device.raw(), clq::CL_QUEUE_PROFILING_ENABLE) };
+        let made = unsafe { clq::create_command_queue(context.get(), device.raw(), properties) };
         // SAFETY: it was made for this handle.
         Ok(unsafe { Self::from_raw(check("clCreateCommandQueue", made)?) })
     }

@@ -33,6 +33,8 @@ pub(crate) struct Work {
     kernel_wait: Cell<Duration>,
     /// Whether its lanes are one.
     in_turn: Cell<bool>,
+    /// Whether its queues keep times.
+    timed: bool,
     /// The work that this one is a lane of.
     home: Option<Home>,
 }
@@ -103,6 +105,21 @@ impl Work {
         Self::on(device, device.inner.queue.clone(), limit)
     }
 
+    /// As [`Work::new`], with the times of its commands. Each takes a little longer on some
+    /// devices. The commands run behind all that the device's first queue has taken so far, and
+    /// what that takes after this work runs behind them.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] if the driver refuses a queue that keeps times.
+    pub fn timed(device: &Device, limit: Option<u64>) -> Result<Self> {
+        let (first, queue) = (&device.inner.queue, device.queue(0, true)?);
+        queue.follow(first.commands().last_of(1 << first.number()));
+        let home = (queue.number() != first.number()).then(|| Home::of(first, 0));
+        let mut work = Self::on(device, queue, limit);
+        (work.timed, work.home) = (true, home);
+        Ok(work)
+    }
+
     /// As [`Work::new`], on one of the device's queues.
     pub(super) fn on(device: &Device, queue: Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
@@ -114,6 +131,7 @@ impl Work {
             record: RefCell::default(),
             kernel_wait: Cell::default(),
             in_turn: Cell::default(),
+            timed: false,
             home: None,
         }
     }

@@ -89,8 +89,9 @@ pub trait Planned {
     where
         Self::Output: 'o,
     {
-        let (work, into) = (Work::new(self.device(), None), into.into());
+        let into = into.into();
         self.device().wait_for_markers(&into.after)?;
+        let work = Work::timed(self.device(), None)?;
         let clock = work.clock();
         self.enqueue(On(&work), inputs.into(), into)?;
         work.wait()?;

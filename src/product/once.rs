@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
-    device::{Clock, StageTime, Work},
+    device::{Clock, Device, StageTime, Work},
     host::Progress,
     matrix::{Threshold, aligned_stride},
     planned::prepared::same_device,
@@ -24,6 +24,8 @@ pub(super) struct Options {
     pub threshold: Option<Threshold>,
     /// Whether the time of each bin is measured.
     pub explained: bool,
+    /// Whether no times of stages are kept.
+    pub untimed: bool,
     /// Costs to choose by, instead of the device's.
     pub costs: Option<MethodCosts>,
 }
@@ -69,7 +71,7 @@ impl Options {
         if self.threshold.is_none() {
             HostColumns::check_product(&operands)?;
         }
-        let work = Work::new(device, self.memory_limit);
+        let work = self.reported(device)?;
         let (esc, mut filter) = (self.one_shot(&work, &operands)?, self.drop_filter_of(device, &operands)?);
         count_operands(&work, x, y);
         let clock = work.clock();
@@ -89,6 +91,14 @@ impl Options {
         let mut report = self.report(&work, &ran, c.nnz() as u64, ran.counts.stages())?;
         report.total_ms -= transfers.as_secs_f64() * 1e3;
         Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
+    }
+
+    /// A work for a product with a report.
+    pub fn reported(&self, device: &Device) -> Result<Work> {
+        match self.untimed {
+            true => Ok(Work::new(device, self.memory_limit)),
+            false => Work::timed(device, self.memory_limit),
+        }
     }
 
     /// The kernels of A·B.

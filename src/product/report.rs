@@ -29,7 +29,8 @@ pub struct Report {
     pub used_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
     /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
-    /// time, and the sum of all may exceed `total_ms`.
+    /// time, and the sum of all may exceed `total_ms`. Keeping them takes time too: see
+    /// [`Product::untimed`](super::Product::untimed).
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device. Transfers
     /// and the loading of kernels are not counted.

@@ -28,7 +28,7 @@ impl<M: Matrix> Product<'_, DeviceMatrix<M>> {
     /// # Errors
     /// As [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceMatrix<M>, Report)> {
-        let work = self.work();
+        let work = self.options.reported(self.factors[0].operand.device())?;
         let ran = self.computed(&work)?;
         let report = match (self.plain(), self.mask) {
             (Some((a, b)), None) => self.options.report_of_bands(&work, &ran, a, b)?,
@@ -104,7 +104,7 @@ impl<M: Matrix> Product<'_, DeviceGroups<M>> {
     /// # Errors
     /// As [`Product::run`].
     pub fn run_with_report(&self) -> Result<(DeviceGroups<M>, Report)> {
-        let work = self.work();
+        let work = self.options.reported(self.factors[0].operand.device())?;
         let ran = self.computed(&work)?;
         let report = self.options.report(&work, &ran, ran.c.nnz() as u64, &[])?;
         Ok((ran.c, report))
@@ -169,3 +169,6 @@ fn bytes_of_weights<M: Matrix<Element = T>, T: Element>(weights: &Weights<&Devic
         Weights::BlockRows(weights) | Weights::Rows(weights) => weights.values.bytes(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -440,7 +440,7 @@ impl Numbers {
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
             ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
             ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),
-            ("adaptive_lanes", self.adaptive_lanes, 16),
+            ("adaptive_lanes", self.adaptive_lanes, 15),
             ("adaptive_lane_products", self.adaptive_lane_products, 1 << 30),
             ("adaptive_groups", self.adaptive_groups, 1 << 10),
         ] {

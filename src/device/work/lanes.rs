@@ -15,6 +15,13 @@ pub(super) struct Home {
     commands: usize,
 }
 
+impl Home {
+    /// A work on `queue` that has taken so many commands.
+    pub(super) fn of(queue: &Arc<Queue>, commands: usize) -> Self {
+        Self { queue: queue.clone(), commands }
+    }
+}
+
 impl Work {
     /// `lanes` works whose commands may overlap, each behind everything this work has taken so far.
     /// They share its memory limit and begin in its stage. One lane, or none, is one lane on the
@@ -29,7 +36,7 @@ impl Work {
         let (stage, commands) = (self.record.borrow().stage, self.record.borrow().events.len());
         let lanes = if self.in_turn.get() { 1 } else { lanes };
         let lane = |number| {
-            let queue = if lanes > 1 { self.device.queue(number)? } else { self.queue.clone() };
+            let queue = if lanes > 1 { self.device.queue(number, self.timed)? } else { self.queue.clone() };
             let lane = Work {
                 device: self.device.clone(),
                 queue,
@@ -38,7 +45,8 @@ impl Work {
                 record: RefCell::new(StageRecord { stage, ..StageRecord::default() }),
                 kernel_wait: Cell::default(),
                 in_turn: self.in_turn.clone(),
-                home: Some(Home { queue: self.queue.clone(), commands }),
+                timed: self.timed,
+                home: Some(Home::of(&self.queue, commands)),
             };
             lane.follow(self);
             Ok(lane)
@@ -203,10 +211,41 @@ mod tests {
     fn lanes_of_an_adopted_queue_that_keeps_no_order_are_in_order() -> Result<()> {
         let info = test_device().info().clone();
         let context = Context::of(info.id)?;
-        let raw = CommandQueue::with_times(&context, info.id)?;
-        let device = Device::from_parts(info, context, Queue::ordered_by_events(raw));
+        let raw = CommandQueue::new(&context, info.id, true)?;
+        let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), false);
         let kernels = Kernels::new(&device)?;
         (0..20).try_for_each(|round| overlapped(&device, &kernels, round as usize % 4, round))
+    }
+
+    #[test]
+    fn works_with_times_and_without_are_in_order_on_queues_apart() -> Result<()> {
+        let device = Device::open_with(test_device().info(), true)?;
+        let kernels = Kernels::new(&device)?;
+        for round in 0..40 {
+            let plain = Work::new(&device, None);
+            let mut values = plain.upload(&[round; LEN])?;
+            kernels.steps(&plain, &mut values, 200)?;
+            let timed = Work::timed(&device, None)?;
+            assert!(plain.queue.number() != timed.queue.number());
+            timed.stage("apart");
+            kernels.steps(&timed, &mut values, 100)?;
+            let mut sum = timed.buffer(LEN)?;
+            let lanes = timed.fork(2)?;
+            kernels.sum(&lanes[1], &values, &values, &mut sum)?;
+            timed.join(lanes)?;
+            let times = timed.all_stage_times()?;
+            assert!(times.iter().all(|time| time.ms.is_some_and(|ms| ms > 0.0)), "{times:?}");
+            kernels.steps(&timed, &mut values, 100)?;
+            drop(timed);
+            let after = Work::new(&device, None);
+            kernels.steps(&after, &mut values, 100)?;
+            assert_eq!(values.download(&after)?, vec![stepped(round, 500); LEN], "round {round}");
+            assert_eq!(sum.download(&after)?, vec![stepped(round, 300).wrapping_mul(2); LEN]);
+            after.stage("plain");
+            kernels.steps(&after, &mut sum, 1)?;
+            assert!(after.stage_times(&["plain"])?[0].ms.is_none());
+        }
+        Ok(())
     }
 
     #[test]

@@ -197,11 +197,12 @@ impl Record {
         Self { verified: false, stages: Vec::new(), ..Self::of(sizes, report, Vec::new()) }
     }
 
-    /// The record of at least one run.
-    pub fn right(sizes: Sizes, runs: &[Report]) -> Self {
-        let last = runs.last().expect("a round");
-        let stages: Vec<_> = runs.iter().map(|run| run.stages.clone()).collect();
-        Self::of(sizes, last, runs.iter().map(|run| run.total_ms).collect()).with_stages(&stages)
+    /// The record of at least one round: the time of a run, and the report of another one, which
+    /// has the times of its stages.
+    pub fn right(sizes: Sizes, rounds: Vec<(f64, Report)>) -> Self {
+        let (runs_ms, reports): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
+        let stages: Vec<_> = reports.iter().map(|report| report.stages.clone()).collect();
+        Self::of(sizes, reports.last().expect("a round"), runs_ms).with_stages(&stages)
     }
 
     /// The record of executions; `runs_ms` is empty if the result was wrong.
