@@ -76,7 +76,7 @@ measure_blockmul() {
     fi
     say blockmul
     # shellcheck disable=SC2086 # a list of arguments
-    "$blockmul" bench "${files[@]}" --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
+    "$blockmul" bench "${files[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
         left_out blockmul "ended with status $?"
 }
 

@@ -19,6 +19,13 @@ pub(crate) struct Band {
     pub kept_bytes: u64,
 }
 
+impl Band {
+    /// The only band of a product.
+    pub fn of_all(cols: usize, sizes: Sizes) -> Self {
+        Self { columns: 0..cols as u32, first_product: 0, sizes, kept_bytes: 0 }
+    }
+}
+
 /// The bands of a product. They are cut one after another, since the free memory depends on the
 /// results of earlier bands.
 pub(crate) struct Bands {
@@ -56,7 +63,7 @@ impl Bands {
         }
         if self.next_column == 0 && self.whole_fits(&limits()) {
             self.done = true;
-            return Ok(Some(Band { columns: 0..self.cols, first_product: 0, sizes: self.sizes, kept_bytes: 0 }));
+            return Ok(Some(Band::of_all(self.cols as usize, self.sizes)));
         }
         if self.sizes.longest >= Limits::MAX_PRODUCTS {
             return Err(too_long("the longest column".into(), self.sizes.longest, &limits(), 0));

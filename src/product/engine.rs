@@ -9,8 +9,9 @@ use super::{
     compression::Compression,
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Columns, Method, Tally},
-    problem::{Counts, Factors, Operands, Pairs, Payload, Spec, Values},
+    problem::{Counts, Factors, Operands, Pairs, Payload, Sizes, Spec, Values},
     runs::FoundColumns,
+    sort::SortedRuns,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
@@ -30,6 +31,8 @@ pub(super) struct Engine<T: Element, P: Compression<T>> {
     /// Only if there are several rules.
     sharing: Option<Sharing<T, P>>,
     sums: P::Kernels,
+    /// For products whose columns are all short.
+    sorted: Option<SortedRuns<T, P>>,
     /// What methods cost, for predictions.
     pub costs: MethodCosts,
 }
@@ -56,6 +59,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             methods: rules.iter().map(method).collect::<Result<_>>()?,
             sharing: shared.then(sharing).transpose()?,
             sums: P::kernels(device, spec, &tuning)?,
+            sorted: SortedRuns::new(device, spec, &tuning, wanted)?,
             rules,
             tuning,
             costs: device.info().costs(),
@@ -107,6 +111,17 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         entries: EntryMemory,
         mut take: impl FnMut(Option<FoundColumns<P::Word>>, &Band) -> Result<()>,
     ) -> Result<Counts> {
+        let short = |sorted: &SortedRuns<T, P>| {
+            let short = sorted.short_columns(&factors, &Limits::now(work, &self.tuning, entries))?;
+            Some(sorted.run(work, factors, short))
+        };
+        if let Some(found) = self.sorted.as_ref().and_then(short).transpose()? {
+            let products = found.as_ref().map_or(0, |found| found.runs.payload.len() as u64);
+            let mut counts = Counts { products, bands: 1, ..Counts::default() };
+            counts.add(Method::Sort, factors.b.ncols as u64, products);
+            take(found, &Band::of_all(factors.b.ncols, Sizes { products, ..Sizes::default() }))?;
+            return Ok(counts);
+        }
         let mut analysis = self.analyser.run(work, factors.a, factors.b)?; // round trip 1
         let mut bands = Bands::new(factors.b.ncols, analysis.sizes);
         let entries = entries.shared_out::<T>(&self.tuning, factors.b.nnz(), self.rules.len());

@@ -23,11 +23,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint products = note_entries(a_col_ptr, a_row_idx, b_row_idx, begin, end, starts, words, TEAM);
         uint entry_of[HELD], key[HELD];
         find_entries(entry_of, starts);
-        UNROLLED
-        for (uint i = 0; i < HELD; ++i) {
-            const uint place = COLUMN_LANE + i * LANES;
-            key[i] = place < products ? a_row_idx[words[entry_of[i]] + place] * PRODUCTS + place : NO_KEY;
-        }
+        make_keys(key, entry_of, a_row_idx, words, products);
         sort_keys(key, TEAM);
         const uint heads = popcount(find_heads(key, TEAM)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)

@@ -24,6 +24,10 @@
 #define KEPT ARITHMETIC
 #define KEEP(entry) B_VALUE(entry)
 #define KEPT_OF , global const ELEMENT *b_values, uint b_stride, local KEPT *kept
+#elif defined(PAYLOAD)
+#define KEPT uint
+#define KEEP(entry) (entry)
+#define KEPT_OF , local KEPT *kept
 #else
 #define KEPT_OF
 #endif
@@ -64,7 +68,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         if (length > 0) {
             const uint place = products + (before & 0xffff), at = entries + (before >> 16);
             words[at] = first - place;
-#if defined(ELEMENT)
+#if defined(KEPT)
             kept[at] = KEEP(entry);
 #endif
             atomic_or(&starts[place / 32], 1u << place % 32);
@@ -86,5 +90,15 @@ void find_entries(uint* entry_of, local const uint* starts)
         if (i > 0 && i * LANES % 32 == 0)
             before += popcount(starts[word - 1]);
         entry_of[i] = before + popcount(starts[word] & (NO_KEY >> (31 - place % 32))) - 1;
+    }
+}
+
+// The keys of the lane's places, in any order.
+void make_keys(uint* key, const uint* entry_of, global const uint* a_row_idx, local const uint* words, uint products)
+{
+    UNROLLED
+    for (uint i = 0; i < HELD; ++i) {
+        const uint place = COLUMN_LANE + i * LANES;
+        key[i] = place < products ? a_row_idx[words[entry_of[i]] + place] * PRODUCTS + place : NO_KEY;
     }
 }

@@ -210,7 +210,7 @@ pub(super) fn extra_bytes<T: Element>(columns: u64, windows: u64, entries: u64) 
 }
 
 /// The teams of a device on which `wanted` makes products of scalars adaptive.
-pub(super) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
+pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
     Teams::of(info).filter(|teams| match wanted {
         Method::Auto => teams.are_warps(),
         method => method.is_of_scalars(),

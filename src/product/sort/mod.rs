@@ -5,11 +5,13 @@
 //! work-items, so one team serves 8, 4, 2 columns, or 1.
 mod columns;
 mod count;
+mod runs;
 mod sums;
 #[cfg(test)]
 mod tests;
 
 pub(super) use count::SortCounts;
+pub(super) use runs::SortedRuns;
 pub(super) use sums::SortSums;
 
 /// Most products of a column of each class.

@@ -25,9 +25,9 @@ pub(super) struct FoundRows {
 }
 
 impl FoundRows {
-    /// Room for `room` rows; `place` is for each window.
+    /// Room for `room` rows; `place` is for each window, and empty if no rows are looked for.
     pub fn new(work: &Work, place: Buffer<u32>, room: usize) -> Result<Self> {
-        let mut top = work.buffer(1)?;
+        let mut top = work.buffer(place.len().min(1))?;
         work.fill_zero(&mut top)?;
         Ok(Self { place, rows: work.buffer(room)?, top })
     }

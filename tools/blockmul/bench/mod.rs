@@ -69,7 +69,7 @@ pub struct Args {
     operation: Vec<Operation>,
     /// Time the products of one iteration of least-squares problems instead of matrices: files of
     /// BAL, g2o or iSAM, with plans made once.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "stages", "together"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "by_rows", "stages", "together"])]
     iterations: Vec<PathBuf>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
@@ -90,6 +90,10 @@ pub struct Args {
     /// mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
+    /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
+    /// row-major.
+    #[arg(long)]
+    by_rows: bool,
     /// auto (a GPU, else a CPU), gpu, cpu, an index or part of a name from `blockmul devices`; may
     /// be given several times [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -145,6 +149,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!(
             "{name} takes no INPUT: its arrays have as many elements as --elements says"
         )));
+    }
+    let multiplies = |operation: &&Operation| matches!(operation, Operation::Product | Operation::Plan);
+    if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
+        return Err(Failure::Usage(format!("--by-rows is for product and plan, not for {}", operation.name())));
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).others(&args.json).check()?;
@@ -240,7 +248,7 @@ impl Session<'_> {
             for &element in &self.args.element {
                 let what = format!("{} in {shape} {}", source.name(shape), element.name());
                 self.messages.step(format!("{what}: making operands"));
-                let of = Operands { operation, source: &source, shape };
+                let of = Operands { operation, source: &source, shape, by_rows: self.args.by_rows };
                 let outcomes = match element {
                     ElementName::F64 => of.real::<f64>(self.bench),
                     ElementName::F32 => of.real::<f32>(self.bench),

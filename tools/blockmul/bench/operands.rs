@@ -4,7 +4,7 @@ use super::measure::{Bench, Subject};
 use super::operation::Operation;
 use super::record::Record;
 use blockmul::{
-    BlockShape, Cbc, Error, Result,
+    BlockShape, Bsr, Cbc, Csc, Csr, Error, Result,
     element::{Field, Real},
 };
 
@@ -13,6 +13,8 @@ pub struct Operands<'a> {
     pub operation: Operation,
     pub source: &'a Source,
     pub shape: BlockShape,
+    /// Whether matrices that are multiplied are row-major.
+    pub by_rows: bool,
 }
 
 /// What was measured, or why it was not, for each device (and each method).
@@ -34,9 +36,19 @@ impl Operands<'_> {
     pub fn field<T: Field>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
         let name = self.source.name(self.shape);
         match self.operation {
-            Operation::Product | Operation::Plan => match self.source.operands::<T>(self.shape)? {
-                Pair::Scalars(a, b) => bench.products(self.operation, name, (&a, b.as_ref())),
-                Pair::Blocks(a, b) => bench.products(self.operation, name, (&a, b.as_ref())),
+            Operation::Product | Operation::Plan => match (self.source.operands::<T>(self.shape)?, self.by_rows) {
+                (Pair::Scalars(a, b), false) => bench.products(self.operation, name, (&a, b.as_ref())),
+                (Pair::Blocks(a, b), false) => bench.products(self.operation, name, (&a, b.as_ref())),
+                (Pair::Scalars(a, b), true) => {
+                    let by_rows = |matrix: &Csc<T>| matrix.try_transpose().map(Csr::from_transpose);
+                    let (a, b) = (by_rows(&a)?, b.as_ref().map(by_rows).transpose()?);
+                    bench.products(self.operation, name, (&a, b.as_ref()))
+                }
+                (Pair::Blocks(a, b), true) => {
+                    let by_rows = |matrix: &Cbc<T>| matrix.try_transpose().map(Bsr::from_transpose);
+                    let (a, b) = (by_rows(&a)?, b.as_ref().map(by_rows).transpose()?);
+                    bench.products(self.operation, name, (&a, b.as_ref()))
+                }
             },
             Operation::Gram => {
                 let j = self.source.jacobian::<T>(self.shape)?;

@@ -1,0 +1,139 @@
+//! The runs of products of blocks, and of plans with operand pairs, if every column of C is short
+//! and so are its runs: each column is sorted in registers, once to count and once to place. One
+//! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
+use super::{CLASSES, class_of, columns::ColumnGroups, most_products};
+use crate::{
+    Element, Result, Word,
+    device::{Buffer, Device, In, Kernel, Out, Work, at_most, kernel},
+    primitives::scan::Scan,
+    product::{
+        adaptive::{AdaptiveTuning, teams_for},
+        limits::Limits,
+        method::Method,
+        problem::{Factors, Part, Payload, Sizes, Spec},
+        runs::{CPattern, FoundColumns, FoundRuns},
+        tuning::{PayloadKind, Tuning},
+    },
+    resident::InPattern,
+};
+
+kernel! {
+    struct CountRuns = "count_runs" in "team.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/count_runs.cl" {
+        a: InPattern,
+        b: InPattern,
+        counts: Out<u64>,
+        columns: u32,
+    }
+}
+
+kernel! {
+    struct PlaceRuns<O: Word, W: Word> = "place_runs" in "team.cl", "product/payload.cl", "product/keys.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
+        a: InPattern,
+        a_operand: In<O>,
+        b: InPattern,
+        b_operand: In<O>,
+        before: In<u64>,
+        c_col_ptr: Out<u32>,
+        c_row_idx: Out<u32>,
+        run_end: Out<u32>,
+        payload: Out<W>,
+        columns: u32,
+    }
+}
+
+/// The kernels, one of each for each class of columns.
+pub(in crate::product) struct SortedRuns<T: Element, P: Payload<T>> {
+    count: Vec<Kernel<CountRuns<'static>>>,
+    place: Vec<Kernel<PlaceRuns<'static, P::Operand, P::Word>>>,
+    scan: Scan<u64>,
+    columns: ColumnGroups,
+    /// Most products of a column.
+    most: u32,
+    /// Most products of a run: longer ones are summed in pieces.
+    longest: u32,
+}
+
+/// A product of which every column belongs to one class. What bounds it is known to the host.
+#[derive(Clone, Copy)]
+pub(in crate::product) struct ShortColumns {
+    class: usize,
+    /// Most products of a run.
+    longest: u32,
+    /// Most products.
+    products: u64,
+}
+
+impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
+    /// `None` if the product, or the method wanted, leaves all columns to ESC.
+    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, wanted: Method) -> Result<Option<Self>> {
+        let whole = P::KIND == PayloadKind::Pairs && spec.part == Part::Full;
+        let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort));
+        let Some(teams) = wanted.and_then(|method| teams_for(device.info(), method)) else { return Ok(None) };
+        let groups = AdaptiveTuning::new(device.info(), Method::Sort, spec.row_bits).most_groups(device.info());
+        let columns = ColumnGroups { teams, groups };
+        let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
+        Ok(Some(Self {
+            count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.options(most))).collect::<Result<_>>()?,
+            place: CLASSES.iter().map(place).collect::<Result<_>>()?,
+            scan: Scan::new(device, tuning.scan)?,
+            columns,
+            most: most_products(spec.row_bits),
+            longest: tuning.long_run() as u32,
+        }))
+    }
+
+    /// The class of all columns, if the host knows that there is one. `limits` are those of ESC,
+    /// which takes more memory.
+    pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
+        let (of_a, of_b) = (u64::from(factors.a.longest_column?), factors.b.longest_column?);
+        let (longest, products) = (of_a * u64::from(of_b), of_a * factors.b.nnz() as u64);
+        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
+        let columns = factors.b.ncols as u64;
+        let sizes = Sizes { products, longest, shorts: columns, ..Sizes::default() };
+        let fits = limits.fits(&sizes, limits.need(columns, &sizes, products));
+        fits.then_some(ShortColumns { class, longest: of_b, products })
+    }
+
+    /// Finds the columns of C; `None` if there are no products.
+    pub fn run(
+        &self,
+        work: &Work,
+        factors: Factors<'_, P::Operand>,
+        short: ShortColumns,
+    ) -> Result<Option<FoundColumns<P::Word>>> {
+        let Factors { a, b, a_operand, b_operand } = factors;
+        let (cols, columns) = (b.ncols, b.ncols as u32);
+        let grid = self.columns.grid(short.class, columns);
+        work.stage("tail_counts");
+        let mut before: Buffer<u64> = work.buffer(cols + 1)?;
+        self.count[short.class].launch(work, grid, CountRuns { a, b, counts: &mut before, columns })?;
+        self.scan.run(work, &mut before)?;
+        let all = if cols > 0 { work.read(&before, cols, 1)?[0] } else { 0 }; // the read
+        let products = at_most("products", all >> 32, short.products)? as usize;
+        let nnz = at_most("entries of C", all & u64::from(u32::MAX), products as u64)? as usize;
+        if products == 0 {
+            return Ok(None);
+        }
+        work.stage("gather");
+        let (mut col_ptr, mut row_idx) = (work.buffer(cols + 1)?, work.buffer(nnz)?);
+        let (mut run_end, mut payload) = (work.buffer(nnz)?, work.buffer(products)?);
+        let args = PlaceRuns {
+            a,
+            a_operand,
+            b,
+            b_operand,
+            before: &before,
+            c_col_ptr: &mut col_ptr,
+            c_row_idx: &mut row_idx,
+            run_end: &mut run_end,
+            payload: &mut payload,
+            columns,
+        };
+        self.place[short.class].launch(work, grid, args)?;
+        let runs = FoundRuns { run_end, pieces: work.buffer(0)?, parts: 0, payload, longest: short.longest };
+        Ok(Some(FoundColumns { pattern: CPattern { col_ptr, row_idx }, runs }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Products of blocks whose columns are all short, against the reference, to the bit.
+use crate::{
+    BlockShape, Cbc, Element, Pattern, Planned, Result,
+    device::test_device,
+    generate::Random,
+    product::{Method, Product},
+    reference,
+};
+
+/// A matrix of blocks whose columns have so many entries, at random rows.
+fn matrix<T: Element>(nrows: u64, lengths: &[u64], shape: (usize, usize), seed: u64) -> Result<Cbc<T>> {
+    let mut random = Random::new(seed);
+    let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
+    for &length in lengths {
+        let rows = random.distinct(length, nrows);
+        row_idx.extend(rows.iter().map(|&row| row as u32));
+        col_ptr.push(row_idx.len() as u64);
+    }
+    let shape = BlockShape::new(shape.0, shape.1)?;
+    let value = |i: usize| T::from_f64(((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5);
+    let values = (0..row_idx.len() * shape.area()).map(value).collect();
+    Cbc::new(Pattern::new(nrows as usize, lengths.len(), col_ptr, row_idx)?, shape, values)
+}
+
+/// C = A·B by registers, in one shot and by a plan, and whether it was.
+fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, sorted: bool) -> Result<()> {
+    let device = test_device();
+    let want = reference::multiply(a, b)?;
+    let (a, b) = (device.upload(a)?, device.upload(b)?);
+    let product = Product::of(&a, &b).method(Method::Sort);
+    let (c, report) = product.run_with_report()?;
+    assert!(c.download()? == want);
+    assert_eq!(report.bins.iter().all(|bin| bin.method == Method::Sort), sorted, "{:?}", report.bins);
+    assert!(report.read_backs <= if sorted { 1 } else { 2 }, "{report:?}");
+    let plan = product.plan()?;
+    let mut c = plan.output()?;
+    plan.execute((&a, &b), &mut c)?;
+    assert!(c.download()? == want);
+    assert_eq!(plan.cost().products, report.products);
+    Ok(())
+}
+
+/// `columns` columns of at most `most` entries, some of them empty.
+fn lengths(columns: usize, most: u64) -> Vec<u64> {
+    (0..columns as u64).map(|col| [most, 0, col % (most + 1), 1, most][col as usize % 5]).collect()
+}
+
+#[test]
+fn columns_of_every_class_agree_with_the_reference() -> Result<()> {
+    for (number, (of_a, of_b)) in
+        [(8, 4), (1, 33), (8, 8), (5, 25), (16, 16), (256, 1), (2, 100)].into_iter().enumerate()
+    {
+        let [a_shape, b_shape] = [[(2, 2), (2, 2)], [(3, 3), (3, 3)], [(6, 3), (3, 6)], [(1, 2), (2, 1)]][number % 4];
+        let a = matrix::<f64>(300, &lengths(200, of_a), a_shape, 1)?;
+        let b = matrix::<f64>(200, &lengths(97, of_b), b_shape, 2)?;
+        check(&a, &b, true)?;
+        check(&a.cast::<f32>(), &b.cast::<f32>(), true)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn padded_blocks_and_products_of_nothing_agree_with_the_reference() -> Result<()> {
+    let a = matrix::<f64>(300, &lengths(200, 9), (3, 3), 1)?;
+    let b = matrix::<f64>(200, &lengths(50, 9), (3, 3), 2)?.with_alignment(64)?;
+    check(&a, &b, true)?;
+    check(&a, &matrix(200, &[0; 40], (3, 3), 2)?, true)?;
+    check(&a, &matrix(200, &[], (3, 3), 2)?, true)?;
+    check(&matrix(300, &[0; 200], (3, 3), 1)?, &b, true)
+}
+
+#[test]
+fn longer_columns_are_left_to_esc() -> Result<()> {
+    let a = matrix::<f64>(300, &lengths(200, 16), (2, 2), 1)?;
+    check(&a, &matrix(200, &lengths(50, 17), (2, 2), 2)?, false)
+}
