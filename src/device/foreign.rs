@@ -159,7 +159,7 @@ impl Device {
                 _ => {}
             }
         }
-        self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", |queue, before| {
+        self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, before| {
             let events = before.and(events);
             // SAFETY: valid, as the caller promises.
             unsafe { clq::enqueue_barrier_with_wait_list(queue, events.len() as u32, events.as_ptr()) }
@@ -182,7 +182,7 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`].
     pub fn marker(&self) -> Result<Marker> {
-        let event = self.inner.queue.enqueue("clEnqueueMarkerWithWaitList", |queue, before| {
+        let event = self.inner.queue.enqueue("clEnqueueMarkerWithWaitList", &mut |queue, before| {
             // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;

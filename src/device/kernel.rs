@@ -125,30 +125,29 @@ impl<S: Arguments> Kernel<S> {
         let compiled = self.compiled(work)?;
         let raw = compiled.take()?;
         raw.launch_on(work.queue());
-        // SAFETY: the parameters were compared with those of `S`.
-        unsafe { S::set(&raw, &args)? };
-        let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
-        work.launch(S::bytes(&args), |queue, wait| {
-            // SAFETY: every argument is set; the sizes are arrays of the one dimension named.
-            // Buffers named in `args` may be dropped before the kernel has run: their memory is
-            // then reused only behind it (see pool.rs).
-            unsafe {
-                let (global, local) = (global.as_ptr(), local.as_ptr());
-                clq::enqueue_nd_range_kernel(
-                    queue,
-                    raw.get(),
-                    1,
-                    ptr::null(),
-                    global,
-                    local,
-                    wait.len(),
-                    wait.pointer(),
-                )
-            }
-        })?;
+        // SAFETY: the parameters were compared with those of `S`. Buffers named in `args` may be
+        // dropped before the kernel has run: their memory is then reused only behind it (see
+        // pool.rs).
+        unsafe {
+            S::set(&raw, &args)?;
+            enqueue(work, &raw, grid, S::bytes(&args))?;
+        }
         compiled.put_back(raw);
         Ok(())
     }
+}
+
+/// Enqueues a kernel whose buffers have `bytes` bytes.
+///
+/// # Safety
+/// Every argument must be set.
+unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, bytes: u64) -> Result<()> {
+    let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
+    work.launch(bytes, &mut |queue, wait| {
+        let (global, local, waits, events) = (global.as_ptr(), local.as_ptr(), wait.len(), wait.pointer());
+        // SAFETY: as the caller promises; the sizes are arrays of the one dimension named.
+        unsafe { clq::enqueue_nd_range_kernel(queue, raw.get(), 1, ptr::null(), global, local, waits, events) }
+    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// An event shared by all that wait for it or read its times.
 pub(super) type SharedEvent = Arc<Event>;
 
+/// Enqueues one command: gets the queue and the events to wait for, and returns the event of the
+/// command, or OpenCL's error.
+pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32> + 'c;
+
 /// One queue of a device.
 pub(super) struct Queue {
     raw: Arc<CommandQueue>,
@@ -83,17 +87,12 @@ impl Queue {
         Self { raw, number, by_events, turn: Mutex::default(), commands }
     }
 
-    /// Enqueues one command through `command`, which gets the queue and the events to wait for. It
-    /// returns the event of the command, or OpenCL's error.
+    /// Enqueues one command through `command`.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl) if the command is refused or has failed already;
     /// [`Error::CommandFailed`](crate::Error::CommandFailed) if an earlier one has.
-    pub(super) fn enqueue(
-        &self,
-        call: &'static str,
-        command: impl FnOnce(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
-    ) -> Result<SharedEvent> {
+    pub(super) fn enqueue(&self, call: &'static str, command: &mut Command<'_>) -> Result<SharedEvent> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
         // Other threads may enqueue while a command blocks.
         let (begun, before) = self.commands.begin(self.number)?;

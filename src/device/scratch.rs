@@ -182,7 +182,7 @@ mod tests {
             let mut waits = Vec::new();
             let taken = scratch.take(work)?;
             taken.raw_on(work.queue());
-            let event = work.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+            let event = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
                 waits = wait.and(&[]);
                 create_user_event(context)
             })?;

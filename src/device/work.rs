@@ -1,25 +1,24 @@
 //! [`Work`]: the commands and the memory of one product, upload or download.
 mod lanes;
+mod times;
 
 use super::{
     Device, Marker,
     buffer::Buffer,
     cl::{OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, OUT_OF_RESOURCES},
     pool::{Budget, Meter, rounded},
-    queue::{Queue, SharedEvent, Waits},
+    queue::{Command, Queue},
 };
 use crate::{Error, Result, Word};
 use lanes::Home;
-use opencl3::{
-    command_queue as clq,
-    types::{cl_command_queue, cl_event},
-};
+use opencl3::command_queue as clq;
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
+pub use times::StageTime;
+use times::{Event, StageRecord};
 
 /// Allocates, launches, copies and reads back for one product. Keeps its peak memory and the events
 /// of its stages. It belongs to one thread: threads that share a device have a `Work` each.
@@ -51,47 +50,6 @@ impl Clock<'_> {
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed().saturating_sub(self.work.kernel_wait.get() - self.waited)
     }
-}
-
-/// A command, and what its time counts towards.
-struct Event {
-    stage: &'static str,
-    bins: u64,
-    event: SharedEvent,
-}
-
-#[derive(Default)]
-struct StageRecord {
-    stage: &'static str,
-    /// Bins that commands count towards, as bits.
-    bins: u64,
-    events: Vec<Event>,
-    /// The stage of each kernel launched.
-    launches: Vec<&'static str>,
-    read_backs: u32,
-    /// The command that ends after all others.
-    last: Option<SharedEvent>,
-}
-
-/// Time and launches of one stage.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct StageTime {
-    /// Name of the stage.
-    pub name: &'static str,
-    /// Busy time: the milliseconds of its commands by the device's clock, added up. Commands on
-    /// several queues may overlap, so it may exceed the time that passed. `None` if an adopted
-    /// queue keeps no times.
-    pub ms: Option<f64>,
-    /// Commands enqueued: kernels, copies, fills, reads.
-    pub commands: u32,
-    /// Kernels launched.
-    pub launches: u32,
-    /// Least bytes that such a stage has to move between memory and the device, scattered ones in
-    /// sectors of 32; `None` if not declared.
-    pub bytes: Option<u64>,
-    /// Floating-point operations; `None` if not declared.
-    pub flops: Option<u64>,
 }
 
 /// Most bytes of one fill; the rest is copied from there. NVIDIA's driver counts patterns by 31
@@ -236,7 +194,7 @@ impl Work {
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
         if !values.is_empty() {
-            self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), |queue, wait| {
+            self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
                 // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values`
                 // outlives the copy.
                 unsafe {
@@ -276,7 +234,7 @@ impl Work {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
             let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
-            self.enqueue("clEnqueueReadBuffer", buffer.bytes(), |queue, wait| {
+            self.enqueue("clEnqueueReadBuffer", buffer.bytes(), &mut |queue, wait| {
                 // SAFETY: the range lies in the buffer and in `values`; the call blocks, so
                 // `values` outlives the copy.
                 unsafe {
@@ -308,7 +266,7 @@ impl Work {
         }
         let size = size_of::<T>();
         let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
-        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), |queue, wait| {
+        self.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), &mut |queue, wait| {
             // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
             // borrowed mutably.
             unsafe {
@@ -333,7 +291,7 @@ impl Work {
             return Ok(());
         }
         let first = most.min(bytes);
-        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), |queue, wait| {
+        self.enqueue("clEnqueueFillBuffer", buffer.bytes(), &mut |queue, wait| {
             // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
             unsafe {
                 let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
@@ -342,7 +300,7 @@ impl Work {
         })?;
         (first..bytes).step_by(most).try_for_each(|start| {
             let len = most.min(bytes - start);
-            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), |queue, wait| {
+            self.enqueue("clEnqueueCopyBuffer", buffer.bytes(), &mut |queue, wait| {
                 // SAFETY: both ranges lie inside the memory held, the first before the second.
                 unsafe {
                     let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());
@@ -353,11 +311,7 @@ impl Work {
     }
 
     /// Enqueues a kernel whose buffers have `bytes` bytes.
-    pub(super) fn launch(
-        &self,
-        bytes: u64,
-        command: impl Fn(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
-    ) -> Result<()> {
+    pub(super) fn launch(&self, bytes: u64, command: &mut Command<'_>) -> Result<()> {
         self.enqueue("clEnqueueNDRangeKernel", bytes, command)?;
         self.device.inner.launches.fetch_add(1, Relaxed);
         let mut record = self.record.borrow_mut();
@@ -369,21 +323,16 @@ impl Work {
     /// Enqueues a command on buffers of `bytes` bytes. A driver that allocates on first use may
     /// have no memory left for them. Then the pool gives back all it keeps, and the command is
     /// tried once more.
-    pub(super) fn enqueue(
-        &self,
-        call: &'static str,
-        bytes: u64,
-        command: impl Fn(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32>,
-    ) -> Result<()> {
+    pub(super) fn enqueue(&self, call: &'static str, bytes: u64, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
-        let mut taken = self.queue.enqueue(call, &command);
+        let mut taken = self.queue.enqueue(call, command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
             && inner.pool.kept() > 0
         {
             // Memory is free only when the commands that used it are done.
             self.queue.drain()?;
             inner.pool.trim();
-            taken = self.queue.enqueue(call, &command);
+            taken = self.queue.enqueue(call, command);
         }
         let event = taken.map_err(|error| self.out_of_memory(error, bytes))?;
         inner.commands.fetch_add(1, Relaxed);
@@ -422,44 +371,6 @@ impl Work {
             self.queue.flush()?;
             self.queue.wait(&event)
         })
-    }
-
-    /// Waits for the last command and returns the time of each stage in the order of `names`.
-    pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
-        self.wait()?;
-        let record = self.record.borrow();
-        let time = |name: &&'static str| {
-            let events = record.events.iter().filter(|event| event.stage == *name);
-            let ns: Option<u64> = events.clone().map(|event| event.event.nanoseconds()).sum();
-            let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
-            let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
-            StageTime { name, ms, commands, launches, bytes: None, flops: None }
-        };
-        Ok(names.iter().map(time).collect())
-    }
-
-    /// Waits for the last command and returns the time of every stage, in the order in which they
-    /// began.
-    pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
-        let mut names = Vec::new();
-        for event in &self.record.borrow().events {
-            if !names.contains(&event.stage) {
-                names.push(event.stage);
-            }
-        }
-        self.stage_times(&names)
-    }
-
-    /// Waits for the last command and returns the busy time in milliseconds of the commands for
-    /// each set of bins that has some; `None` if the queue keeps no times.
-    pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
-        self.wait()?;
-        let mut times = BTreeMap::new();
-        for Event { bins, event, .. } in &self.record.borrow().events {
-            let Some(ns) = event.nanoseconds() else { return Ok(None) };
-            *times.entry(*bins).or_insert(0.0) += ns as f64 / 1e6;
-        }
-        Ok(Some(times))
     }
 
     /// The last command so far.
@@ -543,7 +454,7 @@ mod tests {
         // A command that fails `times` times.
         let failing = |code, times| {
             attempts.set(0);
-            work.enqueue("clEnqueueFillBuffer", 4096, |_, _| {
+            work.enqueue("clEnqueueFillBuffer", 4096, &mut |_, _| {
                 attempts.set(attempts.get() + 1);
                 if attempts.get() > times { done(&device) } else { Err(code) }
             })

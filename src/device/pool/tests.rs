@@ -123,7 +123,7 @@ fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<
         buffer.raw_on(work.queue());
     }
     let context = work.device().inner.context.get();
-    work.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+    work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         waits = wait.and(&[]);
         create_user_event(context).inspect(|&event| made = Some(event))
     })?;

@@ -14,7 +14,8 @@ use std::{
 /// must not keep an event of each.
 pub(super) const MOST_PENDING: usize = 1024;
 
-/// Most queues of a device: sets of them are the bits of a word. Half may be queues that keep times.
+/// Most queues of a device: sets of them are the bits of a word. Half may be queues that keep
+/// times.
 const MOST_QUEUES: usize = u32::BITS as usize;
 
 /// The commands of all queues of a device whose end is not known.

@@ -9,7 +9,7 @@ use opencl3::event::{create_user_event, set_user_event_status};
 /// Takes a command that does nothing until its end is set.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
-    let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", |_, _| create_user_event(context));
+    let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| create_user_event(context));
     taken.unwrap()
 }
 
@@ -76,7 +76,7 @@ fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
 fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let mut waits = Vec::new();
     let context = work.device().inner.context.get();
-    let event = work.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+    let event = work.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         waits = wait.0.to_vec();
         create_user_event(context)
     })?;
@@ -94,7 +94,7 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
     second.follow(&first);
     second.follow(&first);
     first.follow(&first);
-    let refused = second.queue().enqueue("clEnqueueCopyBuffer", |_, wait| {
+    let refused = second.queue().enqueue("clEnqueueCopyBuffer", &mut |_, wait| {
         assert_eq!(wait.0, [last.get()]);
         Err(-36)
     });
@@ -144,7 +144,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     faked(&first)?;
     let mut inner = None;
-    let outer = first.queue().enqueue("clEnqueueNDRangeKernel", |_, _| {
+    let outer = first.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| {
         inner = Some(faked(&first).unwrap().0);
         create_user_event(device.inner.context.get())
     })?;
@@ -156,7 +156,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     assert_eq!(faked(&second)?.1, [last.get()]);
     // A wait set while a command is on its way to the driver is for the next one.
     let (on_first, _) = faked(&first)?;
-    second.queue().enqueue("clEnqueueNDRangeKernel", |_, wait| {
+    second.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         assert_eq!(wait.0, []);
         second.follow(&first);
         create_user_event(device.inner.context.get())

@@ -78,7 +78,7 @@ impl Work {
             self.kernel_wait.set(self.kernel_wait.get() + lane.kernel_wait.get());
         }
         if barrier {
-            let event = self.queue.enqueue("clEnqueueBarrierWithWaitList", |queue, wait| {
+            let event = self.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, wait| {
                 // SAFETY: `wait` holds events of the device.
                 unsafe { clq::enqueue_barrier_with_wait_list(queue, wait.len(), wait.pointer()) }
             })?;
@@ -274,7 +274,7 @@ mod tests {
     /// Takes a command on the queue of `work` that does nothing until its end is set.
     fn faked(work: &Work) -> Result<cl_event> {
         let made = Cell::new(std::ptr::null_mut());
-        work.enqueue("clEnqueueNDRangeKernel", 0, |_, _| {
+        work.enqueue("clEnqueueNDRangeKernel", 0, &mut |_, _| {
             create_user_event(work.device().inner.context.get()).inspect(|&event| made.set(event))
         })?;
         Ok(made.get())

@@ -1,0 +1,85 @@
+//! The commands of a work by stage and by bin, and their times.
+use super::Work;
+use crate::{Result, device::queue::SharedEvent};
+use std::collections::BTreeMap;
+
+/// A command, and what its time counts towards.
+pub(super) struct Event {
+    pub stage: &'static str,
+    pub bins: u64,
+    pub event: SharedEvent,
+}
+
+#[derive(Default)]
+pub(super) struct StageRecord {
+    pub stage: &'static str,
+    /// Bins that commands count towards, as bits.
+    pub bins: u64,
+    pub events: Vec<Event>,
+    /// The stage of each kernel launched.
+    pub launches: Vec<&'static str>,
+    pub read_backs: u32,
+    /// The command that ends after all others.
+    pub last: Option<SharedEvent>,
+}
+
+/// Time and launches of one stage.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct StageTime {
+    /// Name of the stage.
+    pub name: &'static str,
+    /// Busy time: the milliseconds of its commands by the device's clock, added up. Commands on
+    /// several queues may overlap, so it may exceed the time that passed. `None` if an adopted
+    /// queue keeps no times.
+    pub ms: Option<f64>,
+    /// Commands enqueued: kernels, copies, fills, reads.
+    pub commands: u32,
+    /// Kernels launched.
+    pub launches: u32,
+    /// Least bytes that such a stage has to move between memory and the device, scattered ones in
+    /// sectors of 32; `None` if not declared.
+    pub bytes: Option<u64>,
+    /// Floating-point operations; `None` if not declared.
+    pub flops: Option<u64>,
+}
+
+impl Work {
+    /// Waits for the last command and returns the time of each stage in the order of `names`.
+    pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
+        self.wait()?;
+        let record = self.record.borrow();
+        let time = |name: &&'static str| {
+            let events = record.events.iter().filter(|event| event.stage == *name);
+            let ns: Option<u64> = events.clone().map(|event| event.event.nanoseconds()).sum();
+            let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
+            let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
+            StageTime { name, ms, commands, launches, bytes: None, flops: None }
+        };
+        Ok(names.iter().map(time).collect())
+    }
+
+    /// Waits for the last command and returns the time of every stage, in the order in which they
+    /// began.
+    pub fn all_stage_times(&self) -> Result<Vec<StageTime>> {
+        let mut names = Vec::new();
+        for event in &self.record.borrow().events {
+            if !names.contains(&event.stage) {
+                names.push(event.stage);
+            }
+        }
+        self.stage_times(&names)
+    }
+
+    /// Waits for the last command and returns the busy time in milliseconds of the commands for
+    /// each set of bins that has some; `None` if the queue keeps no times.
+    pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
+        self.wait()?;
+        let mut times = BTreeMap::new();
+        for Event { bins, event, .. } in &self.record.borrow().events {
+            let Some(ns) = event.nanoseconds() else { return Ok(None) };
+            *times.entry(*bins).or_insert(0.0) += ns as f64 / 1e6;
+        }
+        Ok(Some(times))
+    }
+}
