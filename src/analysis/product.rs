@@ -116,6 +116,24 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
     Ok(size)
 }
 
+/// The entries of some columns of C = A·B, each counted by its products.
+pub(crate) fn entries_of_columns(a: &Pattern, b: &Pattern, columns: impl IntoIterator<Item = usize>) -> Vec<u32> {
+    // Arrays of threads that have finished with them: the last column that met each row, plus 1.
+    let scratch = Mutex::new(Vec::<Vec<u32>>::new());
+    let free = || scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let count = |col: usize| {
+        let last = free().pop();
+        let (mut last, mut entries) = (last.unwrap_or_else(|| vec![0; a.nrows()]), 0);
+        for &row in b.column(col).iter().flat_map(|&k| a.column(k as usize)) {
+            let before = std::mem::replace(&mut last[row as usize], col as u32 + 1);
+            entries += u32::from(before != col as u32 + 1);
+        }
+        free().push(last);
+        entries
+    };
+    columns.into_iter().collect::<Vec<_>>().into_par_iter().map(count).collect()
+}
+
 impl Bounds {
     fn add(&mut self, other: Self) {
         self.least += other.least;
@@ -207,6 +225,9 @@ mod tests {
             let (products, nnz, longest) = model(&a, &b);
             prop_assert_eq!(size.products, products);
             prop_assert!(size.nnz.least <= nnz && nnz <= size.nnz.most);
+            let c = reference::multiply(&a, &b).unwrap();
+            let lengths: Vec<_> = (0..25).map(|col| c.pattern().entries(col).len() as u32).collect();
+            prop_assert_eq!(entries_of_columns(a.pattern(), b.pattern(), 0..25), lengths);
             prop_assert!(size.longest_run.least <= longest && longest <= size.longest_run.most);
             if budget >= products {
                 prop_assert_eq!((size.nnz.exact(), size.longest_run.exact()), (Some(nnz), Some(longest)));

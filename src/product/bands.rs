@@ -2,7 +2,7 @@
 //! remedy ("Results": "how many columns of the B matrix should be processed at a time"). The
 //! functions are pure; the sizes come from the scanned product counts.
 use super::{
-    limits::{Limits, segment_bytes},
+    limits::{Limits, Need, segment_bytes},
     problem::Sizes,
 };
 use crate::{Error, Result};
@@ -66,7 +66,7 @@ impl Bands {
             return Ok(Some(Band::of_all(self.cols as usize, self.sizes)));
         }
         if self.sizes.longest >= Limits::MAX_PRODUCTS {
-            return Err(too_long("the longest column".into(), self.sizes.longest, &limits(), 0));
+            return Err(limits().too_long("the longest column".into(), self.sizes.longest, 0));
         }
         if self.column_products.is_none() {
             self.column_products = Some(column_products()?);
@@ -89,7 +89,7 @@ impl Bands {
         if columns == 0 {
             sizes.add(of_column[0].into(), &limits.tuning.sort);
             if !limits.fits(&sizes, limits.need(1, &sizes, 0)) {
-                return Err(too_long(format!("column {}", self.next_column), sizes.products, &limits, kept_bytes));
+                return Err(limits.too_long(format!("column {}", self.next_column), sizes.products, kept_bytes));
             }
             columns = 1;
         }
@@ -109,14 +109,21 @@ impl Bands {
     }
 }
 
+impl Limits<'_> {
+    /// The error for a column of C that no band can hold.
+    fn too_long(&self, column: String, products: u64, kept_bytes: u64) -> Error {
+        let mut sizes = Sizes::default();
+        sizes.add(products, &self.tuning.sort);
+        let available = Need { bytes: self.free_bytes, largest: self.max_alloc_bytes };
+        too_long(column, products, self.need(1, &sizes, 0), available, kept_bytes)
+    }
+}
+
 /// The error for a column of C that no band can hold.
-fn too_long(column: String, products: u64, limits: &Limits<'_>, kept_bytes: u64) -> Error {
-    let mut sizes = Sizes::default();
-    sizes.add(products, &limits.tuning.sort);
-    let need = limits.need(1, &sizes, 0);
-    let (needed, available) = match need.largest > limits.max_alloc_bytes {
-        true => (need.largest, limits.max_alloc_bytes),
-        false => (need.bytes, limits.free_bytes),
+pub(super) fn too_long(column: String, products: u64, need: Need, within: Need, kept_bytes: u64) -> Error {
+    let (needed, available) = match need.largest > within.largest {
+        true => (need.largest, within.largest),
+        false => (need.bytes, within.bytes),
     };
     Error::Memory {
         what: format!("the {products} products of {column} of C (2^31 - 1 at most)"),

@@ -170,12 +170,22 @@ fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Opt
 }
 
 /// The sizes of columns that ESC computes in `bands` bands.
-pub(super) fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize {
+fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize {
     BinSize::new(ESC_LAUNCHES * bands as u32, products, entries, columns)
 }
 
+/// Predicts the times of bins of ESC, which has `bands` bands and a C with `nrows` rows.
+pub(super) fn predict_esc(bins: &mut [Bin], (bands, nrows): (usize, u64), costs: &MethodCosts) {
+    for bin in bins {
+        let most = bin.products.min(bin.columns.saturating_mul(nrows));
+        let size = esc_size(bands, bin.columns, bin.products, most);
+        bin.predicted_ms = predict_ms(costs, bin.method, &size);
+        bin.size = bin.predicted_ms.map(|_| size);
+    }
+}
+
 /// The predicted time of a bin in milliseconds, if the method has costs.
-pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) -> Option<f64> {
+fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) -> Option<f64> {
     costs.of(method.cost_name()).map(|cost| cost.predict_ms(size))
 }
 

@@ -88,19 +88,9 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             place(operands.product(pattern.col_ptr, pattern.row_idx, values))
         })?;
         if P::KIND == PayloadKind::Values {
-            self.predict(&mut counts, operands.a.nrows as u64);
+            choose::predict_esc(&mut counts.bins, (counts.bands, operands.a.nrows as u64), &self.costs);
         }
         Ok(counts)
-    }
-
-    /// Predicts the time of the bins of a product of scalars with `nrows` rows.
-    fn predict(&self, counts: &mut Counts, nrows: u64) {
-        for bin in &mut counts.bins {
-            let most = bin.products.min(bin.columns.saturating_mul(nrows));
-            let size = choose::esc_size(counts.bands, bin.columns, bin.products, most);
-            bin.predicted_ms = choose::predict_ms(&self.costs, bin.method, &size);
-            bin.size = bin.predicted_ms.map(|_| size);
-        }
     }
 
     /// The columns of each band for `take`; none if the band has no products.

@@ -52,16 +52,18 @@ pub(crate) fn join_patterns(
     Ok(PatternArrays::new(device, nrows, ncols, col_ptr, row_idx))
 }
 
-/// Joins successive bands of columns into one matrix. A single band is returned as it is.
+/// Joins successive bands of columns into one matrix, in a stage of the product. A single band is
+/// returned as it is.
 pub(crate) fn join<T: Element>(
     work: &Work,
     operands: &Operands<'_, T>,
     mut bands: Vec<DeviceCbc<T>>,
+    stage: &'static str,
 ) -> Result<DeviceCbc<T>> {
     if bands.len() == 1 {
         return Ok(bands.remove(0));
     }
-    work.stage("gather");
+    work.stage(stage);
     let nnz: usize = bands.iter().map(|band| band.values.len() / operands.c_stride).sum();
     let mut values = work.buffer(nnz * operands.c_stride)?;
     let (mut patterns, mut element) = (Vec::new(), 0);

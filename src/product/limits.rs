@@ -185,11 +185,11 @@ impl<'a> Limits<'a> {
 }
 
 /// The largest of some arrays, in bytes.
-struct Largest(u64);
+pub(super) struct Largest(pub u64);
 
 impl Largest {
     /// Bytes of an array in its size class.
-    fn array(&mut self, bytes: u64) -> u64 {
+    pub fn array(&mut self, bytes: u64) -> u64 {
         self.0 = self.0.max(bytes);
         pool_bytes(bytes)
     }

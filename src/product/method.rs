@@ -239,6 +239,13 @@ macro_rules! methods {
         }
 
         impl ColumnMethod {
+            /// The same among all methods.
+            pub fn method(self) -> Method {
+                match self {
+                    $( $(#[$meta])? Self::$method => Method::$method, )+
+                }
+            }
+
             /// Asks for its kernels.
             pub fn compile<T: Element, P: Payload<T>>(
                 self,

@@ -60,7 +60,7 @@ impl Options {
             self.tell(columns, y.ncols as u64);
             Ok(())
         })?;
-        let c = DeviceMatrix::new(join::join(work, &operands, bands)?);
+        let c = DeviceMatrix::new(join::join(work, &operands, bands, counts.last_stage())?);
         Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 

@@ -290,6 +290,17 @@ impl Bin {
     pub(crate) fn of(which: &'static str, method: Method, columns: u64, products: u64) -> Self {
         Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
     }
+
+    /// Adds the same columns of another band.
+    fn join(&mut self, other: &Self) {
+        let size = |one: BinSize, other: BinSize| {
+            let (products, entries) = (one.products + other.products, one.entries + other.entries);
+            BinSize::new(one.launches + other.launches, products, entries, one.places + other.places)
+        };
+        (self.columns, self.products) = (self.columns + other.columns, self.products + other.products);
+        self.size = self.size.zip(other.size).map(|(one, other)| size(one, other));
+        self.predicted_ms = self.predicted_ms.zip(other.predicted_ms).map(|(one, other)| one + other);
+    }
 }
 
 /// Counts collected while multiplying, for the report.
@@ -314,6 +325,12 @@ impl Counts {
         if self.adaptive { &ADAPTIVE_STAGES } else { &STAGES }
     }
 
+    /// The stage in which C is complete.
+    pub fn last_stage(&self) -> &'static str {
+        let stages = self.stages();
+        stages[stages.len() - 1]
+    }
+
     /// The bins with the busy time of their commands in `work`. The time of commands for several
     /// bins is divided by the bins' products. Of a product that is not adaptive only the time of
     /// all bins is known.
@@ -336,6 +353,26 @@ impl Counts {
             }
         }
         Ok(bins)
+    }
+
+    /// The number of the bin of these columns, or of the next new one.
+    pub fn number_of(&self, which: &str) -> usize {
+        self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
+    }
+
+    /// Adds a bin to that of the same columns in earlier bands, and returns its number.
+    pub fn add_bin(&mut self, bin: &Bin) -> usize {
+        let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
+        match self.bins.iter().position(same) {
+            Some(number) => {
+                self.bins[number].join(bin);
+                number
+            }
+            None => {
+                self.bins.push(*bin);
+                self.bins.len() - 1
+            }
+        }
     }
 
     /// Adds columns with `products` products to the share of `method`.

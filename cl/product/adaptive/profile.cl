@@ -19,16 +19,13 @@
 //                                 before. Products and bound have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
-#error "see src/product/adaptive/profile.rs"
+#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
+#error "see src/product/adaptive/rules.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
 // Entries that a work-item looks up at once.
 #define AHEAD 4
-// Entries from which rows are looked up with the products, as columns of many entries mostly need
-// them.
-#define AT_ONCE 64
 
 // The class of columns of B with so many entries is that of direct columns, if there is one.
 bool is_direct(uint entries)
@@ -36,7 +33,8 @@ bool is_direct(uint entries)
     return DIRECT > 0 && entries == 1;
 }
 
-// The number of the class in `Class`, src/product/adaptive/profile.rs.
+// The number of the class in `Class`, src/product/adaptive/classes.rs. Its model is in
+// src/product/adaptive/rules.rs.
 uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint in_windows)
 {
     if (products == 0)
@@ -144,6 +142,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         if (is_long && place == 0)
             long_columns[atomic_inc(&longs)] = col;
         const uint stop = is_long ? begin : end;
+        // Columns of many entries mostly need rows: they are looked up with the products.
         const bool at_once = stop - begin > AT_ONCE;
         const uint3 own = at_once ? measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART)
                                   : (uint3)(products_of(a_col_ptr, b_row_idx, begin + place, stop, PART), NO_ROWS);

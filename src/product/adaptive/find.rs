@@ -3,26 +3,28 @@
 //! on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
     AdaptiveTuning, Class, ColumnTask, Profile,
+    lists::ClassLists,
     numeric::lanes,
-    profile::{ClassLists, Profiled, Profiler},
+    profile::{Profiled, Profiler},
+    rules::ClassRules,
     towards,
 };
 use crate::{
-    DeviceInfo, Element, Result,
+    Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
     primitives::scan::{Scan, ScanTuning},
     product::{
-        choose::{self, Share},
+        choose,
         dense::DenseCounts,
         direct::{DirectColumns, DirectCounts},
-        hash::{GlobalTables, HashCounts},
+        hash::HashCounts,
         method::Method,
-        problem::Counts,
         sort::SortCounts,
         tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
     },
     resident::PatternArrays,
 };
+use std::ops::Range;
 
 kernel! {
     struct ColumnOffsets = "column_offsets" in "product/adaptive/offsets.cl" {
@@ -57,8 +59,6 @@ pub(super) struct Found {
     /// The numbers of tasks that were taken, zeros, and where they begin.
     pub taken: (Buffer<u32>, usize),
     pub c_nnz: usize,
-    /// The share of each method.
-    pub counts: Counts,
 }
 
 /// What the sums take besides the factors and the rows of C.
@@ -92,29 +92,27 @@ impl Finder {
         })
     }
 
-    /// Finds the entries of C in the columns of the profile, of which some have products. `rest`
-    /// writes the numbers of entries of columns that were computed elsewhere. One read.
+    /// Finds the entries of C in the columns of the profile, of which some have products. At first
+    /// there is room for `room` rows. `rest` writes the numbers of entries of columns that were
+    /// computed elsewhere. One read.
     pub fn run(
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
-        profile: Profile,
+        (profile, room): (Profile, u64),
         rest: impl FnOnce(&ClassLists, &mut Buffer<u32>) -> Result<()>,
     ) -> Result<Found> {
-        let products = profile.sum(&Class::ALL, |sums| sums.products);
-        let bins = profile.shares.iter().map(Share::bin).collect();
-        let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
         let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
 
         work.stage("count");
-        let (windows, chunks) = (profile.windows, b.ncols * profile.windows);
+        let chunks = profile.cols() * profile.windows;
         let mut chunk_ptr = work.buffer(chunks + 1)?;
-        if windows > 1 || profile.list.len() > 0 {
+        if profile.windows > 1 || profile.list.len() > 0 {
             work.fill_zero(&mut chunk_ptr)?; // of columns without products, and of further windows
         }
         rest(&profile, &mut chunk_ptr)?;
         let places = work.buffer(if finds_rows { chunks } else { 0 })?;
-        let mut found = FoundRows::new(work, places, profile.room(self.tuning.room_percent))?;
+        let mut found = FoundRows::new(work, places, room as usize)?;
         let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
         self.count(work, (a, b), &profile, Purpose::All, (&mut chunk_ptr, &mut found))?;
         work.stage("offsets");
@@ -137,7 +135,7 @@ impl Finder {
             (c_nnz, None, (work.buffer(0)?, 0))
         };
         let columns = FoundColumns { lists: profile.lists, direct, tasks };
-        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz, counts })
+        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz })
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns. One read.
@@ -158,31 +156,40 @@ impl Finder {
         let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
         work.count_towards(0);
         let share = choose::sorted_share(class, b.ncols as u64, products, &self.tuning.costs);
-        let counts = Counts { products, bands: 1, adaptive: true, bins: vec![share.bin()], ..Counts::default() };
         let lists = ClassLists::of_one(work, share)?;
         let columns = FoundColumns { lists, direct: None, tasks: None };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
-        Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz, counts })
+        Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz })
     }
 
-    /// Analyses the columns of B. One read.
-    pub fn profile(&self, work: &Work, (a, b): PatternPair<'_>) -> Result<Profile> {
-        let windows = self.tuning.windows(a.nrows, b.ncols);
-        let in_windows = self.tuning.in_windows(a.nrows, b.ncols);
-        // About as many products as entries of B meet average columns of A.
-        let expected = (b.nnz() as u64).saturating_mul(a.nnz() as u64) / a.ncols.max(1) as u64;
-        let sorted_most = self.tuning.sorted_most(expected, b.ncols as u64);
-        let mut profiled = self.profiler.run(work, a, b, (sorted_most, in_windows))?;
-        if (self.tuning.dense || self.tuning.hash) && in_windows && expected >= self.tuning.sampled_products {
+    /// The rules for the columns of A·B.
+    pub fn rules(&self, (a, b): PatternPair<'_>) -> ClassRules {
+        ClassRules::new(&self.tuning, [a.nrows, a.ncols, b.ncols], [a.nnz(), b.nnz()])
+    }
+
+    /// Analyses all columns of B. One read.
+    pub fn profile(&self, work: &Work, (a, b): PatternPair<'_>, rules: &ClassRules) -> Result<Profile> {
+        let columns = 0..b.ncols as u32;
+        let mut profiled = self.profiler.run(work, (a, b), rules, &columns)?;
+        if rules.sampled {
             let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
             let patterns = Patterns { a, b, first_row, last_row, products };
-            self.counts.sample(work, patterns, b.ncols.min(Self::SAMPLES), (record, Profiler::SAMPLED))?;
+            self.counts.sample(work, patterns, b.ncols.min(ClassRules::SAMPLES), (record, Profiler::SAMPLED))?;
         }
-        self.profiler.finish(work, a, b, windows, profiled)
+        self.profiler.finish(work, (a, b), (rules, columns), profiled, None)
     }
 
-    /// Columns sampled.
-    const SAMPLES: usize = 256;
+    /// Analyses the columns of a band; samples of the whole product are known. One read.
+    pub fn profile_band(
+        &self,
+        work: &Work,
+        patterns: PatternPair<'_>,
+        (rules, columns): (&ClassRules, Range<u32>),
+        samples: [u32; 2],
+    ) -> Result<Profile> {
+        let profiled = self.profiler.run(work, patterns, rules, &columns)?;
+        self.profiler.finish(work, patterns, (rules, columns), profiled, Some(samples))
+    }
 
     /// Counts the entries of C in the columns of all classes but those of ESC.
     fn count(
@@ -208,7 +215,7 @@ impl Finder {
         for task in dense {
             self.counts.run(next(task.0), task, patterns, purpose, (lengths, found))?;
         }
-        let tables = self.tables(work.device().info(), profile, a.nrows);
+        let tables = self.tuning.tables(work.device().info(), profile, a.nrows);
         for task in hashed {
             self.hash.run(next(task.0), task, patterns, (purpose, tables), (lengths, found))?;
         }
@@ -227,13 +234,6 @@ impl Finder {
         let counted = alone.then(count).transpose();
         work.count_towards(0);
         counted
-    }
-
-    /// Tables in global memory for the hashed columns.
-    pub fn tables(&self, info: &DeviceInfo, profile: &Profile, nrows: usize) -> GlobalTables {
-        let of = profile.of(Class::HashedGlobal);
-        let products = [of.longest.into(), of.products];
-        GlobalTables::new(info, &self.tuning, products, nrows)
     }
 
     /// C.col_ptr.

@@ -88,8 +88,8 @@ impl<T: Element> KeptSums<T> {
         let (device, scalar) = (work.device(), BlockShape::SCALAR);
         let finder = Finder::new::<T>(device, teams, (tuning.group_size, tuning.scan), adaptive)?;
         work.stage("setup");
-        let mut profile = finder.profile(work, (a, b))?;
-        let products = profile.sum(&Class::ALL, |sums| sums.products);
+        let mut profile = finder.profile(work, (a, b), &finder.rules((a, b)))?;
+        let (products, room) = (profile.products(), profile.room(adaptive.room_percent));
         let of_rest = profile.of(Class::Rest).columns > 0;
         if of_rest || products == 0 || products >= Limits::MAX_PRODUCTS {
             return Ok(None);
@@ -102,12 +102,13 @@ impl<T: Element> KeptSums<T> {
             return Ok(None);
         }
         profile.share_out(&adaptive.costs, false);
-        let found = finder.run(work, (a, b), profile, |_, _| Ok(()))?;
+        let found = finder.run(work, (a, b), (profile, room), |_, _| Ok(()))?;
         if !keeps(found.c_nnz as u64) {
             return Ok(None);
         }
         let numeric = |target| Numeric::new(device, teams, tuning.group_size, adaptive, target);
-        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz, counts } = found;
+        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
+        let counts = columns.lists.counts();
         // The sums write the rows of C. Their values are not looked at.
         let zeros = |pattern: &Arc<PatternArrays>| -> Result<DeviceCbc<T>> {
             let mut values = work.buffer(pattern.nnz())?;

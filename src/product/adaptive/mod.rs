@@ -1,43 +1,53 @@
 //! Products of scalars in which each column of C is computed by the method that suits it (Parger
 //! 2020): analysis, entries of each column of C, their scan, sums straight into C. Two reads: the
-//! sums of the classes, and the entries of C.
+//! sums of the classes, and the entries of C. A product that needs more memory than there is is cut
+//! into [`bands`] of columns, each of which is analysed and computed on its own.
 //!
 //! [`find`] is the symbolic part, [`numeric`] the numeric one. A plan of scalars may keep what the
 //! first has found: [`kept`].
+mod bands;
+mod classes;
 mod find;
+mod foretell;
 mod kept;
+mod lists;
+mod memory;
 mod numeric;
 mod profile;
 mod rest;
+mod rules;
 mod task;
 #[cfg(test)]
 mod tests;
 mod tuning;
 
+pub(super) use classes::{Class, ClassSums};
+pub(super) use foretell::foretell;
 pub(super) use kept::{KeepRule, Kept, KeptSums};
-pub(super) use profile::{Class, ClassSums, Profile};
+pub(super) use memory::AdaptiveMemory;
+pub(super) use profile::Profile;
 pub(super) use task::ColumnTask;
 pub(super) use tuning::AdaptiveTuning;
 
 use super::{
     engine::Engine,
-    limits::{EntryMemory, Limits},
     method::Method,
-    problem::{Bin, Counts, Operands, Sizes, Spec, Values},
-    sort,
+    problem::{Bin, Counts, Operands, Spec, Values},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
     tuning::Tuning,
 };
 use crate::{
     DeviceInfo, Element, Result,
-    device::{Device, Teams, Work, pool_bytes},
+    device::{Device, Teams, Work},
     resident::DeviceCbc,
     tuning::MethodCosts,
 };
-use find::{Finder, Found};
+use bands::{AdaptiveBand, ColumnBands};
+use find::{Finder, Found, PatternPair};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
+use rules::ClassRules;
 
 /// The kernels of an adaptive product.
 pub(super) struct Adaptive<T: Element> {
@@ -45,7 +55,7 @@ pub(super) struct Adaptive<T: Element> {
     numeric: Numeric<T>,
     tuning: AdaptiveTuning,
     rest: Rest<T>,
-    /// ESC, for columns that no other method takes, and for products of several bands.
+    /// ESC, for columns that no other method takes.
     esc: Engine<T, Values>,
 }
 
@@ -73,60 +83,126 @@ impl<T: Element> Adaptive<T> {
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
-        let (a, b) = (operands.a, operands.b);
-        let patterns = (&*a.pattern, &*b.pattern);
-        let (mut rest, mut counts) = (Vec::new(), Counts::default());
-        let found = match self.class_of_all(work, operands) {
-            Some(class) => self.finder.run_sorted(work, patterns, class)?,
-            None => {
-                work.stage("setup");
-                let mut profile = self.finder.profile(work, patterns)?; // round trip 1
-                let shared = profile.share_out(&self.tuning.costs, self.tuning.esc);
-                if !shared || !self.takes(work, operands, &profile) {
-                    drop(profile);
-                    return self.esc.multiply(work, operands, place);
-                }
-                if profile.sum(&Class::ALL, |sums| sums.products) == 0 {
-                    place(operands.empty_product(work, b.ncols)?)?;
-                    return Ok(Counts { longest_run: Some(0), bands: 1, adaptive: true, ..counts });
-                }
-                rest = self.esc_columns(work, operands, &profile, &mut counts)?;
-                self.finder.run(work, patterns, profile, |lists, lengths| {
-                    let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
-                    rest.iter().try_for_each(lengths_of)
-                })? // round trip 2
-            }
-        };
-        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz, counts: of_scalars } = found;
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
+        if let Some(class) = self.class_of_all(work, patterns, &memory) {
+            let found = self.finder.run_sorted(work, patterns, class)?;
+            let counts = found.columns.lists.counts();
+            self.sums(work, operands, found, Vec::new(), place)?;
+            return Ok(counts);
+        }
+        if AdaptiveMemory::profile_bytes(cols as u64) > free_bytes(work, 0) {
+            return self.esc.multiply(work, operands, place);
+        }
+        work.stage("setup");
+        let rules = self.finder.rules(patterns);
+        let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
+        if !profile.are_taken() || !profile.share_out(&self.tuning.costs, self.tuning.esc) {
+            drop(profile);
+            return self.esc.multiply(work, operands, place);
+        }
+        let mut counts = Counts { products: profile.products(), adaptive: true, ..Counts::default() };
+        if counts.products == 0 {
+            place(operands.empty_product(work, cols)?)?;
+            return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
+        }
+        let room = profile.room(self.tuning.room_percent);
+        if memory.fits(&profile.sizes, room, free_bytes(work, profile.bytes())) {
+            counts.bands = 1;
+            self.band(work, operands, (profile, room), &mut counts, &mut place)?;
+            return Ok(counts);
+        }
+        let mut bands = ColumnBands::new(&rules, profile.columns(work, patterns.1)?, profile.samples);
+        let samples = profile.samples;
+        drop(profile);
+        while let Some(band) = bands.next(&memory, free_bytes(work, 0))? {
+            let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
+            tracing::debug!(target: "blockmul::adaptive", number, columns, products, "band");
+            let done = match products {
+                0 => operands.empty_product(work, columns).and_then(&mut place),
+                _ => self.of_band(work, operands, (&rules, &band), samples, &mut counts, &mut place),
+            };
+            done.map_err(|error| band.explain(error))?;
+            counts.bands += 1;
+        }
+        Ok(counts)
+    }
 
+    /// Columns of C of a band that was cut.
+    fn of_band(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (rules, band): (&ClassRules, &AdaptiveBand),
+        samples: [u32; 2],
+        counts: &mut Counts,
+        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<()> {
+        work.stage("setup");
+        let (patterns, columns) = ((&*operands.a.pattern, &*operands.b.pattern), band.sizes.columns.clone());
+        let mut profile = self.finder.profile_band(work, patterns, (rules, columns), samples)?;
+        profile.share_out(&self.tuning.costs, false);
+        self.band(work, operands, (profile, band.room), counts, place)
+    }
+
+    /// Columns of C of one band, which has products, with room for so many rows at first.
+    fn band(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (mut profile, room): (Profile, u64),
+        counts: &mut Counts,
+        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<()> {
+        profile.lists.numbers = profile.shares.iter().map(|share| counts.add_bin(&share.bin())).collect();
+        let rest = self.esc_columns(work, operands, &profile, counts)?;
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let found = self.finder.run(work, patterns, (profile, room), |lists, lengths| {
+            let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
+            rest.iter().try_for_each(lengths_of)
+        })?; // round trip 2
+        self.sums(work, operands, found, rest, place)
+    }
+
+    /// The sums of the columns that were found, and those of ESC, for `place`.
+    fn sums(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        found: Found,
+        rest: Vec<Part<T>>,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<()> {
+        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         work.stage("sums");
         let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer(c_nnz)?);
         let taken = TakenTasks { numbers: &mut numbers, first };
         let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new() };
         let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
-        self.numeric.run(work, (a, b), &columns, of_rows, (taken, c))?;
-        let (list, windows) = (&columns.lists.list, columns.lists.windows);
+        self.numeric.run(work, (operands.a, operands.b), &columns, of_rows, (taken, c))?;
+        let (cols, windows) = (columns.lists.cols(), columns.lists.windows);
         for part in rest {
-            self.rest.put(work, list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
+            self.rest.put(work, &columns.lists.list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
         }
         drop((columns, rows, numbers));
         let col_ptr = match windows {
             1 => chunk_ptr,
-            _ => self.finder.column_offsets(work, &chunk_ptr, b.ncols, windows)?,
+            _ => self.finder.column_offsets(work, &chunk_ptr, cols, windows)?,
         };
-        place(operands.product(col_ptr, row_idx, values))?;
-        let bins = [of_scalars.bins, counts.bins].concat();
-        Ok(Counts { merged: counts.merged, bins, ..of_scalars })
+        place(operands.product(col_ptr, row_idx, values))
+    }
+
+    fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_, T>) -> AdaptiveMemory<'m> {
+        let numbers = (&self.esc.tuning, &self.tuning);
+        AdaptiveMemory::new::<T>(work.device().info(), numbers, operands.a.nrows, operands.consumer)
     }
 
     /// The class of sorted columns that takes every column of C, if the host knows that there is
     /// one, and its bound of C fits the device.
-    fn class_of_all(&self, work: &Work, operands: &Operands<'_, T>) -> Option<Class> {
-        let (a, b) = (&operands.a.pattern, &operands.b.pattern);
-        let (of_a, of_b) = (u64::from(a.longest_column?), u64::from(b.longest_column?));
-        let class = Class::SORTED[sort::class_of(of_a * of_b, self.tuning.sorted_most)?];
-        let most = of_a * b.nnz() as u64;
-        self.fits(work, operands, [most, of_a * of_b, most], 0).then_some(class)
+    fn class_of_all(&self, work: &Work, (a, b): PatternPair<'_>, memory: &AdaptiveMemory<'_>) -> Option<Class> {
+        let longest = [a.longest_column?, b.longest_column?];
+        let class = self.tuning.class_of_all(longest)?;
+        memory.fits_sorted(longest[0], [b.ncols, b.nnz()], free_bytes(work, 0)).then_some(class)
     }
 
     /// Columns of C by ESC: those that no other method takes.
@@ -141,72 +217,37 @@ impl<T: Element> Adaptive<T> {
         if task.columns > 0 {
             work.stage("setup");
             let entries = profile.of(Class::Rest).b_entries as usize;
-            let of_rest = towards(1 << profile.shares.len(), work);
+            let of_rest = towards(1 << counts.number_of(OTHERS), work);
             let b = self.rest.take(of_rest, operands.b, &task, entries)?;
             let mut first = task.first;
-            let by_esc = self.esc.multiply(work, &Operands { b: &b, ..*operands }, |columns| {
+            let by_esc = self.esc.multiply(work, &Operands { b: &b, consumer: None, ..*operands }, |columns| {
                 let next = first + columns.ncols as u32;
                 parts.push(Part { first, columns });
                 first = next;
                 Ok(())
             })?;
             work.count_towards(0);
-            counts.merged = by_esc.merged;
-            counts.bins = by_esc.bins.into_iter().map(|bin| Bin { which: "the others", ..bin }).collect();
+            counts.merged += by_esc.merged;
+            for bin in by_esc.bins {
+                counts.add_bin(&Bin { which: OTHERS, ..bin });
+            }
         }
         Ok(parts)
     }
+}
 
-    /// Whether the product is one band, and these methods take some of its columns.
-    fn takes(&self, work: &Work, operands: &Operands<'_, T>, profile: &Profile) -> bool {
-        let products = profile.sum(&Class::ALL, |sums| sums.products);
-        let longest = Class::ALL.iter().map(|&class| profile.of(class).longest.into()).max().unwrap_or(0);
-        let bound = profile.sum(&Class::ALL, |sums| sums.most_entries);
-        (profile.of(Class::Rest).columns as usize) < operands.b.ncols.max(1)
-            && self.fits(
-                work,
-                operands,
-                [products, longest, bound],
-                self.finder.tables(work.device().info(), profile, operands.a.nrows).bytes(),
-            )
-    }
+/// The columns of ESC in an adaptive product.
+const OTHERS: &str = "the others";
 
-    /// Whether a product is one band even by ESC, with so many products, products of a column, and
-    /// entries of C at most, and besides so many bytes of tables.
-    fn fits(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        [products, longest, bound]: [u64; 3],
-        table_bytes: u64,
-    ) -> bool {
-        let (a, b) = (operands.a, operands.b);
-        let (esc, columns) = (&self.esc.tuning, b.ncols as u64);
-        let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
-        let sizes = Sizes { products, longest, chunks, shorts: columns, in_chunks: products };
-        let entries = EntryMemory::new::<T>(esc, a.nrows, size_of::<T>(), 1);
-        let entries = EntryMemory { consumer: operands.consumer, ..entries };
-        let limits = Limits::now(work, esc, entries);
-        let extra = extra_bytes::<T>(columns, self.tuning.windows(a.nrows, b.ncols) as u64, bound) + table_bytes;
-        let limits = Limits { free_bytes: limits.free_bytes.saturating_sub(extra), ..limits };
-        table_bytes <= limits.max_alloc_bytes && limits.fits(&sizes, limits.need(columns, &sizes, bound))
-    }
+/// Bytes that may still be allocated, and `held` ones.
+fn free_bytes(work: &Work, held: u64) -> u64 {
+    (work.limit() + held).saturating_sub(work.used_bytes())
 }
 
 /// The same work, whose next commands count towards these bins.
 fn towards(bins: u64, work: &Work) -> &Work {
     work.count_towards(bins);
     work
-}
-
-/// Most bytes that an adaptive product allocates besides those that ESC would in one band: numbers
-/// of each of `columns` columns of C and of their windows, tasks, and columns that ESC computes
-/// before they are put into C, of at most `entries` entries.
-pub(super) fn extra_bytes<T: Element>(columns: u64, windows: u64, entries: u64) -> u64 {
-    let (of_columns, of_windows) = (pool_bytes(4 * columns), pool_bytes(4 * (columns * windows + 1)));
-    let tasks = pool_bytes(8 * (columns * windows + entries / 32));
-    let moved = pool_bytes(4 * entries) + pool_bytes(size_of::<T>() as u64 * entries);
-    7 * of_columns + 4 * of_windows + tasks + moved + 16 * pool_bytes(4096)
 }
 
 /// The teams of a device on which `wanted` makes products of scalars adaptive.

@@ -1,6 +1,6 @@
 //! The values of C: the numeric part of an adaptive product. One launch for each class of sorted
 //! columns and of tasks, straight into C.
-use super::{AdaptiveTuning, Class, find::FoundColumns, profile::ClassLists, towards};
+use super::{AdaptiveTuning, Class, find::FoundColumns, lists::ClassLists, towards};
 use crate::{
     Element, Result,
     device::{Buffer, Device, Teams, Work},
@@ -82,7 +82,8 @@ impl<T: Element> Numeric<T> {
     ) -> Result<()> {
         let FoundColumns { lists, direct, tasks } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;
-        let factors = Factors { a, b, chunk_ptr, place, rows, windows: lists.windows };
+        let (first_col, windows) = (lists.columns.start, lists.windows);
+        let factors = Factors { a, b, chunk_ptr, place, rows, first_col, windows };
         let sorted = lists.tasks(&Class::SORTED);
         let classes: Vec<_> =
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks))).collect();
@@ -113,6 +114,5 @@ impl<T: Element> Numeric<T> {
 
 /// Queues for so many kernels.
 pub(super) fn lanes(tuning: &AdaptiveTuning, lists: &ClassLists, kernels: usize) -> usize {
-    let products = lists.sum(&Class::ALL, |sums| sums.products);
-    if products < tuning.lane_products { 1 } else { kernels.min(tuning.lanes) }
+    if lists.products() < tuning.lane_products { 1 } else { kernels.min(tuning.lanes) }
 }

@@ -1,5 +1,7 @@
 //! Every class of columns and of tasks, against the reference, to the bit.
+mod bands;
 mod direct;
+mod foretold;
 mod hash;
 mod hubs;
 
@@ -11,7 +13,8 @@ use crate::{
     generate::Random,
     product::{
         Bin, Product,
-        problem::{Destination, Operands, Scaling, Spec},
+        host_columns::HostColumns,
+        problem::{Counts, Destination, Operands, Scaling, Spec},
         tuning::Tuning,
     },
     reference,
@@ -68,23 +71,12 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
-    let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, a.nrows());
-    let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
-    let teams = Teams::of(device.info()).expect("work-groups of 32 items");
-    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers.clone(), tuning)?;
-    let mut c = None;
-    let counts = adaptive.multiply(&work, &operands, |band| {
-        c = Some(band.download(&Work::new(&device, None))?);
-        Ok(())
-    })?;
-    let (pattern, values) = c.expect("one band").into_parts();
-    let pattern = (pattern.col_ptr(), pattern.row_idx());
-    assert_eq!(pattern, (want.pattern().col_ptr(), want.pattern().row_idx()), "{tuning:?}");
-    let same = values.iter().zip(want.values()).all(|(x, y)| bytemuck::bytes_of(x) == bytemuck::bytes_of(y));
-    assert!(same, "{} by {tuning:?}", T::NAME);
+    let (c, counts, _) = run(&operands, tuning, None)?;
+    assert_equal(&c, want, tuning);
     let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
-    assert_eq!(of_bins.1, counts.products, "{:?}", counts.bins);
+    assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 
+    let (numbers, teams) = numbers();
     let kept = KeptSums::<T>::tuned(&work, (&x.pattern, &y.pattern), teams, (&numbers, tuning), KeepRule::Always)?;
     assert!(counts.bins.iter().all(|bin| bin.predicted_ms.is_some()), "{:?}", counts.bins);
     let mut methods: Vec<_> = counts.bins.iter().map(|bin| bin.method).collect();
@@ -101,6 +93,40 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
         }
     }
     Ok(methods)
+}
+
+fn assert_equal<T: Element>(c: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) {
+    let arrays = |of: &Csc<T>| (of.pattern().col_ptr().to_vec(), of.pattern().row_idx().to_vec());
+    assert_eq!(arrays(c), arrays(want), "{tuning:?}");
+    let same = c.values().iter().zip(want.values()).all(|(x, y)| bytemuck::bytes_of(x) == bytemuck::bytes_of(y));
+    assert!(same, "{} by {tuning:?}", T::NAME);
+}
+
+/// Numbers of ESC, and teams.
+fn numbers() -> (Tuning, Teams) {
+    let device = test_device();
+    let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
+    (numbers, Teams::of(device.info()).expect("work-groups of 32 items"))
+}
+
+/// C within `limit` bytes, operands included, its counts, and the bytes used.
+fn run<T: Element>(
+    operands: &Operands<'_, T>,
+    tuning: &AdaptiveTuning,
+    limit: Option<u64>,
+) -> Result<(Csc<T>, Counts, u64)> {
+    let (device, (numbers, teams)) = (test_device(), numbers());
+    let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
+    let mut adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
+    adaptive.set_costs(tuning.costs);
+    let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
+    work.count_operand(operands.a.bytes() + operands.b.bytes());
+    let counts = adaptive.multiply(&work, operands, |band| {
+        work.wait()?;
+        c.append(band.download(&Work::new(&device, None))?);
+        Ok(())
+    })?;
+    Ok((Csc::from_cbc(c.finish()?)?, counts, work.most_used_bytes()))
 }
 
 /// Executes a plan with values side by side and apart, and with others, and compares it with the

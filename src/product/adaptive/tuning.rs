@@ -1,7 +1,13 @@
 //! Numbers of adaptive products: a pure function of device, element type and the method wanted.
+use super::{Class, classes::ClassSizes};
 use crate::{
     DeviceInfo,
-    product::{hash::most_rows, limits::Limits, method::Method, sort},
+    product::{
+        hash::{GlobalTables, most_rows},
+        limits::Limits,
+        method::Method,
+        sort,
+    },
     tuning::MethodCosts,
 };
 
@@ -158,9 +164,17 @@ impl AdaptiveTuning {
         windows <= MOST_WINDOWS && ((ncols * windows) as u64) < Limits::MAX_PRODUCTS
     }
 
-    /// Whether columns of such a C may be hashed.
-    pub fn hashes(&self, nrows: usize, ncols: usize) -> bool {
-        self.hash && !(self.dense && self.in_windows(nrows, ncols))
+    /// Tables in global memory for the hashed columns of a band of a C with `nrows` rows.
+    pub fn tables(&self, info: &DeviceInfo, sizes: &ClassSizes, nrows: usize) -> GlobalTables {
+        let of = sizes.of(Class::HashedGlobal);
+        GlobalTables::new(info, self, [of.longest.into(), of.products], nrows)
+    }
+
+    /// The class of sorted columns that takes every column of C, if there is one for columns of A
+    /// and of B with at most so many entries.
+    pub fn class_of_all(&self, longest: [u32; 2]) -> Option<Class> {
+        let products = u64::from(longest[0]) * u64::from(longest[1]);
+        sort::class_of(products, self.sorted_most).map(|class| Class::SORTED[class])
     }
 
     /// Most products of a column that is sorted, among `columns` columns with about `products`

@@ -61,6 +61,9 @@ kernel! {
     }
 }
 
+/// Most products of a sample: others would take longer than all else.
+pub(super) const SAMPLE_PRODUCTS: u32 = 1 << 16;
+
 /// The kernels that find rows.
 pub(super) struct DenseCounts {
     narrow: Kernel<CountRows<'static>>,
@@ -77,7 +80,7 @@ impl DenseCounts {
     const BIG_TEAMS: usize = 16;
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
-        let options = |wanted| teams.options(wanted).define("SAMPLE_PRODUCTS", Self::SAMPLE_PRODUCTS);
+        let options = |wanted| teams.options(wanted).define("SAMPLE_PRODUCTS", SAMPLE_PRODUCTS);
         Ok(Self {
             narrow: Kernel::new(device, &options(Self::NARROW_TEAMS))?,
             wide: Kernel::rare(device, &options(Self::WIDE_TEAMS))?,
@@ -87,9 +90,6 @@ impl DenseCounts {
             most_groups: tuning.most_groups(device.info()),
         })
     }
-
-    /// Most products of a sample: others would take longer than all else.
-    const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
     /// Counts the entries of C in `samples` columns, spread evenly over all, and adds them to
     /// `sums` at `at`, and the bound of them to the next number.

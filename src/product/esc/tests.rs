@@ -232,7 +232,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
         bands.push(band);
         Ok(())
     })?;
-    let c = join(&work, &operands, bands)?.download(&work)?;
+    let c = join(&work, &operands, bands, "gather")?.download(&work)?;
     assert_eq!(c.pattern(), want.as_cbc().pattern, "{what}");
     assert!(
         bytemuck::cast_slice::<_, u8>(c.values()) == bytemuck::cast_slice::<_, u8>(want.as_cbc().values),

@@ -1,5 +1,5 @@
 //! [`Product::estimate`].
-use super::{Estimate, estimate};
+use super::{Conditions, Estimate, estimate};
 use crate::{
     DeviceInfo, Error, Matrix, Result,
     matrix::aligned_stride,
@@ -7,9 +7,9 @@ use crate::{
 };
 
 impl<M: Matrix> Product<'_, M> {
-    /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device. It uses the
-    /// host only, and plans as the product itself does. A and B may be the same matrix, which is
-    /// then counted once.
+    /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device, and
+    /// foretells which method will compute which columns. It uses the host only, and plans as the
+    /// product itself does. A and B may be the same matrix, which is then counted once.
     ///
     /// # Errors
     /// [`Error::Memory`] if a column of C or the operands do not fit; [`Error::Unsupported`] for
@@ -50,8 +50,15 @@ impl<M: Matrix> Product<'_, M> {
         let c_stride =
             options.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride::<M::Element>(shape, bytes))?;
         let limit = options.memory_limit.unwrap_or(u64::MAX).min(device.global_bytes);
-        let entry = (c_stride * size_of::<M::Element>(), options.drop_memory::<M::Element>(device, c_stride));
-        estimate(device, limit, x, (!std::ptr::eq(a, b)).then_some(y), entry, options.method)
+        let conditions = Conditions {
+            info: device,
+            limit,
+            entry_bytes: c_stride * size_of::<M::Element>(),
+            consumer: options.drop_memory::<M::Element>(device, c_stride),
+            method: options.method,
+            costs: options.costs.unwrap_or_else(|| device.costs()),
+        };
+        estimate(&conditions, x, (!std::ptr::eq(a, b)).then_some(y))
     }
 }
 
@@ -59,8 +66,7 @@ impl<M: Matrix> Product<'_, M> {
 mod tests {
     use super::*;
     use crate::{
-        BlockShape, Cbc, Device, DeviceMatrix, Method, device::test_device, generate, matrix::Threshold,
-        product::Report,
+        BlockShape, Cbc, Device, DeviceMatrix, device::test_device, generate, matrix::Threshold, product::Report,
     };
     use proptest::prelude::*;
 
@@ -87,6 +93,7 @@ mod tests {
             let estimated = Product::of(a, b).memory_limit(limit).estimate(device.info())?;
             let (_, report) = to_host(&device, a, b, |product| product.memory_limit(limit))?;
             assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "within {limit}");
+            assert_eq!(estimated.bins, report.bins, "within {limit}");
             let bound = estimated.peak_device_bytes;
             assert!(report.used_device_bytes <= bound && bound <= limit, "{report:?} within {estimated:?}");
             assert!(report.peak_device_bytes <= limit, "{report:?} within {limit}");
@@ -104,54 +111,6 @@ mod tests {
         check(&p.cast::<f32>(), &p.transpose().cast())?;
         let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
         check(&w, &w.transpose())
-    }
-
-    /// With every forced method, numbers and bands are those of the product.
-    #[test]
-    fn forced_methods_are_cut_as_estimated() -> Result<()> {
-        let device = test_device();
-        let a: Cbc<f64> = generate::power_law(2048, 20_000, BlockShape::SCALAR, Default::default(), 1)?;
-        let a = a.to_scalars();
-        for &method in Method::ALL {
-            let whole = Product::of(&a, &a).method(method).estimate(device.info())?;
-            let room = whole.peak_device_bytes - whole.operand_bytes;
-            for limit in [u64::MAX, whole.operand_bytes + room / 2] {
-                let estimated = Product::of(&a, &a).method(method).memory_limit(limit).estimate(device.info())?;
-                let (_, report) = to_host(&device, &a, &a, |product| product.method(method).memory_limit(limit))?;
-                assert_eq!(
-                    (estimated.products, estimated.bands),
-                    (report.products, report.bands),
-                    "{method} within {limit}"
-                );
-                assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{method}: {report:?}, {estimated:?}");
-            }
-        }
-        Ok(())
-    }
-
-    /// Tables of hashes in global memory, for columns of C with more rows than local memory holds.
-    #[test]
-    fn tables_in_global_memory_are_estimated() -> Result<()> {
-        let device = test_device();
-        let a: Cbc<f64> = generate::uniform(50_000, 60, 400, BlockShape::SCALAR, Default::default(), 1)?;
-        let b: Cbc<f64> = generate::uniform(60, 9, 40, BlockShape::SCALAR, Default::default(), 2)?;
-        let (a, b) = (a.to_scalars(), b.to_scalars());
-        let within = |method, limit| -> Result<Report> {
-            let estimated = Product::of(&a, &b).method(method).memory_limit(limit).estimate(device.info())?;
-            let (_, report) = to_host(&device, &a, &b, |product| product.method(method).memory_limit(limit))?;
-            assert_eq!(estimated.bands, report.bands, "{report:?}, {estimated:?}");
-            assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
-            assert!(estimated.peak_device_bytes <= limit);
-            Ok(report)
-        };
-        let peak = |method| Product::of(&a, &b).method(method).estimate(device.info());
-        let (hash, esc) = (peak(Method::Hash)?.peak_device_bytes, peak(Method::Esc)?.peak_device_bytes);
-        // The arrays of setup are there when the others are planned, and counted once more.
-        assert_eq!(within(Method::Hash, hash + (64 << 10))?.bins[0].method, Method::Hash);
-        // Without room for the tables ESC computes the product.
-        assert!(hash > esc);
-        assert_ne!(within(Method::Hash, esc)?.bins[0].method, Method::Hash);
-        Ok(())
     }
 
     #[test]

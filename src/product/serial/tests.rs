@@ -144,7 +144,7 @@ fn a_method_may_have_no_columns() -> Result<()> {
             Ok(())
         })?;
         assert_eq!(counts.bins.len(), 1);
-        let c = Cbc::from_cbc(join(&work, &operands, bands)?.download(&work)?)?;
+        let c = Cbc::from_cbc(join(&work, &operands, bands, "gather")?.download(&work)?)?;
         assert!(c == reference::multiply(&a, &b)?);
     }
     Ok(())

@@ -128,6 +128,11 @@ impl CutTasks {
         Ok(Self { count, list, tuning: *tuning, group_size })
     }
 
+    /// Words of the record.
+    pub fn record_words(tuning: &AdaptiveTuning) -> usize {
+        3 * KINDS * tuning.slices.len() + 3
+    }
+
     /// Cuts the columns whose rows were found. One read.
     pub fn count(
         &self,
@@ -136,7 +141,7 @@ impl CutTasks {
         (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
     ) -> Result<Cut> {
         let classes = KINDS * self.tuning.slices.len();
-        let mut record = work.buffer(3 * classes + 3)?;
+        let mut record = work.buffer(Self::record_words(&self.tuning))?;
         work.fill_zero(&mut record)?;
         let args = CountTasks {
             b_col_ptr: &b.col_ptr,
@@ -146,13 +151,13 @@ impl CutTasks {
             place: &found.place,
             rows: &found.rows,
             record: &mut record,
-            first_col: 0,
-            cols: b.ncols as u32,
+            first_col: profile.columns.start,
+            cols: profile.cols() as u32,
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
         };
-        self.count.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
+        self.count.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let words = work.read(&record, 0, classes + 3)?;
         let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
         let count = |what, at: usize| Ok::<_, crate::Error>(at_most(what, words[at].into(), most)? as usize);
@@ -183,13 +188,13 @@ impl CutTasks {
             rows: &found.rows,
             record: &mut cut.record,
             task: &mut task,
-            first_col: 0,
-            cols: b.ncols as u32,
+            first_col: profile.columns.start,
+            cols: profile.cols() as u32,
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
         };
-        self.list.launch(work, Grid::items(b.ncols * profile.windows, self.group_size), args)?;
+        self.list.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let zeros = 2 * cut.counts.len() + 3;
         Ok((Tasks { task, counts: cut.counts }, cut.record, zeros))
     }

@@ -86,6 +86,8 @@ pub(super) struct Factors<'a, T> {
     /// Where the rows of each window of each column are in `rows`.
     pub place: &'a Buffer<u32>,
     pub rows: &'a Buffer<u32>,
+    /// The band's first column of B.
+    pub first_col: u32,
     pub windows: usize,
 }
 

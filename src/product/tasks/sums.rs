@@ -142,7 +142,7 @@ impl<T: Element> SlotSums<T> {
             cursor_at: (taken.first + class) as u32,
             first: tasks.counts[..class].iter().sum::<usize>() as u64,
             tasks: count as u32,
-            first_col: 0,
+            first_col: factors.first_col,
             windows: factors.windows as u32,
             layout: c.layout,
         };

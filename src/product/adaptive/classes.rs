@@ -1,0 +1,191 @@
+//! The classes of columns of C, by which methods are chosen, and their sizes.
+use super::rules::ClassRules;
+use std::ops::Range;
+
+/// How a column of C is computed. The numbers are those of `class_of` in the kernel file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub(in crate::product) enum Class {
+    /// Without products.
+    Empty,
+    /// Products of one entry of B.
+    Direct,
+    /// At most 32 products; sorted in registers, as all up to [`Class::Sorted256`].
+    Sorted32,
+    Sorted64,
+    Sorted128,
+    Sorted256,
+    /// Rows in a small range; counted by a bitmap, as all up to [`Class::Big`].
+    Narrow,
+    /// Rows in a range of some ten thousand.
+    Medium,
+    /// Rows in any range.
+    Wide,
+    /// Rows in any range, and many products.
+    Big,
+    /// Rows in any range, few enough for a table of 4 KiB; found by hashes, as all up to
+    /// [`Class::HashedGlobal`].
+    HashedSmall,
+    HashedMedium,
+    /// As many rows as fit local memory.
+    HashedLarge,
+    /// More.
+    HashedGlobal,
+    /// What no other class takes.
+    Rest,
+}
+
+impl Class {
+    pub const ALL: [Self; 15] = [
+        Self::Empty,
+        Self::Direct,
+        Self::Sorted32,
+        Self::Sorted64,
+        Self::Sorted128,
+        Self::Sorted256,
+        Self::Narrow,
+        Self::Medium,
+        Self::Wide,
+        Self::Big,
+        Self::HashedSmall,
+        Self::HashedMedium,
+        Self::HashedLarge,
+        Self::HashedGlobal,
+        Self::Rest,
+    ];
+    pub const SORTED: [Self; 4] = [Self::Sorted32, Self::Sorted64, Self::Sorted128, Self::Sorted256];
+    /// The number of a sorted class among these.
+    pub fn sorted(self) -> usize {
+        self as usize - Self::Sorted32 as usize
+    }
+
+    pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
+    /// Those whose rows are found before they are summed.
+    pub const FOUND: [Self; 8] = [
+        Self::Narrow,
+        Self::Medium,
+        Self::Wide,
+        Self::Big,
+        Self::HashedSmall,
+        Self::HashedMedium,
+        Self::HashedLarge,
+        Self::HashedGlobal,
+    ];
+}
+
+/// The sums of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::product) struct ClassSums {
+    pub columns: u32,
+    pub products: u64,
+    /// Bound of the entries of C: no column has more than products, or rows in its range.
+    pub most_entries: u64,
+    /// Entries of the longest column of B.
+    pub longest_b: u32,
+    /// Most products of a column.
+    pub longest: u32,
+    /// Entries of B.
+    pub b_entries: u32,
+    /// Columns of dense classes that are hubs: the columns of method `hub`.
+    pub hub_columns: u32,
+    pub hub_products: u64,
+}
+
+impl ClassSums {
+    /// Words of the device's record.
+    pub(super) const WORDS: usize = 11;
+
+    pub(super) fn new(words: &[u32]) -> Self {
+        let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
+        let (columns, products, most_entries) = (words[0], wide(1), wide(3));
+        Self {
+            columns,
+            products,
+            most_entries,
+            longest_b: words[5],
+            longest: words[6],
+            b_entries: words[7],
+            hub_columns: words[8],
+            hub_products: wide(9),
+        }
+    }
+}
+
+/// The sums of all classes.
+pub(in crate::product) type ClassesSums = [ClassSums; Class::ALL.len()];
+
+/// The sizes of a band of C, by classes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::product) struct ClassSizes {
+    /// The columns of B.
+    pub columns: Range<u32>,
+    /// Windows of rows of each column.
+    pub windows: usize,
+    pub sums: ClassesSums,
+    /// Entries of C in the samples, and the bound of them.
+    pub samples: [u32; 2],
+}
+
+impl ClassSizes {
+    /// The sizes of columns with these sums. They have the windows of `rules` if the rows of any
+    /// are in a wide range.
+    pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
+        let wide = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
+        Self { columns, windows: if wide { rules.windows } else { 1 }, sums, samples }
+    }
+
+    pub fn cols(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub fn of(&self, class: Class) -> &ClassSums {
+        &self.sums[class as usize]
+    }
+
+    /// The sum of a number over some classes.
+    pub fn sum(&self, classes: &[Class], number: impl Fn(&ClassSums) -> u64) -> u64 {
+        classes.iter().map(|&class| number(self.of(class))).sum()
+    }
+
+    pub fn products(&self) -> u64 {
+        self.sum(&Class::ALL, |sums| sums.products)
+    }
+
+    /// Whether some columns are left for other methods than ESC.
+    pub fn are_taken(&self) -> bool {
+        (self.of(Class::Rest).columns as usize) < self.cols().max(1)
+    }
+
+    /// Bound of the entries of C in columns whose rows are found.
+    pub fn most_found(&self) -> u64 {
+        self.sum(&Class::FOUND, |sums| sums.most_entries)
+    }
+
+    /// Columns that are listed: none if all are of one class. Those of ESC are listed to be taken
+    /// out.
+    pub fn listed(&self) -> usize {
+        let all = |class: &Class| self.of(*class).columns as usize == self.cols();
+        let others = &Class::ALL[..Class::Rest as usize];
+        if others.iter().any(all) { 0 } else { self.cols() }
+    }
+
+    /// Room for the entries of C in the columns whose rows are found: so many percent of their
+    /// number estimated from samples, at most their bound.
+    pub fn room(&self, percent: u64) -> u64 {
+        let bound = u128::from(self.most_found());
+        let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
+        (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as u64
+    }
+
+    /// The sums of the classes. The entries of C in columns whose rows are found are estimated from
+    /// samples.
+    pub fn statistics(&self) -> ClassesSums {
+        let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
+        let mut sums = self.sums;
+        for class in Class::FOUND {
+            let most = &mut sums[class as usize].most_entries;
+            *most = (u128::from(*most) * u128::from(entries) / u128::from(of)) as u64;
+        }
+        sums
+    }
+}

@@ -1,0 +1,199 @@
+//! What an adaptive product will do, foretold on the host from the patterns of A and B: its bands,
+//! its bins, and the device memory that it takes. Rules, shares and limits are those of the product
+//! itself.
+use super::{
+    Class, OTHERS,
+    bands::ColumnBands,
+    classes::{ClassSizes, ClassesSums},
+    memory::{AdaptiveMemory, EntriesOfC},
+    rules::{ClassRules, Column},
+};
+use crate::{
+    Pattern, Result,
+    analysis::entries_of_columns,
+    device::pool_bytes,
+    product::{
+        choose,
+        dense::SAMPLE_PRODUCTS,
+        problem::{Bin, Counts, Sizes},
+    },
+};
+use rayon::prelude::*;
+
+/// The bands and bins of a product, and the device memory that it takes.
+#[derive(Debug, Clone)]
+pub(in crate::product) struct Foretold {
+    /// `None` if ESC computes all columns.
+    pub counts: Option<Counts>,
+    /// Most bytes at once besides the operands and what ESC takes alone.
+    pub peak_bytes: u64,
+}
+
+/// Products up to which the entries of C are counted one by one: a tenth of a second on two cores.
+/// Those of larger products are bounded.
+const COUNTED: u64 = 1 << 26;
+
+/// Foretells A·B within `free_bytes` bytes besides the operands.
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error::Memory) if a column of C does not fit.
+pub(in crate::product) fn foretell(
+    memory: &AdaptiveMemory<'_>,
+    (a, b): (&Pattern, &Pattern),
+    free_bytes: u64,
+) -> Result<Foretold> {
+    let (tuning, cols) = (memory.adaptive, b.ncols() as u64);
+    let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
+    let longest = [longest(a), longest(b)];
+    if let Some(class) = tuning.class_of_all(longest)
+        && memory.fits_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
+    {
+        let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
+        let products = (0..b.ncols()).into_par_iter().map(products_of).sum();
+        let bins = vec![choose::sorted_share(class, cols, products, &tuning.costs).bin()];
+        let entries = if products <= COUNTED { count_all(a, b) } else { products };
+        let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
+        return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
+    }
+    let profile_bytes = AdaptiveMemory::profile_bytes(cols);
+    if profile_bytes > free_bytes {
+        return Ok(Foretold { counts: None, peak_bytes: 0 });
+    }
+    let rules = ClassRules::new(tuning, [a.nrows(), a.ncols(), b.ncols()], [a.nnz(), b.nnz()]);
+    let whole = HostProfile::new(&rules, a, b);
+    let shares = choose::share_out(&whole.sizes.statistics(), &tuning.costs, tuning.esc);
+    let by_esc = !whole.sizes.are_taken() || shares.is_none();
+    if by_esc {
+        return Ok(Foretold { counts: None, peak_bytes: profile_bytes });
+    }
+    let (products, room) = (whole.sizes.products(), whole.sizes.room(tuning.room_percent));
+    let entries = (products <= COUNTED).then(|| entries_of_columns(a, b, 0..b.ncols()));
+    let counts = Counts { products, adaptive: true, ..Counts::default() };
+    let columns = CountedColumns { rules: &rules, memory, columns: &whole.columns, entries: entries.as_deref() };
+    let mut bands = ForetoldBands { columns, free_bytes, counts, peak_bytes: profile_bytes };
+    if products == 0 || memory.fits(&whole.sizes, room, free_bytes) {
+        bands.add(&whole.sizes, room);
+    } else {
+        let mut cut = ColumnBands::new(&rules, whole.columns.clone(), whole.sizes.samples);
+        while let Some(band) = cut.next(memory, free_bytes)? {
+            bands.add(&band.sizes, band.room);
+        }
+    }
+    Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
+}
+
+/// The columns of C, analysed on the host as the device does.
+pub(super) struct HostProfile {
+    pub columns: Vec<Column>,
+    pub sizes: ClassSizes,
+}
+
+impl HostProfile {
+    pub fn new(rules: &ClassRules, a: &Pattern, b: &Pattern) -> Self {
+        let columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| column(rules, a, b, col)).collect();
+        let mut sums = ClassesSums::default();
+        columns.iter().for_each(|column| rules.add(&mut sums, column));
+        let samples = if rules.sampled { sample(&columns, a, b) } else { [0; 2] };
+        let sizes = ClassSizes::new(rules, 0..b.ncols() as u32, sums, samples);
+        Self { columns, sizes }
+    }
+}
+
+/// Products of each entry of a column of B.
+fn products_of(a: &Pattern, b: &Pattern, col: usize) -> impl Iterator<Item = u32> {
+    b.column(col).iter().map(|&k| a.entries(k as usize).len() as u32)
+}
+
+fn column(rules: &ClassRules, a: &Pattern, b: &Pattern, col: usize) -> Column {
+    let entries = b.entries(col).len() as u32;
+    let products = products_of(a, b, col).fold(0, u32::saturating_add);
+    let rows = || {
+        let of_a = b.column(col).iter().map(|&k| a.column(k as usize));
+        let ends = of_a.filter_map(|rows| Some((*rows.first()?, *rows.last()?)));
+        ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    };
+    Column { entries, products, rows: if rules.looks_at_rows(entries, products) { rows() } else { None } }
+}
+
+/// Entries of C in the columns that the device samples, and the bound of them.
+fn sample(columns: &[Column], a: &Pattern, b: &Pattern) -> [u32; 2] {
+    let samples = columns.len().min(ClassRules::SAMPLES);
+    let sampled: Vec<_> = (0..samples)
+        .map(|number| number * columns.len() / samples)
+        .filter(|&col| columns[col].rows.is_some() && columns[col].products <= SAMPLE_PRODUCTS)
+        .collect();
+    let bound = sampled.iter().map(|&col| columns[col].most_entries()).sum();
+    [entries_of_columns(a, b, sampled).iter().sum(), bound]
+}
+
+/// Entries of C.
+fn count_all(a: &Pattern, b: &Pattern) -> u64 {
+    entries_of_columns(a, b, 0..b.ncols()).into_iter().map(u64::from).sum()
+}
+
+/// The columns of C, and the entries of each if they were counted.
+struct CountedColumns<'a> {
+    rules: &'a ClassRules,
+    memory: &'a AdaptiveMemory<'a>,
+    columns: &'a [Column],
+    entries: Option<&'a [u32]>,
+}
+
+/// The bands so far.
+struct ForetoldBands<'a> {
+    columns: CountedColumns<'a>,
+    free_bytes: u64,
+    counts: Counts,
+    peak_bytes: u64,
+}
+
+impl ForetoldBands<'_> {
+    /// Adds a band with room for `room` rows.
+    fn add(&mut self, band: &ClassSizes, room: u64) {
+        self.counts.bands += 1;
+        let memory = self.columns.memory;
+        let need = match band.products() {
+            0 => {
+                let cols = band.cols() as u64;
+                let consumed = memory.consumer.map_or(0, |consumer| consumer.peak(0, cols));
+                pool_bytes(4 * (cols + 1)) + 2 * pool_bytes(0) + consumed
+            }
+            _ => {
+                let (entries, of_esc) = self.columns.sizes(band);
+                memory.need(band, room, entries, &of_esc).bytes
+            }
+        };
+        // A single column may be tried that fits only if C has few entries in it.
+        self.peak_bytes = self.peak_bytes.max(need.min(self.free_bytes));
+        for share in choose::share_out(&band.statistics(), &memory.adaptive.costs, false).unwrap_or_default() {
+            self.counts.add_bin(&share.bin());
+        }
+        let rest = band.of(Class::Rest);
+        if rest.columns > 0 {
+            let mut bins = [Bin::of(OTHERS, memory.esc.esc.method(), rest.columns.into(), rest.products)];
+            choose::predict_esc(&mut bins, (1, memory.rows), &memory.adaptive.costs);
+            self.counts.add_bin(&bins[0]);
+        }
+    }
+}
+
+impl CountedColumns<'_> {
+    /// The entries of C in a band, and the sizes of ESC's part.
+    fn sizes(&self, band: &ClassSizes) -> (EntriesOfC, Sizes) {
+        let (mut all, mut of_esc) = (EntriesOfC::default(), Sizes::default());
+        for col in band.columns.start as usize..band.columns.end as usize {
+            let column = &self.columns[col];
+            let entries = u64::from(self.entries.map_or(column.most_entries(), |entries| entries[col]));
+            all.all += entries;
+            match self.rules.class_of(column) {
+                Class::Rest => {
+                    all.by_esc += entries;
+                    of_esc.add(column.products.into(), &self.memory.esc.sort);
+                }
+                class if Class::FOUND.contains(&class) => all.found += entries,
+                _ => {}
+            }
+        }
+        (all, of_esc)
+    }
+}

@@ -1,0 +1,191 @@
+//! The device memory that a band of an adaptive product needs, by which bands are cut. The
+//! functions are pure. Their sums repeat the allocations, size classes included, as those of
+//! [`Limits`] do.
+use super::{AdaptiveTuning, Class, ClassSums, classes::ClassSizes, profile::Profiler};
+use crate::{
+    DeviceInfo, Element,
+    device::pool_bytes,
+    primitives::drop_entries::DropMemory,
+    product::{
+        limits::{EntryMemory, Largest, Limits, Need, setup_bytes},
+        problem::Sizes,
+        tasks::CutTasks,
+        tuning::Tuning,
+    },
+};
+
+/// What the memory of a product depends on, besides the sizes of a band.
+#[derive(Clone, Copy)]
+pub(in crate::product) struct AdaptiveMemory<'a> {
+    pub info: &'a DeviceInfo,
+    /// Numbers of ESC, for columns that no other method takes, and of scans.
+    pub esc: &'a Tuning,
+    pub adaptive: &'a AdaptiveTuning,
+    /// Bytes of an entry of A, B and C beside its row.
+    pub element_bytes: u64,
+    /// Rows of C.
+    pub rows: u64,
+    /// ESC's memory of each product and entry.
+    pub by_esc: EntryMemory,
+    /// What the consumer of a band allocates while it holds the band.
+    pub consumer: Option<DropMemory>,
+}
+
+/// The entries of C in a band, counted or bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::product) struct EntriesOfC {
+    pub all: u64,
+    /// Those of columns whose rows are found before they are summed.
+    pub found: u64,
+    /// Those of columns that ESC computes.
+    pub by_esc: u64,
+}
+
+impl EntriesOfC {
+    /// The bounds of a band.
+    pub fn most(band: &ClassSizes) -> Self {
+        let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
+        Self { all: of(&Class::ALL), found: of(&Class::FOUND), by_esc: of(&[Class::Rest]) }
+    }
+}
+
+impl<'a> AdaptiveMemory<'a> {
+    pub fn new<T: Element>(
+        info: &'a DeviceInfo,
+        (esc, adaptive): (&'a Tuning, &'a AdaptiveTuning),
+        rows: usize,
+        consumer: Option<DropMemory>,
+    ) -> Self {
+        let by_esc = EntryMemory::new::<T>(esc, rows, size_of::<T>(), 1);
+        Self { info, esc, adaptive, element_bytes: size_of::<T>() as u64, rows: rows as u64, by_esc, consumer }
+    }
+
+    /// Whether a band fits `free_bytes` bytes for sure.
+    pub fn fits(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
+        self.fits_with(band, room, EntriesOfC::most(band), free_bytes)
+    }
+
+    /// Whether a band fits `free_bytes` bytes if C has these entries.
+    pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
+        let need = self.need_with(band, room, entries);
+        let within = need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes;
+        band.products() < Limits::MAX_PRODUCTS && within
+    }
+
+    /// As [`AdaptiveMemory::need`], with bounds of the sizes of ESC's part.
+    pub fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
+        self.need(band, room, entries, &rest_sizes(band.of(Class::Rest), self.esc))
+    }
+
+    /// Bytes of the analysis of `columns` columns: the most at once.
+    pub fn profile_bytes(columns: u64) -> u64 {
+        let list = pool_bytes(4 * columns).max(4 * pool_bytes(0));
+        4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
+    }
+
+    /// Memory that a band needs, with room for `room` rows at first. ESC's part of it has the sizes
+    /// `of_esc`.
+    pub fn need(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, of_esc: &Sizes) -> Need {
+        let mut largest = Largest(0);
+        let columns = band.cols() as u64;
+        let chunks = columns * band.windows as u64;
+        let scan = |count: u64| self.esc.scan.scratch_bytes(4, count);
+
+        let of_columns = 4 * largest.array(4 * columns);
+        let list = pool_bytes(4 * band.listed() as u64);
+        let profiled = Self::profile_bytes(columns);
+        let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, of_esc, &mut largest);
+        let held = list + parts;
+
+        let finds = band.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
+        let direct = band.of(Class::Direct).columns as u64;
+        let chunk_ptr = largest.array(4 * (chunks + 1));
+        let places = pool_bytes(if finds { 4 * chunks } else { 0 });
+        let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
+        let counted = chunk_ptr + places + own_ptr + pool_bytes(4);
+        // Rows without room are found again, behind the others.
+        let missing = if entries.found > room { entries.found } else { 0 };
+        let first_rows = largest.array(4 * room);
+        let extended = if missing > 0 { largest.array(4 * (room + missing)) } else { 0 };
+        let rows = first_rows.max(extended);
+        let record = pool_bytes(if finds { 4 * CutTasks::record_words(self.adaptive) as u64 } else { 0 });
+        let tables = self.adaptive.tables(self.info, band, self.rows as usize).bytes();
+        largest.0 = largest.0.max(tables);
+        let tasks = largest.array(8 * if finds { self.most_tasks(band, entries.found) } else { 0 });
+        let while_counted = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 }).max(tables);
+        let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
+
+        let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);
+        let sums = held + counted + rows + record + tasks + c;
+        let col_ptr = if band.windows > 1 { pool_bytes(4 * (columns + 1)) } else { 0 };
+        let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries.all, columns));
+        let stages = [
+            profiled,
+            of_columns + list + esc,
+            of_columns + held + counted + first_rows + while_counted.max(record).max(again),
+            of_columns
+                + held
+                + counted
+                + rows
+                + record
+                + tasks.max(if missing > 0 { record.max(while_counted) } else { 0 }),
+            sums,
+            c + chunk_ptr + col_ptr + consumed,
+        ];
+        Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
+    }
+
+    /// Bytes that ESC needs for its columns, and those of its part of C.
+    fn esc_bytes(&self, of: &ClassSums, entries: u64, sizes: &Sizes, largest: &mut Largest) -> (u64, u64) {
+        let columns = u64::from(of.columns);
+        if columns == 0 {
+            return (0, 0);
+        }
+        let ptr = pool_bytes(4 * (columns + 1));
+        let of_b = u64::from(of.b_entries);
+        let b = ptr + largest.array(4 * of_b) + largest.array(self.element_bytes * of_b);
+        let taken = ptr + self.esc.scan.scratch_bytes(4, columns + 1);
+        let limits = Limits::within(self.info, u64::MAX, self.esc, self.by_esc);
+        let need = limits.need(columns, sizes, entries);
+        let (setup, kept) = setup_bytes(self.esc, columns, of_b);
+        largest.0 = largest.0.max(need.largest).max(8 * (of_b + 1));
+        let parts = ptr + largest.array(4 * entries) + largest.array(self.element_bytes * entries);
+        (taken.max(b + setup.max(kept + need.bytes)), parts)
+    }
+
+    /// Most tasks of columns with so many entries: one for each window of each column, and those
+    /// that are full.
+    fn most_tasks(&self, band: &ClassSizes, entries: u64) -> u64 {
+        let columns = |classes: &[Class]| band.sum(classes, |sums| sums.columns.into());
+        let wide = columns(&[Class::Wide, Class::Big]);
+        let windows = columns(&Class::FOUND) - wide + wide * band.windows as u64;
+        windows.min(entries) + entries / (self.adaptive.piece as u64 / 2)
+    }
+
+    /// Memory of a product whose columns are all sorted, by their kernels alone: `columns` columns
+    /// of C with at most `entries` entries.
+    pub fn need_sorted(&self, columns: u64, entries: u64) -> Need {
+        let mut largest = Largest(0);
+        let col_ptr = largest.array(4 * (columns + 3));
+        let c = largest.array(4 * entries) + largest.array(self.element_bytes * entries);
+        let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries, columns));
+        let nothing = pool_bytes(0);
+        let counted = (nothing + self.esc.scan.scratch_bytes(4, columns + 1)).max(6 * nothing);
+        Need { bytes: col_ptr + counted.max(5 * nothing + c).max(c + consumed), largest: largest.0 }
+    }
+
+    /// Whether such a product surely fits `free_bytes` bytes, if columns of A have at most
+    /// `longest` entries.
+    pub fn fits_sorted(&self, longest: u32, [b_cols, b_nnz]: [usize; 2], free_bytes: u64) -> bool {
+        let most = u64::from(longest) * b_nnz as u64;
+        let need = self.need_sorted(b_cols as u64, most);
+        most < Limits::MAX_PRODUCTS && need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
+    }
+}
+
+/// Bounds of the sizes of ESC's columns.
+fn rest_sizes(of: &ClassSums, esc: &Tuning) -> Sizes {
+    let (columns, products) = (u64::from(of.columns), of.products);
+    let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
+    Sizes { products, longest: of.longest.into(), chunks, shorts: columns, in_chunks: products }
+}

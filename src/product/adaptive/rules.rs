@@ -1,0 +1,138 @@
+//! The rules by which columns are put into classes. The device does that, by `class_of` of
+//! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
+use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums};
+use crate::{device::Options, product::hash::most_rows};
+
+/// The numbers of one column of C before it is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) struct Column {
+    /// Entries of the column of B.
+    pub entries: u32,
+    /// Products; 2^32 - 1 stands for as many or more.
+    pub products: u32,
+    /// The rows between which all rows are, if they were looked at and there are any.
+    pub rows: Option<(u32, u32)>,
+}
+
+impl Column {
+    /// Bound of the entries of C.
+    pub fn most_entries(&self) -> u32 {
+        self.rows.map_or(self.products, |(first, last)| self.products.min((last - first).saturating_add(1)))
+    }
+}
+
+/// The rules by which the columns of one product are put into classes. All bands have the same.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::product) struct ClassRules {
+    tuning: AdaptiveTuning,
+    /// Most products of a column that is sorted.
+    pub sorted_most: u32,
+    /// Whether bitmaps of windows find rows in any range. Otherwise columns with rows in a wide
+    /// range are hashed, or left to ESC.
+    pub in_windows: bool,
+    /// Windows of a column whose rows are in a wide range.
+    pub windows: usize,
+    /// Whether entries of C are estimated from samples.
+    pub sampled: bool,
+}
+
+impl ClassRules {
+    /// Entries of a column of B from which rows are looked at in any case.
+    const AT_ONCE: u32 = 64;
+    /// Columns sampled.
+    pub const SAMPLES: usize = 256;
+
+    /// The rules for a product of an A with `nrows` rows, `inner` columns and `a_nnz` entries and a
+    /// B with `ncols` columns and `b_nnz` entries.
+    pub fn new(tuning: &AdaptiveTuning, [nrows, inner, ncols]: [usize; 3], [a_nnz, b_nnz]: [usize; 2]) -> Self {
+        let (windows, in_windows) = (tuning.windows(nrows, ncols), tuning.in_windows(nrows, ncols));
+        // About as many products as entries of B meet average columns of A.
+        let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
+        let sorted_most = tuning.sorted_most(expected, ncols as u64);
+        let sampled = (tuning.dense || tuning.hash) && in_windows && expected >= tuning.sampled_products;
+        Self { tuning: *tuning, sorted_most, in_windows, windows, sampled }
+    }
+
+    /// Defines the numbers for the kernels.
+    pub fn define(tuning: &AdaptiveTuning, options: Options) -> Options {
+        options
+            .define("CLASSES", Class::ALL.len())
+            .define("RECORD", ClassSums::WORDS)
+            .define("AT_ONCE", Self::AT_ONCE)
+            .define("DIRECT", if tuning.direct { Class::Direct as usize } else { 0 })
+            .define("SORTED", Class::Sorted32 as usize)
+            .define("DENSE", u8::from(tuning.dense))
+            .define("NARROW", Class::Narrow as usize)
+            .define("NARROW_WORDS", tuning.narrow_words)
+            .define("MEDIUM_WORDS", tuning.medium_words)
+            .define("BIG_PRODUCTS", tuning.big_products)
+            .define("HASHED", if tuning.hash { Class::HashedSmall as usize } else { 0 })
+            .define("HASHED_SIZES", tuning.hash_words.len())
+            .define("HASHED_PRODUCTS", format!("{}u", tuning.hash_products))
+            .define("FAR_WORDS", tuning.far_words)
+            .define("FAR_PRODUCTS", tuning.far_products)
+            .define("HASHED_MOST", tuning.hash_words.map(|words| most_rows(words).to_string()).join(", "))
+            .define("HUB_ENTRIES", tuning.hub_entries)
+            .define("HUB_AVERAGE", format!("{}u", tuning.hub_average))
+    }
+
+    /// Whether the rows of a column are looked at.
+    pub fn looks_at_rows(&self, entries: u32, products: u32) -> bool {
+        entries > Self::AT_ONCE || (products > self.sorted_most && !self.is_direct(entries))
+    }
+
+    fn is_direct(&self, entries: u32) -> bool {
+        self.tuning.direct && entries == 1
+    }
+
+    /// The class of a column.
+    pub fn class_of(&self, column: &Column) -> Class {
+        let (of, products) = (&self.tuning, column.products);
+        if products == 0 {
+            return Class::Empty;
+        }
+        if self.is_direct(column.entries) {
+            return Class::Direct;
+        }
+        if products <= self.sorted_most {
+            let larger = [32, 64, 128].iter().filter(|&&most| products > most).count();
+            return Class::SORTED[larger];
+        }
+        let (first, last) = column.rows.unwrap_or((0, u32::MAX));
+        let words = (last / 32 - first / 32) as usize + 1;
+        let far_apart = of.hash && words > of.far_words && products as usize <= of.far_products;
+        if !of.dense || (!self.in_windows && words > of.medium_words) || far_apart {
+            let bound = column.most_entries() as usize;
+            let larger = of.hash_words.iter().filter(|&&words| bound > most_rows(words)).count();
+            return if of.hash && products <= of.hash_products { Class::HASHED[larger] } else { Class::Rest };
+        }
+        match words {
+            _ if products > of.big_products && self.in_windows => Class::Big,
+            words if words <= of.narrow_words => Class::Narrow,
+            words if words <= of.medium_words => Class::Medium,
+            _ => Class::Wide,
+        }
+    }
+
+    /// Whether a column of a dense class is a hub: the model of `cl/product/hub/columns.cl`.
+    fn is_hub(&self, column: &Column) -> bool {
+        let &Column { entries, products, .. } = column;
+        products > 0 && entries >= self.tuning.hub_entries && products / entries < self.tuning.hub_average
+    }
+
+    /// Adds a column to the sums of its class.
+    pub fn add(&self, sums: &mut ClassesSums, column: &Column) {
+        let class = self.class_of(column);
+        let of = &mut sums[class as usize];
+        of.columns += 1;
+        of.products += u64::from(column.products);
+        of.most_entries += u64::from(column.most_entries());
+        of.longest_b = of.longest_b.max(column.entries);
+        of.longest = of.longest.max(column.products);
+        of.b_entries += column.entries;
+        if [Class::Narrow, Class::Medium, Class::Wide, Class::Big].contains(&class) && self.is_hub(column) {
+            of.hub_columns += 1;
+            of.hub_products += u64::from(column.products);
+        }
+    }
+}

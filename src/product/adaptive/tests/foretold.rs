@@ -1,0 +1,60 @@
+//! Products foretold on the host, against products.
+use super::*;
+use crate::product::adaptive::{AdaptiveMemory, find::Finder, foretell, foretell::HostProfile};
+
+/// Checks that the bins, the bands and the memory of A·B are as foretold: bins and bands exactly,
+/// memory within half as much again.
+pub(super) fn check_foretold<T: Element>(
+    (a, b): (&Csc<T>, &Csc<T>),
+    tuning: &AdaptiveTuning,
+    free_bytes: u64,
+    (counts, used_bytes): (&Counts, u64),
+) -> Result<()> {
+    let (device, (esc, _)) = (test_device(), numbers());
+    let memory = AdaptiveMemory::new::<T>(device.info(), (&esc, tuning), a.nrows(), None);
+    let foretold = foretell(&memory, (a.pattern(), b.pattern()), free_bytes)?;
+    let Some(expected) = foretold.counts else {
+        assert!(!counts.adaptive, "{:?} by {tuning:?}", counts.bins);
+        return Ok(());
+    };
+    assert_eq!((expected.products, expected.bands), (counts.products, counts.bands), "{tuning:?}");
+    assert_eq!(expected.bins, counts.bins, "{tuning:?}");
+    let most = foretold.peak_bytes;
+    assert!(used_bytes <= most && most <= free_bytes, "{used_bytes} of {most}, {free_bytes} free by {tuning:?}");
+    assert!(most <= used_bytes + used_bytes / 2, "{used_bytes} of {most} by {tuning:?}");
+    Ok(())
+}
+
+/// Checks that the host finds the sums of the classes and the samples that the device finds.
+fn check_profile<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &AdaptiveTuning) -> Result<()> {
+    let (device, (numbers, teams)) = (test_device(), numbers());
+    let work = Work::new(&device, None);
+    let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    let finder = Finder::new::<T>(&device, teams, (numbers.group_size, numbers.scan), tuning)?;
+    let patterns = (&*x.pattern, &*y.pattern);
+    let rules = finder.rules(patterns);
+    let on_device = finder.profile(&work, patterns, &rules)?;
+    let on_host = HostProfile::new(&rules, a.pattern(), b.pattern());
+    assert_eq!(on_host.sizes, on_device.sizes, "{tuning:?}");
+    assert_eq!(on_host.columns, on_device.columns(&work, patterns.1)?, "{tuning:?}");
+    Ok(())
+}
+
+#[test]
+fn the_host_finds_the_classes_of_the_device() -> Result<()> {
+    for (spread, wide) in [(1, 3000), (11, 40_000), (300, 900_000)] {
+        let (a, b) = operands::<f64>(spread, wide)?;
+        for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
+            let usual = tuning(method);
+            let few = AdaptiveTuning { sorted_most: usual.sorted_most.min(32), sampled_products: 0, ..usual };
+            let far = AdaptiveTuning { far_words: 3, far_products: 2000, hub_entries: 200, ..few };
+            let small =
+                AdaptiveTuning { narrow_words: 8, medium_words: 40, wide_words: 1000, big_products: 500, ..few };
+            let least = AdaptiveTuning { wide_words: 1, hash_products: 3000, hash_words: [40, 80, 160], ..usual };
+            for tuning in [usual, few, far, small, least] {
+                check_profile((&a, &b), &tuning)?;
+            }
+        }
+    }
+    Ok(())
+}

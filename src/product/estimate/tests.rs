@@ -1,0 +1,131 @@
+//! Estimates of products by methods of scalars, against products.
+use crate::{
+    BlockShape, Cbc, Csc, DeviceMatrix, Error, Method, Result,
+    device::test_device,
+    generate,
+    matrix::Threshold,
+    product::{Product, Report},
+};
+
+/// Matrices of several families: graphs, rows in a narrow range, one dense column and row, long
+/// columns over single entries, and none.
+fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
+    let (one, real) = (BlockShape::SCALAR, Default::default());
+    let power_law: Cbc<f64> = generate::power_law(2048, 20_000, one, real, 1)?;
+    let uniform: Cbc<f64> = generate::uniform(3000, 3000, 9, one, real, 2)?;
+    let poses: Cbc<f64> = generate::pose_graph(300, 100, 6, real, 3)?;
+    let n = 700;
+    let diagonals = |i: usize| [0, 1, 2, 30, 31, 32].map(|k| (i, (i + k).min(n - 1)));
+    let from = |places: std::collections::BTreeSet<(usize, usize)>| {
+        Csc::from_triplets(n, n, places.into_iter().map(|(row, col)| (row, col, 1.0 + (row % 7) as f64)))
+    };
+    let banded = from((0..n).flat_map(diagonals).collect())?;
+    let arrow = from((0..n).flat_map(|i| [(i, 0), (0, i), (i, i)]).collect())?;
+    let single = from((0..n).map(|i| (i * 3 % n, i)).collect())?;
+    let none = Csc::from_triplets(50, 50, [])?;
+    let blocks = [("power law", power_law), ("uniform", uniform), ("poses", poses)];
+    let blocks = blocks.into_iter().map(|(name, a)| (name, a.to_scalars()));
+    Ok(blocks.chain([("banded", banded), ("arrow", arrow), ("single", single), ("none", none)]).collect())
+}
+
+/// A·A from host to host, as estimated, within `limit` bytes.
+fn as_estimated(
+    (name, a): (&str, &Csc<f64>),
+    method: Method,
+    limit: u64,
+    threshold: Option<Threshold>,
+) -> Result<Report> {
+    let (device, what) = (test_device(), format!("{name} by {method} within {limit}"));
+    let (estimated, on_device) = (Product::of(a, a).method(method).memory_limit(limit), device.upload(a)?);
+    let product = Product::<DeviceMatrix<_>>::of(&on_device, &on_device).method(method).memory_limit(limit);
+    let (estimated, product) = match threshold {
+        Some(threshold) => (estimated.drop_below(threshold), product.drop_below(threshold)),
+        None => (estimated, product),
+    };
+    let estimated = estimated.estimate(device.info())?;
+    let (c, report) = product.run_to_host()?;
+    if threshold.is_none() {
+        assert!(c == crate::reference::multiply(a, a)?, "{what}");
+    }
+    assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "{what}");
+    assert_eq!(estimated.bins, report.bins, "{what}");
+    let (used, most) = (report.used_device_bytes, estimated.peak_device_bytes);
+    assert!(used <= most && most <= limit, "{what}: {used} of {most} bytes");
+    assert!(report.peak_device_bytes <= limit, "{what}: {report:?}");
+    // ESC's memory is bounded by that of C without products that meet.
+    let by_esc = report.bins.iter().any(|bin| bin.method == Method::Esc);
+    assert!(by_esc || 2 * most <= 3 * used, "{what}: {used} of {most} bytes");
+    Ok(report)
+}
+
+#[test]
+fn bins_bands_and_memory_are_those_of_the_product() -> Result<()> {
+    for (name, a) in families()? {
+        let of_scalars = Method::ALL.iter().copied().filter(|method| method.is_of_scalars());
+        for method in [Method::Auto, Method::Esc].into_iter().chain(of_scalars) {
+            let whole = as_estimated((name, &a), method, u64::MAX, None)?;
+            assert_eq!(whole.bands, 1);
+            let operands = Product::of(&a, &a).estimate(test_device().info())?.operand_bytes;
+            let room = whole.used_device_bytes - operands;
+            let banded = as_estimated((name, &a), method, operands + room / 5 * 3, None);
+            match banded {
+                // Of small products most memory does not depend on the band.
+                Err(Error::Memory { needed, available, .. }) if whole.products < 100_000 => {
+                    assert!(needed > available, "{name} by {method}");
+                }
+                other => assert!(other?.bands > 1 || whole.products < 100_000, "{name} by {method}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_memory_of_dropped_entries_is_foretold() -> Result<()> {
+    let (name, a) = families()?.swap_remove(0);
+    for method in [Method::Sort, Method::Dense, Method::Hash] {
+        for threshold in [Threshold::absolute(0.5), Threshold::relative(0.5)] {
+            let whole = as_estimated((name, &a), method, u64::MAX, Some(threshold))?;
+            assert!(whole.dropped > 0);
+            as_estimated((name, &a), method, whole.used_device_bytes / 3 * 2, Some(threshold))?;
+        }
+    }
+    Ok(())
+}
+
+/// Methods of scalars need no memory for products, so one band is enough where ESC takes several.
+#[test]
+fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
+    let (name, a) = families()?.swap_remove(0);
+    let dense = as_estimated((name, &a), Method::Dense, u64::MAX, None)?;
+    let limit = Product::of(&a, &a).method(Method::Esc).estimate(test_device().info())?.peak_device_bytes / 5 * 4;
+    assert!(dense.used_device_bytes < limit);
+    assert_eq!(as_estimated((name, &a), Method::Dense, limit, None)?.bands, 1);
+    assert!(as_estimated((name, &a), Method::Esc, limit, None)?.bands > 1);
+    Ok(())
+}
+
+/// Tables of hashes in global memory, for columns of C with more rows than local memory holds.
+#[test]
+fn tables_in_global_memory_are_estimated() -> Result<()> {
+    let device = test_device();
+    let a: Cbc<f64> = generate::uniform(50_000, 60, 400, BlockShape::SCALAR, Default::default(), 1)?;
+    let b: Cbc<f64> = generate::uniform(60, 9, 40, BlockShape::SCALAR, Default::default(), 2)?;
+    let (a, b) = (a.to_scalars(), b.to_scalars());
+    let (on_device, other) = (device.upload(&a)?, device.upload(&b)?);
+    let within = |method, limit| -> Result<Report> {
+        let estimated = Product::of(&a, &b).method(method).memory_limit(limit).estimate(device.info())?;
+        let (_, report) = Product::of(&on_device, &other).method(method).memory_limit(limit).run_to_host()?;
+        assert_eq!((estimated.bands, &estimated.bins), (report.bands, &report.bins), "{report:?}, {estimated:?}");
+        assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+        assert!(estimated.peak_device_bytes <= limit);
+        Ok(report)
+    };
+    let whole = within(Method::Hash, u64::MAX)?;
+    assert_eq!((whole.bands, whole.bins[0].method), (1, Method::Hash));
+    // With less room there are fewer columns at once, whose tables take less.
+    let operands = Product::of(&a, &b).estimate(device.info())?.operand_bytes;
+    let banded = within(Method::Hash, operands + (whole.used_device_bytes - operands) / 3 * 2)?;
+    assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");
+    Ok(())
+}
