@@ -16,6 +16,7 @@ fn the_text_shows_everything() {
     let text = desk.ok("info w.mtx").stdout;
     let (text, devices) = text.split_once("  A·Aᵀ on the devices here:\n").unwrap();
     assert!(devices.contains(&common::device().info().name) && devices.contains("takes at most"), "{devices}");
+    assert!(devices.contains("methods of its columns there:"), "{devices}");
     assert_data_eq!(
         text,
         str![[r#"
@@ -83,6 +84,31 @@ fn the_product_is_the_one_that_multiply_reports() {
         assert_eq!((&device["bands"], &device["refused"]), (&1.into(), &Value::Null));
     }
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);
+}
+
+/// With every method, and cut into bands, the bins are those of `multiply`, and its memory is at
+/// most half of what it uses above that.
+#[test]
+fn methods_and_memory_are_those_that_multiply_reports() {
+    let (desk, number) = (Desk::new(), common::device().info().index);
+    desk.ok("generate power-law --nodes 700 --edges 9000 --integer -o p.mtx");
+    for method in Method::ALL.iter().chain([&Method::Auto]).filter(|method| !method.needs_mask()) {
+        for limit in ["", "--memory-limit 2MiB"] {
+            let line = format!("p.mtx --method {method} {limit}");
+            let (report, info) = (desk.report(&line), &reported(&desk, &line)[0]);
+            let needs = &info["devices"][number];
+            assert_eq!((&needs["bins"], &needs["bands"]), (&report["bins"], &report["bands"]), "{line}");
+            let bytes = |of: &Value, name: &str| of[name].as_u64().unwrap();
+            let (most, used) = (bytes(needs, "peak_device_bytes"), bytes(&report, "used_device_bytes"));
+            // ESC's memory is bounded by that of a C whose products do not meet.
+            let by_esc = report["bins"].as_array().unwrap().iter().any(|bin| bin["method"] == "esc");
+            assert!(used <= most && (by_esc || 2 * most <= 3 * used), "{line}: {used} of {most} bytes");
+        }
+    }
+    let text = desk.ok("info p.mtx --method sort").stdout;
+    let (_, methods) = text.split_once("  methods of its columns there:\n").unwrap();
+    assert!(methods.contains("at most 256 products") && methods.contains("the others"), "{methods}");
+    desk.fails("info p.mtx --method none", 2, &["none", "hash"]);
 }
 
 #[test]

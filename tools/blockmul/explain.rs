@@ -49,7 +49,7 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
     if run.stages.is_empty() {
         lines.insert(0, "the reference went column by column of B; on a device it would be:".into());
     } else if run.bands > 1 {
-        lines.push(in_bands(run, "columns, each of all six stages"));
+        lines.push(in_bands(run, "columns, each of all these stages"));
     }
     lines.join("\n")
 }

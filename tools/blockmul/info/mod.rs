@@ -8,13 +8,12 @@ use crate::messages::Messages;
 use crate::operands::default_b_shape;
 use crate::output;
 use blockmul::{
-    BlockShape, Csc, Result,
+    BlockShape, Csc, Method, Result,
     analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
-    device::DeviceInfo,
     io::{Layout, MatrixFile},
     matrix::Pattern,
 };
-use needs::{DeviceNeeds, Devices};
+use needs::{DeviceNeeds, Devices, Wanted};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -33,10 +32,12 @@ Examples:
   blockmul info A.mtx
   blockmul info *.mtx.gz | less
   blockmul info W.mtx --block 6x3                       the product in blocks of 6x3
+  blockmul info A.mtx --memory-limit 2GiB               into how many bands multiply would cut the product
   blockmul info *.mtx --json | jq .product.products     one JSON object a line for each file
 
 The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact. If counting its entries
-would take long, bounds are shown instead (\"at least\", \"at most\"). The best block is the one whose row
+would take long, bounds are shown instead (\"at least\", \"at most\"). For each device it is foretold which
+methods will compute which columns of C, in how many bands and how much memory. The best block is the one whose row
 indices and f64 elements take the fewest bytes.")]
 pub struct Args {
     /// Matrices; - for Matrix Market on stdin.
@@ -46,6 +47,12 @@ pub struct Args {
     /// else scalars].
     #[arg(long, value_name = "RxK", value_parser = crate::sizes::block)]
     block: Option<BlockShape>,
+    /// Method by which the devices are to multiply.
+    #[arg(long, default_value = "auto", value_parser = crate::multiply::method())]
+    method: Method,
+    /// Limit of the device memory used at once, such as 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
+    memory_limit: Option<u64>,
     /// Add up entries that appear twice in a file instead of refusing it.
     #[arg(long)]
     sum_duplicates: bool,
@@ -142,7 +149,8 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
     let file = input::read(path, args.sum_duplicates, messages)?;
     messages.step(format!("looking at {}", path.display()));
     let shape = args.block.or_else(|| input::layout(&file)).unwrap_or(BlockShape::SCALAR);
-    let (product, needs) = product(&file.matrix, shape, devices.found())?;
+    let wanted = Wanted { devices: devices.found(), method: args.method, memory_limit: args.memory_limit };
+    let (product, needs) = product(&file.matrix, shape, &wanted)?;
     let matrix = &file.matrix;
     let count = |is: fn(f64) -> bool| matrix.values().iter().filter(|&&value| is(value)).count();
     Ok(Info {
@@ -190,21 +198,21 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
 
 /// Size of the product of the matrix with itself (with its transpose if it is not square) in
 /// blocks, and its needs on each device.
-fn product(a: &Csc<f64>, shape: BlockShape, devices: &[DeviceInfo]) -> Result<(Product, Vec<DeviceNeeds>)> {
+fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
     let square = a.nrows() == a.ncols();
     let b = if square { Cow::Borrowed(a) } else { Cow::Owned(a.try_transpose()?) };
     let b_shape = default_b_shape(shape, b.nrows(), b.ncols());
     let (size, needs) = match (shape, b_shape) {
         (BlockShape::SCALAR, BlockShape::SCALAR) => {
             let b = if square { a } else { &*b };
-            (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, needs::scalars(devices, a, b))
+            (analysis::product_size(a.pattern(), b.pattern(), BUDGET)?, wanted.scalars(a, b))
         }
         _ => {
             let a_blocks = a.to_blocks(shape)?;
             let b_blocks = if square && shape == b_shape { None } else { Some(b.to_blocks(b_shape)?) };
             let b_blocks = b_blocks.as_ref().unwrap_or(&a_blocks);
             let size = analysis::product_size(a_blocks.pattern(), b_blocks.pattern(), BUDGET)?;
-            (size, needs::blocks(devices, &a_blocks, b_blocks))
+            (size, wanted.blocks(&a_blocks, b_blocks))
         }
     };
     let each = |nnz: u64| size.products as f64 / nnz as f64;

@@ -1,5 +1,5 @@
 //! Device memory that a product needs.
-use blockmul::{Cbc, Csc, Device, Error, Matrix, Product, device::DeviceInfo};
+use blockmul::{Cbc, Csc, Device, Error, Matrix, Method, Product, device::DeviceInfo, product::Bin};
 use serde::Serialize;
 use std::cell::LazyCell;
 
@@ -35,42 +35,59 @@ pub struct DeviceNeeds {
     /// Upper bound of the memory used at once; null if the product does not fit.
     pub peak_device_bytes: Option<u64>,
     pub bands: Option<usize>,
+    /// The columns of C that each method will compute, as in the report of `multiply`.
+    pub bins: Vec<Bin>,
     /// The reason why the product does not fit.
     pub refused: Option<String>,
 }
 
-pub fn scalars(devices: &[DeviceInfo], a: &Csc<f64>, b: &Csc<f64>) -> Vec<DeviceNeeds> {
-    of_each(devices, a, b, |m| m.cast::<f32>())
+/// The devices, and how they are to multiply.
+pub struct Wanted<'a> {
+    pub devices: &'a [DeviceInfo],
+    pub method: Method,
+    pub memory_limit: Option<u64>,
 }
 
-pub fn blocks(devices: &[DeviceInfo], a: &Cbc<f64>, b: &Cbc<f64>) -> Vec<DeviceNeeds> {
-    of_each(devices, a, b, |m| m.cast::<f32>())
-}
+impl Wanted<'_> {
+    pub fn scalars(&self, a: &Csc<f64>, b: &Csc<f64>) -> Vec<DeviceNeeds> {
+        self.of_each(a, b, |m| m.cast::<f32>())
+    }
 
-fn of_each<M: Matrix, N: Matrix>(devices: &[DeviceInfo], a: &M, b: &M, narrow: impl Fn(&M) -> N) -> Vec<DeviceNeeds> {
-    let needs_of = |info: &DeviceInfo| match info.fp64 {
-        true => needs(info, a, b),
-        false if std::ptr::eq(a, b) => {
-            let a = narrow(a);
-            needs(info, &a, &a)
+    pub fn blocks(&self, a: &Cbc<f64>, b: &Cbc<f64>) -> Vec<DeviceNeeds> {
+        self.of_each(a, b, |m| m.cast::<f32>())
+    }
+
+    fn of_each<M: Matrix, N: Matrix>(&self, a: &M, b: &M, narrow: impl Fn(&M) -> N) -> Vec<DeviceNeeds> {
+        let needs_of = |info: &DeviceInfo| match info.fp64 {
+            true => self.needs(info, a, b),
+            false if std::ptr::eq(a, b) => {
+                let a = narrow(a);
+                self.needs(info, &a, &a)
+            }
+            false => self.needs(info, &narrow(a), &narrow(b)),
+        };
+        self.devices.iter().map(needs_of).collect()
+    }
+
+    fn needs<M: Matrix>(&self, info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
+        let product = Product::of(a, b).method(self.method);
+        let product = match self.memory_limit {
+            Some(bytes) => product.memory_limit(bytes),
+            None => product,
+        };
+        let (estimate, refused) = match product.estimate(info) {
+            Ok(estimate) => (Some(estimate), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        DeviceNeeds {
+            index: info.index,
+            name: info.name.clone(),
+            element: <M::Element as blockmul::Element>::NAME,
+            global_bytes: info.global_bytes,
+            peak_device_bytes: estimate.as_ref().map(|estimate| estimate.peak_device_bytes),
+            bands: estimate.as_ref().map(|estimate| estimate.bands),
+            bins: estimate.map_or(Vec::new(), |estimate| estimate.bins),
+            refused,
         }
-        false => needs(info, &narrow(a), &narrow(b)),
-    };
-    devices.iter().map(needs_of).collect()
-}
-
-fn needs<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> DeviceNeeds {
-    let (estimate, refused) = match Product::of(a, b).estimate(info) {
-        Ok(estimate) => (Some(estimate), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    DeviceNeeds {
-        index: info.index,
-        name: info.name.clone(),
-        element: <M::Element as blockmul::Element>::NAME,
-        global_bytes: info.global_bytes,
-        peak_device_bytes: estimate.as_ref().map(|estimate| estimate.peak_device_bytes),
-        bands: estimate.as_ref().map(|estimate| estimate.bands),
-        refused,
     }
 }

@@ -157,9 +157,29 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
         ]);
     }
     let mut lines = vec![format!("  {of} on the devices here:"), indented(&right(&mut table, 0..4))];
+    if needs.iter().any(|device| !device.bins.is_empty()) {
+        lines.push(format!("  methods of its columns there:\n{}", indented(&bins(needs))));
+    }
     let refused = |device: &DeviceNeeds| Some(format!("    {}: {}", device.index, device.refused.as_deref()?));
     lines.extend(needs.iter().filter_map(refused));
     lines.join("\n")
+}
+
+/// The columns that each method will compute on each device.
+fn bins(needs: &[DeviceNeeds]) -> String {
+    let mut table = plain();
+    table.set_header(["device", "number", "products", "predicted ms", "method", "columns of C"]);
+    for (device, bin) in needs.iter().flat_map(|device| device.bins.iter().map(move |bin| (device, bin))) {
+        table.add_row([
+            device.index.to_string(),
+            bin.columns.to_string(),
+            bin.products.to_string(),
+            bin.predicted_ms.map_or("-".into(), |ms| format!("{ms:.3}")),
+            bin.method.name().into(),
+            bin.which.into(),
+        ]);
+    }
+    right(&mut table, 0..4)
 }
 
 fn percent(part: f64) -> String {
