@@ -1,5 +1,9 @@
 //! Bands of an adaptive product: ranges of columns of B, cut one after another by the memory that
 //! the methods of scalars need for them. The functions are pure.
+//!
+//! C mostly has far fewer entries than its bound. If there are samples of it, a band may be tried
+//! that fits by the entries expected. If its entries, once counted, do not fit after all, it is cut
+//! again by the bounds, and so are those after it.
 use super::{
     classes::{ClassSizes, ClassesSums},
     memory::{AdaptiveMemory, EntriesOfC},
@@ -19,6 +23,8 @@ pub(in crate::product) struct ColumnBands<'a> {
     rules: &'a ClassRules,
     columns: Vec<Column>,
     samples: [u32; 2],
+    /// Whether bands are cut by bounds alone.
+    sure: bool,
     next: usize,
     /// Free bytes before the first band.
     free_at_first: Option<u64>,
@@ -30,17 +36,25 @@ pub(in crate::product) struct AdaptiveBand {
     pub sizes: ClassSizes,
     /// Room for rows before their number is known.
     pub room: u64,
+    /// Whether it fits by the entries expected, and not for sure.
+    pub expected: bool,
     /// Device bytes that earlier bands still hold.
     kept_bytes: u64,
 }
 
 impl<'a> ColumnBands<'a> {
-    pub fn new(rules: &'a ClassRules, columns: Vec<Column>, samples: [u32; 2]) -> Self {
-        Self { rules, columns, samples, next: 0, free_at_first: None }
+    /// The bands of these columns; if `sure`, by bounds alone.
+    pub fn new(rules: &'a ClassRules, columns: Vec<Column>, samples: [u32; 2], sure: bool) -> Self {
+        Self { rules, columns, samples, sure, next: 0, free_at_first: None }
     }
 
-    /// The next band: as many columns as surely fit `free_bytes` bytes. A single column is tried
-    /// even if only a C of few entries would fit, with room for its rows when they are counted.
+    /// Cuts the columns of a band again whose entries did not fit.
+    pub fn again(&mut self, band: &AdaptiveBand) {
+        (self.next, self.sure) = (band.sizes.columns.start as usize, true);
+    }
+
+    /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
+    /// only a C of few entries would fit, with room for its rows when they are counted.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.
@@ -50,26 +64,40 @@ impl<'a> ColumnBands<'a> {
         }
         let kept_bytes = self.free_at_first.get_or_insert(free_bytes).saturating_sub(free_bytes);
         // Twice as many columns at each step until they do not fit, then half as many.
-        let (mut end, mut sums, mut step, mut grows) = (self.next, ClassesSums::default(), 1, true);
+        let (mut best, mut sums, mut step, mut grows) = (None, ClassesSums::default(), 1, true);
+        let mut end = self.next;
         while step > 0 && end < self.columns.len() {
             let further = self.columns.len().min(end + step);
             let mut larger = sums;
             self.columns[end..further].iter().for_each(|column| self.rules.add(&mut larger, column));
-            let band = self.sizes(further, larger);
-            let fits = memory.fits(&band, band.most_found(), free_bytes);
-            grows &= fits;
-            (end, sums) = if fits { (further, larger) } else { (end, sums) };
+            let band = self.band(memory, self.sizes(further, larger), free_bytes, kept_bytes);
+            grows &= band.is_some();
+            if band.is_some() {
+                (best, end, sums) = (band, further, larger);
+            }
             step = if grows { 2 * step } else { step / 2 };
         }
-        let band = match end > self.next {
-            true => {
-                let sizes = self.sizes(end, sums);
-                AdaptiveBand { room: sizes.most_found(), sizes, kept_bytes }
-            }
-            false => self.alone(memory, free_bytes, kept_bytes)?,
-        };
+        let band = best.map_or_else(|| self.alone(memory, free_bytes, kept_bytes), Ok)?;
         self.next = band.sizes.columns.end as usize;
         Ok(Some(band))
+    }
+
+    /// The band of these sizes, if it fits.
+    fn band(
+        &self,
+        memory: &AdaptiveMemory<'_>,
+        sizes: ClassSizes,
+        free_bytes: u64,
+        kept_bytes: u64,
+    ) -> Option<AdaptiveBand> {
+        let most = sizes.most_found();
+        if self.sure {
+            let fits = memory.fits(&sizes, most, free_bytes);
+            return fits.then_some(AdaptiveBand { sizes, room: most, expected: false, kept_bytes });
+        }
+        let room = sizes.room(memory.adaptive.room_percent);
+        let fits = memory.fits_with(&sizes, room, EntriesOfC::expected(&sizes, room), free_bytes);
+        fits.then_some(AdaptiveBand { sizes, room, expected: room < most, kept_bytes })
     }
 
     fn sizes(&self, end: usize, sums: ClassesSums) -> ClassSizes {
@@ -80,7 +108,7 @@ impl<'a> ColumnBands<'a> {
     fn alone(&self, memory: &AdaptiveMemory<'_>, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
         let mut sums = ClassesSums::default();
         self.rules.add(&mut sums, &self.columns[self.next]);
-        let band = AdaptiveBand { sizes: self.sizes(self.next + 1, sums), room: 0, kept_bytes };
+        let band = AdaptiveBand { sizes: self.sizes(self.next + 1, sums), room: 0, expected: false, kept_bytes };
         let entries = EntriesOfC::default();
         if memory.fits_with(&band.sizes, 0, entries, free_bytes) {
             return Ok(band);
@@ -92,6 +120,20 @@ impl<'a> ColumnBands<'a> {
 }
 
 impl AdaptiveBand {
+    /// All columns of a product, if they fit.
+    pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
+        let room = sizes.room(memory.adaptive.room_percent);
+        let sure = memory.fits(sizes, room, free_bytes);
+        let fits = sure || memory.fits_with(sizes, room, EntriesOfC::expected(sizes, room), free_bytes);
+        fits.then(|| Self { sizes: sizes.clone(), room, expected: !sure, kept_bytes: 0 })
+    }
+
+    /// Whether the band fits `free_bytes` bytes now that C is known to have so many entries in it.
+    pub fn admits(&self, memory: &AdaptiveMemory<'_>, entries: u64, free_bytes: u64) -> bool {
+        let entries = EntriesOfC::counted(&self.sizes, entries);
+        !self.expected || memory.fits_with(&self.sizes, self.room, entries, free_bytes)
+    }
+
     /// Explains an error of a band that ran out of memory.
     pub fn explain(&self, error: Error) -> Error {
         let sizes = Sizes { products: self.sizes.products(), ..Sizes::default() };

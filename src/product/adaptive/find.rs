@@ -94,14 +94,15 @@ impl Finder {
 
     /// Finds the entries of C in the columns of the profile, of which some have products. At first
     /// there is room for `room` rows. `rest` writes the numbers of entries of columns that were
-    /// computed elsewhere. One read.
+    /// computed elsewhere. `None` unless `admits` admits the number of all entries. One read.
     pub fn run(
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
         (profile, room): (Profile, u64),
+        admits: impl Fn(u64) -> bool,
         rest: impl FnOnce(&ClassLists, &mut Buffer<u32>) -> Result<()>,
-    ) -> Result<Found> {
+    ) -> Result<Option<Found>> {
         let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
 
         work.stage("count");
@@ -119,6 +120,9 @@ impl Finder {
         self.scan.run(work, &mut chunk_ptr)?;
         let (c_nnz, tasks, taken) = if finds_rows {
             let mut cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?; // the read
+            if !admits(cut.c_nnz as u64) {
+                return Ok(None);
+            }
             if cut.missing > 0 {
                 work.stage("count");
                 found = found.extended(work, cut.missing)?;
@@ -132,10 +136,13 @@ impl Finder {
         } else {
             let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
             let c_nnz = work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize; // the read
+            if !admits(c_nnz as u64) {
+                return Ok(None);
+            }
             (c_nnz, None, (work.buffer(0)?, 0))
         };
         let columns = FoundColumns { lists: profile.lists, direct, tasks };
-        Ok(Found { columns, chunk_ptr, rows: found, taken, c_nnz })
+        Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns. One read.

@@ -3,7 +3,7 @@
 //! itself.
 use super::{
     Class, OTHERS,
-    bands::ColumnBands,
+    bands::{AdaptiveBand, ColumnBands},
     classes::{ClassSizes, ClassesSums},
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -66,17 +66,19 @@ pub(in crate::product) fn foretell(
     if by_esc {
         return Ok(Foretold { counts: None, peak_bytes: profile_bytes });
     }
-    let (products, room) = (whole.sizes.products(), whole.sizes.room(tuning.room_percent));
+    let products = whole.sizes.products();
     let entries = (products <= COUNTED).then(|| entries_of_columns(a, b, 0..b.ncols()));
     let counts = Counts { products, adaptive: true, ..Counts::default() };
     let columns = CountedColumns { rules: &rules, memory, columns: &whole.columns, entries: entries.as_deref() };
     let mut bands = ForetoldBands { columns, free_bytes, counts, peak_bytes: profile_bytes };
-    if products == 0 || memory.fits(&whole.sizes, room, free_bytes) {
-        bands.add(&whole.sizes, room);
-    } else {
-        let mut cut = ColumnBands::new(&rules, whole.columns.clone(), whole.sizes.samples);
+    let within = if products == 0 { u64::MAX } else { free_bytes };
+    let all = AdaptiveBand::whole(memory, &whole.sizes, within);
+    if !all.as_ref().is_some_and(|all| bands.add(all)) {
+        let mut cut = ColumnBands::new(&rules, whole.columns.clone(), whole.sizes.samples, all.is_some());
         while let Some(band) = cut.next(memory, free_bytes)? {
-            bands.add(&band.sizes, band.room);
+            if !bands.add(&band) {
+                cut.again(&band);
+            }
         }
     }
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
@@ -148,23 +150,35 @@ struct ForetoldBands<'a> {
 }
 
 impl ForetoldBands<'_> {
-    /// Adds a band with room for `room` rows.
-    fn add(&mut self, band: &ClassSizes, room: u64) {
-        self.counts.bands += 1;
-        let memory = self.columns.memory;
-        let need = match band.products() {
+    /// Adds a band, unless it was expected to fit, and its entries do not.
+    fn add(&mut self, band: &AdaptiveBand) -> bool {
+        let (memory, AdaptiveBand { sizes, room, .. }) = (self.columns.memory, band);
+        let (entries, of_esc) = self.columns.sizes(sizes);
+        let counted = self.columns.entries.is_some();
+        let admitted = !counted || band.admits(memory, entries.all, self.free_bytes);
+        let need = match sizes.products() {
             0 => {
-                let cols = band.cols() as u64;
+                let cols = sizes.cols() as u64;
                 let consumed = memory.consumer.map_or(0, |consumer| consumer.peak(0, cols));
                 pool_bytes(4 * (cols + 1)) + 2 * pool_bytes(0) + consumed
             }
-            _ => {
-                let (entries, of_esc) = self.columns.sizes(band);
-                memory.need(band, room, entries, &of_esc).bytes
+            // Its rows are counted before it is given up.
+            _ if !admitted => {
+                memory.need(sizes, *room, EntriesOfC { by_esc: entries.by_esc, ..EntriesOfC::default() }, &of_esc).bytes
             }
+            _ => memory.need(sizes, *room, entries, &of_esc).bytes,
         };
         // A single column may be tried that fits only if C has few entries in it.
         self.peak_bytes = self.peak_bytes.max(need.min(self.free_bytes));
+        if admitted {
+            self.counts.bands += 1;
+            self.add_bins(sizes);
+        }
+        admitted
+    }
+
+    fn add_bins(&mut self, band: &ClassSizes) {
+        let memory = self.columns.memory;
         for share in choose::share_out(&band.statistics(), &memory.adaptive.costs, false).unwrap_or_default() {
             self.counts.add_bin(&share.bin());
         }

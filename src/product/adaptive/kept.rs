@@ -102,10 +102,8 @@ impl<T: Element> KeptSums<T> {
             return Ok(None);
         }
         profile.share_out(&adaptive.costs, false);
-        let found = finder.run(work, (a, b), (profile, room), |_, _| Ok(()))?;
-        if !keeps(found.c_nnz as u64) {
-            return Ok(None);
-        }
+        let found = finder.run(work, (a, b), (profile, room), keeps, |_, _| Ok(()))?;
+        let Some(found) = found else { return Ok(None) };
         let numeric = |target| Numeric::new(device, teams, tuning.group_size, adaptive, target);
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         let counts = columns.lists.counts();

@@ -47,6 +47,18 @@ impl EntriesOfC {
         let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
         Self { all: of(&Class::ALL), found: of(&Class::FOUND), by_esc: of(&[Class::Rest]) }
     }
+
+    /// The same if as many rows are found as there is room for.
+    pub fn expected(band: &ClassSizes, room: u64) -> Self {
+        let most = Self::most(band);
+        Self { all: most.all - most.found + room, found: room, ..most }
+    }
+
+    /// The bounds of a band of which all entries were counted.
+    pub fn counted(band: &ClassSizes, all: u64) -> Self {
+        let most = Self::most(band);
+        Self { all, found: most.found.min(all), by_esc: most.by_esc.min(all) }
+    }
 }
 
 impl<'a> AdaptiveMemory<'a> {

@@ -47,7 +47,6 @@ use bands::{AdaptiveBand, ColumnBands};
 use find::{Finder, Found, PatternPair};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
-use rules::ClassRules;
 
 /// The kernels of an adaptive product.
 pub(super) struct Adaptive<T: Element> {
@@ -106,62 +105,64 @@ impl<T: Element> Adaptive<T> {
             place(operands.empty_product(work, cols)?)?;
             return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
         }
-        let room = profile.room(self.tuning.room_percent);
-        if memory.fits(&profile.sizes, room, free_bytes(work, profile.bytes())) {
-            counts.bands = 1;
-            self.band(work, operands, (profile, room), &mut counts, &mut place)?;
-            return Ok(counts);
+        let (samples, all) = (profile.samples, profile.columns.clone());
+        let whole = AdaptiveBand::whole(&memory, &profile.sizes, free_bytes(work, profile.bytes()));
+        let sure = whole.is_some();
+        if let Some(band) = whole {
+            if self.band(work, operands, (profile, &band), &memory, &mut counts, &mut place)? {
+                return Ok(counts);
+            }
+            profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
         }
-        let mut bands = ColumnBands::new(&rules, profile.columns(work, patterns.1)?, profile.samples);
-        let samples = profile.samples;
+        let mut bands = ColumnBands::new(&rules, profile.column_sizes(work, patterns.1)?, samples, sure);
         drop(profile);
         while let Some(band) = bands.next(&memory, free_bytes(work, 0))? {
             let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
-            tracing::debug!(target: "blockmul::adaptive", number, columns, products, "band");
-            let done = match products {
-                0 => operands.empty_product(work, columns).and_then(&mut place),
-                _ => self.of_band(work, operands, (&rules, &band), samples, &mut counts, &mut place),
+            tracing::debug!(target: "blockmul::adaptive", number, columns, products, band.expected, "band");
+            let computed = || -> Result<bool> {
+                if products == 0 {
+                    counts.bands += 1;
+                    place(operands.empty_product(work, columns)?)?;
+                    return Ok(true);
+                }
+                work.stage("setup");
+                let columns = band.sizes.columns.clone();
+                let mut profile = self.finder.profile_band(work, patterns, (&rules, columns), samples)?;
+                profile.share_out(&self.tuning.costs, false);
+                self.band(work, operands, (profile, &band), &memory, &mut counts, &mut place)
             };
-            done.map_err(|error| band.explain(error))?;
-            counts.bands += 1;
+            let computed = { computed }().map_err(|error| band.explain(error))?;
+            if !computed {
+                bands.again(&band);
+            }
         }
         Ok(counts)
     }
 
-    /// Columns of C of a band that was cut.
-    fn of_band(
-        &self,
-        work: &Work,
-        operands: &Operands<'_, T>,
-        (rules, band): (&ClassRules, &AdaptiveBand),
-        samples: [u32; 2],
-        counts: &mut Counts,
-        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<()> {
-        work.stage("setup");
-        let (patterns, columns) = ((&*operands.a.pattern, &*operands.b.pattern), band.sizes.columns.clone());
-        let mut profile = self.finder.profile_band(work, patterns, (rules, columns), samples)?;
-        profile.share_out(&self.tuning.costs, false);
-        self.band(work, operands, (profile, band.room), counts, place)
-    }
-
-    /// Columns of C of one band, which has products, with room for so many rows at first.
+    /// Computes the columns of C of a band that has products. Whether it did: not if the band was
+    /// expected to fit, and its entries do not.
     fn band(
         &self,
         work: &Work,
         operands: &Operands<'_, T>,
-        (mut profile, room): (Profile, u64),
+        (mut profile, band): (Profile, &AdaptiveBand),
+        memory: &AdaptiveMemory<'_>,
         counts: &mut Counts,
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
-    ) -> Result<()> {
-        profile.lists.numbers = profile.shares.iter().map(|share| counts.add_bin(&share.bin())).collect();
-        let rest = self.esc_columns(work, operands, &profile, counts)?;
+    ) -> Result<bool> {
+        let (free_bytes, mut with) = (free_bytes(work, profile.bytes()), counts.clone());
+        profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
+        let rest = self.esc_columns(work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let found = self.finder.run(work, patterns, (profile, room), |lists, lengths| {
+        let admits = |entries| band.admits(memory, entries, free_bytes);
+        let found = self.finder.run(work, patterns, (profile, band.room), admits, |lists, lengths| {
             let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
             rest.iter().try_for_each(lengths_of)
         })?; // round trip 2
-        self.sums(work, operands, found, rest, place)
+        let Some(found) = found else { return Ok(false) };
+        self.sums(work, operands, found, rest, place)?;
+        *counts = Counts { bands: counts.bands + 1, ..with };
+        Ok(true)
     }
 
     /// The sums of the columns that were found, and those of ESC, for `place`.

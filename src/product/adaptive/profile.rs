@@ -80,7 +80,7 @@ impl Profile {
     }
 
     /// The columns, for cutting them into bands. Four reads.
-    pub fn columns(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
+    pub fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
         let (begin, cols) = (self.columns.start as usize, self.cols());
         let ends = work.read(&b.col_ptr, begin, cols + 1)?;
         let products = work.read(&self.products, 0, cols)?;

@@ -113,11 +113,14 @@ impl GlobalTables {
         (self.most_bytes / (4 * self.table_words())).clamp(1, self.groups)
     }
 
-    /// Most bytes that are allocated. More products, of all columns or of the longest, never have
-    /// less.
+    /// Words of all of them.
+    fn words(&self) -> u64 {
+        self.count() * self.table_words()
+    }
+
+    /// Bytes that are allocated, in their size class.
     pub fn bytes(&self) -> u64 {
-        let table = 4 * self.table_words();
-        if self.entries > 0 { pool_bytes(self.most_bytes.min(self.groups * table).max(table)) } else { 0 }
+        if self.entries > 0 { pool_bytes(4 * self.words()) } else { 0 }
     }
 }
 
@@ -207,7 +210,7 @@ impl HashCounts {
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
         let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[2]);
-        let mut tables = work.buffer((global.count() * global.table_words()) as usize)?;
+        let mut tables = work.buffer(global.words() as usize)?;
         let args = CountGlobal {
             a,
             b,

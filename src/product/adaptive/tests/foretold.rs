@@ -36,7 +36,7 @@ fn check_profile<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &AdaptiveTuning
     let on_device = finder.profile(&work, patterns, &rules)?;
     let on_host = HostProfile::new(&rules, a.pattern(), b.pattern());
     assert_eq!(on_host.sizes, on_device.sizes, "{tuning:?}");
-    assert_eq!(on_host.columns, on_device.columns(&work, patterns.1)?, "{tuning:?}");
+    assert_eq!(on_host.columns, on_device.column_sizes(&work, patterns.1)?, "{tuning:?}");
     Ok(())
 }
 
