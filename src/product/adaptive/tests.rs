@@ -71,8 +71,9 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
-    let (c, counts, _) = run(&operands, tuning, None)?;
+    let (c, counts, used) = run(&operands, tuning, None)?;
     assert_equal(&c, want, tuning);
+    foretold::check_foretold((a, b), tuning, u64::MAX, (&counts, used - x.bytes() - y.bytes()))?;
     let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
     assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 
