@@ -63,7 +63,7 @@ fn product(device: &Device) -> Result<Vec<f64>> {
 fn banded(device: &Device) -> Result<Vec<f64>> {
     let a = Csc::from_cbc(generate::uniform(1500, 1500, 6, BlockShape::SCALAR, Values::Real, 1)?)?;
     let a = device.upload(&a)?;
-    let (c, report) = Product::of(&a, &a).memory_limit(1 << 20).run_to_host()?;
+    let (c, report) = Product::of(&a, &a).memory_limit(640 << 10).run_to_host()?;
     assert!(report.bands > 1, "the limit makes bands");
     Ok(c.values().to_vec())
 }

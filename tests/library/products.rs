@@ -1,8 +1,8 @@
 //! Whole products on a device: pattern and values equal the reference's to the bit.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Product, Result, host::Progress, matrix::Threshold,
-    product::Report, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Method, Product, Result, host::Progress,
+    matrix::Threshold, product::Report, reference,
 };
 use half::f16;
 use proptest::prelude::*;
@@ -266,10 +266,15 @@ fn progress_is_reported_after_every_band() -> Result<()> {
 #[test]
 fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
-    let error = to_host(&device(), &a, &a, |product| product.memory_limit(400 << 10)).unwrap_err();
-    assert_eq!(error.kind(), blockmul::error::ErrorKind::Memory, "{error}");
-    let says = error.to_string();
-    assert!(says.contains("products of column 0 of C") && says.contains("bytes needed"), "{error}");
+    let operands = Product::of(&a, &a).estimate(device().info())?.operand_bytes;
+    // ESC needs memory for all products of a column, dense for the 4000 entries of C.
+    for (method, kibibytes) in [(Method::Esc, 250), (Method::Dense, 100)] {
+        let limit = operands + (kibibytes << 10);
+        let error = to_host(&device(), &a, &a, |product| product.method(method).memory_limit(limit)).unwrap_err();
+        assert_eq!(error.kind(), blockmul::error::ErrorKind::Memory, "{method}: {error}");
+        let says = error.to_string();
+        assert!(says.contains("products of column 0 of C") && says.contains("bytes needed"), "{method}: {error}");
+    }
     Ok(())
 }
 

@@ -133,13 +133,13 @@ fn bands_joined_on_the_device() -> Result<()> {
     let a = scalars::<f64>(Family::Uniform, 60, 400, 4, 1);
     let b = scalars::<f64>(Family::Uniform, 400, 60, 20, 2);
     let (x, y) = (device.upload(&a)?, device.upload(&b)?);
-    let (_, whole) = Product::of(&x, &y).run_with_report()?;
+    let product = || Product::of(&x, &y).method(Method::Esc);
+    let (_, whole) = product().run_with_report()?;
     let want = reference::multiply(&a, &b)?;
     // The smallest possible limit is not known here. The first limit that suffices leads to several
     // bands.
-    let banded = (1..200).find_map(|step| {
-        Product::of(&x, &y).memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1)
-    });
+    let banded = (1..200)
+        .find_map(|step| product().memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1));
     let (c, report) =
         banded.unwrap_or_else(|| panic!("no limit led to bands; the whole takes {}", whole.peak_device_bytes));
     equal(&c.download()?, &want, &format!("{} bands", report.bands));

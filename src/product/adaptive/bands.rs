@@ -20,7 +20,7 @@ use crate::{
 
 /// The bands of a product.
 pub(in crate::product) struct ColumnBands<'a> {
-    rules: &'a ClassRules,
+    pub rules: &'a ClassRules,
     columns: Vec<Column>,
     samples: [u32; 2],
     /// Whether bands are cut by bounds alone.

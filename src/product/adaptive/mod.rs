@@ -114,25 +114,40 @@ impl<T: Element> Adaptive<T> {
             }
             profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
         }
-        let mut bands = ColumnBands::new(&rules, profile.column_sizes(work, patterns.1)?, samples, sure);
+        let bands = ColumnBands::new(&rules, profile.column_sizes(work, patterns.1)?, samples, sure);
         drop(profile);
-        while let Some(band) = bands.next(&memory, free_bytes(work, 0))? {
+        self.in_bands(work, operands, (bands, &memory), counts, place)
+    }
+
+    /// C = A·B in bands.
+    fn in_bands(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (mut bands, memory): (ColumnBands<'_>, &AdaptiveMemory<'_>),
+        mut counts: Counts,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Counts> {
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        while let Some(band) = bands.next(memory, free_bytes(work, 0))? {
             let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
             tracing::debug!(target: "blockmul::adaptive", number, columns, products, band.expected, "band");
-            let computed = || -> Result<bool> {
-                if products == 0 {
+            let computed = match products {
+                0 => operands.empty_product(work, columns).and_then(&mut place).map(|()| {
                     counts.bands += 1;
-                    place(operands.empty_product(work, columns)?)?;
-                    return Ok(true);
+                    true
+                }),
+                _ => {
+                    work.stage("setup");
+                    let (rules, columns) = (bands.rules, band.sizes.columns.clone());
+                    let profile = self.finder.profile_band(work, patterns, (rules, columns), band.sizes.samples);
+                    profile.and_then(|mut profile| {
+                        profile.share_out(&self.tuning.costs, false);
+                        self.band(work, operands, (profile, &band), memory, &mut counts, &mut place)
+                    })
                 }
-                work.stage("setup");
-                let columns = band.sizes.columns.clone();
-                let mut profile = self.finder.profile_band(work, patterns, (&rules, columns), samples)?;
-                profile.share_out(&self.tuning.costs, false);
-                self.band(work, operands, (profile, &band), &memory, &mut counts, &mut place)
             };
-            let computed = { computed }().map_err(|error| band.explain(error))?;
-            if !computed {
+            if !computed.map_err(|error| band.explain(error))? {
                 bands.again(&band);
             }
         }
