@@ -11,11 +11,12 @@ use super::{
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
     problem::{Bin, Counts, Sizes, Spec},
+    sort::ShortRule,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    DeviceInfo, Element, Error, Result, device::pool_bytes, matrix::CbcView, primitives::drop_entries::DropMemory,
-    resident::PatternArrays, tuning::MethodCosts,
+    DeviceInfo, Element, Error, Pattern, Result, device::pool_bytes, matrix::CbcView,
+    primitives::drop_entries::DropMemory, resident::PatternArrays, tuning::MethodCosts,
 };
 use std::cell::Cell;
 
@@ -114,6 +115,19 @@ fn estimate_by_esc<T: Element>(
         held.set(0);
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
+    let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
+    let spec = Spec::new(a.shape, b.shape, a.pattern.nrows());
+    let sorted = ShortRule::new(info, &spec, tuning, method).and_then(|rule| {
+        let (longest, of_b) = ([longest(a.pattern), longest(b.pattern)], [b.pattern.ncols(), b.pattern.nnz()]);
+        rule.short_columns(longest, of_b, &limits(operand_bytes))
+    });
+    if sorted.is_some() {
+        let most = (0..b.pattern.ncols()).map(|col| limits(0).most_entries(products_of(col))).sum();
+        let peak_device_bytes = operand_bytes + limits(0).need(cols, &sizes, most).bytes;
+        let products = sizes.products;
+        let bins = vec![Bin::of("all columns", Method::Sort, cols, products)];
+        return Ok(Estimate { products, bands: 1, peak_device_bytes, operand_bytes, bins });
+    }
     while let Some(band) = bands.next(|| limits(kept + held.get()), narrow)? {
         let columns = band.columns.start as usize..band.columns.end as usize;
         let most = columns.clone().map(|col| limits(0).most_entries(products_of(col))).sum();

@@ -129,3 +129,19 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
     assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");
     Ok(())
 }
+
+/// Blocks whose columns are all short are sorted, if `sort` is asked for, and others not.
+#[test]
+fn short_columns_of_blocks_are_foretold() -> Result<()> {
+    let (device, shape) = (test_device(), BlockShape::new(2, 2)?);
+    for (per_column, method) in [(3, Method::Sort), (40, Method::Esc)] {
+        let a: Cbc<f64> = generate::uniform(300, 300, per_column, shape, Default::default(), 1)?;
+        let estimated = Product::of(&a, &a).method(Method::Sort).estimate(device.info())?;
+        let on_device = device.upload(&a)?;
+        let (_, report) = Product::of(&on_device, &on_device).method(Method::Sort).run_to_host()?;
+        assert_eq!((estimated.bands, &estimated.bins), (report.bands, &report.bins));
+        assert_eq!((report.bins.len(), report.bins[0].method), (1, method));
+        assert!(report.used_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+    }
+    Ok(())
+}

@@ -11,7 +11,7 @@ mod sums;
 mod tests;
 
 pub(super) use count::SortCounts;
-pub(super) use runs::SortedRuns;
+pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;
 
 /// Most products of a column of each class.

@@ -3,8 +3,8 @@
 //! read. Kernels: `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
 use super::{CLASSES, class_of, columns::ColumnGroups, most_products};
 use crate::{
-    Element, Result, Word,
-    device::{Buffer, Device, In, Kernel, Out, Work, at_most, kernel},
+    DeviceInfo, Element, Result, Word,
+    device::{Buffer, Device, In, Kernel, Out, Teams, Work, at_most, kernel},
     primitives::scan::Scan,
     product::{
         adaptive::{AdaptiveTuning, teams_for},
@@ -47,6 +47,13 @@ pub(in crate::product) struct SortedRuns<T: Element, P: Payload<T>> {
     place: Vec<Kernel<PlaceRuns<'static, P::Operand, P::Word>>>,
     scan: Scan<u64>,
     columns: ColumnGroups,
+    pub rule: ShortRule,
+}
+
+/// The rule by which all columns of a product of blocks are sorted in registers.
+#[derive(Clone, Copy)]
+pub(in crate::product) struct ShortRule {
+    teams: Teams,
     /// Most products of a column.
     most: u32,
     /// Most products of a run: longer ones are summed in pieces.
@@ -63,35 +70,52 @@ pub(in crate::product) struct ShortColumns {
     products: u64,
 }
 
+impl ShortRule {
+    /// `None` if the product, or the method wanted, leaves all columns to ESC.
+    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method) -> Option<Self> {
+        let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
+        let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
+        let teams = teams_for(info, wanted)?;
+        Some(Self { teams, most: most_products(spec.row_bits), longest: tuning.long_run() as u32 })
+    }
+
+    /// The class of all columns, if there is one for columns of A and of B with at most so many
+    /// entries. `limits` are those of ESC, which takes more memory.
+    pub fn short_columns(
+        &self,
+        [of_a, of_b]: [u32; 2],
+        [columns, b_nnz]: [usize; 2],
+        limits: &Limits<'_>,
+    ) -> Option<ShortColumns> {
+        let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * b_nnz as u64);
+        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
+        let columns = columns as u64;
+        let sizes = Sizes { products, longest, shorts: columns, ..Sizes::default() };
+        let fits = limits.fits(&sizes, limits.need(columns, &sizes, products));
+        fits.then_some(ShortColumns { class, longest: of_b, products })
+    }
+}
+
 impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, wanted: Method) -> Result<Option<Self>> {
-        let whole = P::KIND == PayloadKind::Pairs && spec.part == Part::Full;
-        let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort));
-        let Some(teams) = wanted.and_then(|method| teams_for(device.info(), method)) else { return Ok(None) };
+        let Some(rule) = ShortRule::new(device.info(), spec, tuning, wanted) else { return Ok(None) };
         let groups = AdaptiveTuning::new(device.info(), Method::Sort, spec.row_bits).most_groups(device.info());
-        let columns = ColumnGroups { teams, groups };
+        let columns = ColumnGroups { teams: rule.teams, groups };
         let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
         Ok(Some(Self {
             count: CLASSES.iter().map(|&most| Kernel::rare(device, &columns.options(most))).collect::<Result<_>>()?,
             place: CLASSES.iter().map(place).collect::<Result<_>>()?,
             scan: Scan::new(device, tuning.scan)?,
             columns,
-            most: most_products(spec.row_bits),
-            longest: tuning.long_run() as u32,
+            rule,
         }))
     }
 
-    /// The class of all columns, if the host knows that there is one. `limits` are those of ESC,
-    /// which takes more memory.
+    /// The class of all columns, if the host knows that there is one.
     pub fn short_columns(&self, factors: &Factors<'_, P::Operand>, limits: &Limits<'_>) -> Option<ShortColumns> {
-        let (of_a, of_b) = (u64::from(factors.a.longest_column?), factors.b.longest_column?);
-        let (longest, products) = (of_a * u64::from(of_b), of_a * factors.b.nnz() as u64);
-        let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
-        let columns = factors.b.ncols as u64;
-        let sizes = Sizes { products, longest, shorts: columns, ..Sizes::default() };
-        let fits = limits.fits(&sizes, limits.need(columns, &sizes, products));
-        fits.then_some(ShortColumns { class, longest: of_b, products })
+        let longest = [factors.a.longest_column?, factors.b.longest_column?];
+        self.rule.short_columns(longest, [factors.b.ncols, factors.b.nnz()], limits)
     }
 
     /// Finds the columns of C; `None` if there are no products.
