@@ -156,6 +156,9 @@ pub struct Numbers {
     pub adaptive_hub_entries: usize,
     /// See [`Numbers::adaptive_hub_entries`].
     pub adaptive_hub_average: usize,
+    /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
+    /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
+    pub adaptive_equal_percent: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
     /// if most are longer than this, and all are fewer than the next number.
     pub adaptive_long_column: usize,
@@ -320,6 +323,8 @@ const CPU: Numbers = Numbers {
     // with an average of 32 5.9.
     adaptive_hub_entries: 128,
     adaptive_hub_average: 96,
+    // An estimate: fewer save less than the launch that shares.
+    adaptive_equal_percent: 25,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
     adaptive_long_column: 128,
     adaptive_few_columns: 1 << 16,
@@ -437,6 +442,7 @@ impl Numbers {
             ("adaptive_sampled_products", self.adaptive_sampled_products, 1 << 30),
             ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
             ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
+            ("adaptive_equal_percent", self.adaptive_equal_percent, 101),
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
             ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
             ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),

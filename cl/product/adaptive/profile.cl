@@ -9,17 +9,20 @@
 //   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
 //   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
 //                                 are not direct: the rows between which all rows of C are
-//   out  class[cols]              the class of each column, see class_of; without in_windows those
+//   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
+//                                 cl/product/adaptive/equal.cl; without in_windows columns
 //                                 of a wide range are hashed, or else of the last, as all with more
 //                                 than HASHED_PRODUCTS products; with it those of a range of more
 //                                 than FAR_WORDS and at most FAR_PRODUCTS products are hashed
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
-//                                 columns of dense classes that are hubs, and their products; zeros
-//                                 before. Products and bound have two words, the low one first
+//                                 columns of dense classes that are hubs, and their products;
+//                                 columns that follow, and the bound of their entries of C; zeros
+//                                 before. Products and bounds have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
-//   out  list[cols]               the columns, class after class, within a class in any order
-#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
+//   out  list[cols]               the columns, class after class, within a class in any order;
+//                                 if `shares_rows` without those that follow
+#if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
 #error "see src/product/adaptive/rules.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
@@ -102,23 +105,27 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
 }
 
 // Writes down the numbers of a column, and adds them to the sums of its class.
-#define NOTE_COLUMN(at, count, rows, entries)                                                                         \
+#define NOTE_COLUMN(at, of, count, rows, entries, follows)                                                            \
     do {                                                                                                              \
-        const uint of = class_of(entries, count, rows.x, rows.y, sorted_most, in_windows);                                      \
-        local uint* of_class = sums + of * RECORD;                                                                    \
+        local uint* of_class = sums + (of) * RECORD;                                                                  \
+        const uint most_entries = rows.x <= rows.y ? min(count, rows.y - rows.x + 1) : count;                         \
         products[at] = count;                                                                                         \
         first_row[at] = rows.x;                                                                                       \
         last_row[at] = rows.y;                                                                                        \
-        class[at] = of;                                                                                               \
+        class[at] = (follows) ? (of) | FOLLOWS : (of);                                                                \
         atomic_inc(of_class);                                                                                         \
         add_wide(of_class + 1, count);                                                                                \
-        add_wide(of_class + 3, rows.x <= rows.y ? min(count, rows.y - rows.x + 1) : count);                           \
+        add_wide(of_class + 3, most_entries);                                                                         \
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
         if (of >= NARROW && of < NARROW + 4 && is_hub(entries, count)) {                                                 \
             atomic_inc(of_class + 8);                                                                                 \
             add_wide(of_class + 9, count);                                                                            \
+        }                                                                                                             \
+        if (follows) {                                                                                                \
+            atomic_inc(of_class + 11);                                                                                \
+            add_wide(of_class + 12, most_entries);                                                                    \
         }                                                                                                             \
     } while (0)
 
@@ -154,8 +161,15 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
             rows = measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART).yz;
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
+        const uint entries = stop - begin, of = class_of(entries, count, rows.x, rows.y, sorted_most, in_windows);
+        // The column before it is compared if the rows of this one will be found.
+        bool same = of >= NARROW && of < CLASSES - 1 && col > 0 && (first_col + col) % LEADING > 0
+            && begin - b_col_ptr[first_col + col - 1] == entries;
+        for (uint entry = begin + place; same && entry < stop; entry += PART)
+            same = b_row_idx[entry] == b_row_idx[entry - entries];
+        const uint of_part = team_votes(!same, TEAM) >> (LANE - place) & ((1u << PART) - 1);
         if (place == 0 && col < cols && !is_long)
-            NOTE_COLUMN(col, count, rows, end - begin);
+            NOTE_COLUMN(col, of, count, rows, entries, of_part == 0);
         barrier(CLK_LOCAL_MEM_FENCE); // the list of long columns
         const uint of_group = longs;
         for (uint i = 0; i < of_group; ++i) {
@@ -170,8 +184,10 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
             barrier(CLK_LOCAL_MEM_FENCE);
             count = together[1] > 0 ? 0xffffffff : together[0];
             rows = (uint2)(together[2], together[3]);
-            if (item == 0)
-                NOTE_COLUMN(long_columns[i], count, rows, to - from);
+            if (item == 0) {
+                const uint of = class_of(to - from, count, rows.x, rows.y, sorted_most, in_windows);
+                NOTE_COLUMN(long_columns[i], of, count, rows, to - from, false);
+            }
             barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
         }
         barrier(CLK_LOCAL_MEM_FENCE); // the number of long columns, before the next ones
@@ -180,12 +196,12 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint word = i % RECORD, sum = sums[i];
         if (word == 5 || word == 6)
             atomic_max(record + i, sum);
-        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9))
+        else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9 || word == 12))
             atomic_inc(record + i + 1);
     }
 }
 
-KERNEL list_columns(global const uint* class, global uint* record, global uint* list, uint cols)
+KERNEL list_columns(global const uint* class, global uint* record, global uint* list, uint cols, uint shares_rows)
 {
     global uint* cursor = record + CLASSES * RECORD + 2;
     local uint counts[CLASSES], firsts[CLASSES];
@@ -194,17 +210,18 @@ KERNEL list_columns(global const uint* class, global uint* record, global uint* 
         if (item < CLASSES)
             counts[item] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint col = base + item, of = col < cols ? class[col] : 0;
-        const uint place = col < cols ? atomic_inc(counts + of) : 0;
+        const uint col = base + item, word = col < cols ? class[col] : 0, of = CLASS_OF(word);
+        const bool listed = col < cols && !(shares_rows && (word & FOLLOWS));
+        const uint place = listed ? atomic_inc(counts + of) : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < CLASSES && counts[item] > 0) {
             uint first = atomic_add(cursor + item, counts[item]);
             for (uint before = 0; before < item; ++before)
-                first += record[before * RECORD];
+                first += record[before * RECORD] - (shares_rows ? record[before * RECORD + 11] : 0);
             firsts[item] = first;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (col < cols)
+        if (listed)
             list[firsts[of] + place] = col;
         barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next columns
     }

@@ -9,11 +9,14 @@
 //
 //   in   b_col_ptr[b_cols + 1]
 //   in   products[cols]
-//   in   class[cols]              only columns of the classes first_class..end_class have tasks
+//   in   class[cols]              only columns of the classes first_class..end_class have tasks.
+//                                 If `shares_rows` those that follow have the place of their
+//                                 leader, see cl/product/adaptive/equal.cl
 //   in   chunk_ptr[cols * windows + 1]   where the entries of each window of a column are in C
 //   in   place[cols * windows]    where their rows are in rows[]
 //   i/o  record[TASK_CLASSES + 3] tasks of each class; entries of C; windows whose rows have no
-//                                 place, and their entries; zeros before
+//                                 place, but for those that share one, and their entries; zeros
+//                                 before
 //   i/o  record[TASK_CLASSES + 3 ..]   tasks of each class that were listed; zeros before
 //   out  task[tasks]              window and piece (in the high word), class by class, in any order
 //                                 within a class
@@ -68,23 +71,26 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots)
 // Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
 // make a piece; and how their slots are found.
 uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr,
-                 global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class)
+                 global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class, uint shares_rows)
 {
     const uint col = chunk / windows;
-    if (col >= cols || class[col] < first_class || class[col] >= end_class)
+    const uint word = col < cols ? class[col] : 0, of = CLASS_OF(word);
+    if (col >= cols || of < first_class || of >= end_class)
         return (uint4)(NOWHERE, 0, PIECE, BY_BITS);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
     const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
-    const uint slots = class[col] >= HASHED ? BY_HASH : is_hub(of_b, products[col]) ? OF_HUB : BY_BITS;
+    const uint slots = of >= HASHED ? BY_HASH : is_hub(of_b, products[col]) ? OF_HUB : BY_BITS;
     const uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE;
-    return (uint4)(entries > 0 ? place[chunk] : NOWHERE, entries, of_piece, slots);
+    const uint at = entries > 0 ? place[chunk] : NOWHERE;
+    // Rows that several columns share are missing once.
+    return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots);
 }
 
 // The windows of a group, and their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
     local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], slots_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
-    const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class); \
+    const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class, shares_rows); \
     uint pieces;                                                                                                      \
     before_of[item] = pieces_before(own.x == NOWHERE ? 0 : (own.y + own.z - 1) / own.z, shared, &pieces); \
     from_of[item] = own.x;                                                                                            \
@@ -109,7 +115,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
 
 KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                    global const uint* rows, global uint* record, uint first_col, uint cols, uint windows, uint first_class,
-                   uint end_class)
+                   uint end_class, uint shares_rows)
 {
     local uint counts[TASK_CLASSES + 2];
     for (uint i = get_local_id(0); i < TASK_CLASSES + 2; i += GROUP_SIZE)
@@ -130,7 +136,7 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, gl
 
 KERNEL list_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                   global const uint* rows, global uint* record, global ulong* task, uint first_col, uint cols, uint windows,
-                  uint first_class, uint end_class)
+                  uint first_class, uint end_class, uint shares_rows)
 {
     // How many tasks the group has of each class, and where they go.
     local uint counts[TASK_CLASSES], next[TASK_CLASSES];

@@ -62,6 +62,7 @@ impl<'a> ColumnBands<'a> {
         if self.next == self.columns.len() {
             return Ok(None);
         }
+        self.columns[self.next].follows = false; // its leader is in another band
         let kept_bytes = self.free_at_first.get_or_insert(free_bytes).saturating_sub(free_bytes);
         // Twice as many columns at each step until they do not fit, then half as many.
         let (mut best, mut sums, mut step, mut grows) = (None, ClassesSums::default(), 1, true);

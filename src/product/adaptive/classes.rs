@@ -89,11 +89,15 @@ pub(in crate::product) struct ClassSums {
     /// Columns of dense classes that are hubs: the columns of method `hub`.
     pub hub_columns: u32,
     pub hub_products: u64,
+    /// Columns that follow another one, see [`equal`](super::equal), and the bound of their entries
+    /// of C.
+    pub followers: u32,
+    pub follower_entries: u64,
 }
 
 impl ClassSums {
     /// Words of the device's record.
-    pub(super) const WORDS: usize = 11;
+    pub(super) const WORDS: usize = 14;
 
     pub(super) fn new(words: &[u32]) -> Self {
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
@@ -107,6 +111,8 @@ impl ClassSums {
             b_entries: words[7],
             hub_columns: words[8],
             hub_products: wide(9),
+            followers: words[11],
+            follower_entries: wide(12),
         }
     }
 }
@@ -122,6 +128,8 @@ pub(in crate::product) struct ClassSizes {
     /// Windows of rows of each column.
     pub windows: usize,
     pub sums: ClassesSums,
+    /// Whether columns that follow share the rows of their leaders.
+    pub shares_rows: bool,
     /// Entries of C in the samples, and the bound of them.
     pub samples: [u32; 2],
 }
@@ -131,7 +139,8 @@ impl ClassSizes {
     /// are in a wide range.
     pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
         let wide = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
-        Self { columns, windows: if wide { rules.windows } else { 1 }, sums, samples }
+        let (windows, shares_rows) = (if wide { rules.windows } else { 1 }, rules.shares_rows(&sums));
+        Self { columns, windows, sums, shares_rows, samples }
     }
 
     pub fn cols(&self) -> usize {
@@ -156,21 +165,22 @@ impl ClassSizes {
         (self.of(Class::Rest).columns as usize) < self.cols().max(1)
     }
 
-    /// Bound of the entries of C in columns whose rows are found.
+    /// Bound of the rows of C that are found.
     pub fn most_found(&self) -> u64 {
-        self.sum(&Class::FOUND, |sums| sums.most_entries)
+        let shared = |sums: &ClassSums| if self.shares_rows { sums.follower_entries } else { 0 };
+        self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
     }
 
-    /// Columns that are listed: none if all are of one class. Those of ESC are listed to be taken
-    /// out.
+    /// Columns that have room in a list: none if all are of one class, and share no rows. Those of
+    /// ESC are listed to be taken out.
     pub fn listed(&self) -> usize {
         let all = |class: &Class| self.of(*class).columns as usize == self.cols();
         let others = &Class::ALL[..Class::Rest as usize];
-        if others.iter().any(all) { 0 } else { self.cols() }
+        if !self.shares_rows && others.iter().any(all) { 0 } else { self.cols() }
     }
 
-    /// Room for the entries of C in the columns whose rows are found: so many percent of their
-    /// number estimated from samples, at most their bound.
+    /// Room for the rows of C that are found: so many percent of their number estimated from
+    /// samples, at most their bound.
     pub fn room(&self, percent: u64) -> u64 {
         let bound = u128::from(self.most_found());
         let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));

@@ -3,6 +3,7 @@
 //! on the way are kept. Two reads: the sums of the classes, and the entries of C.
 use super::{
     AdaptiveTuning, Class, ColumnTask, Profile,
+    equal::SharedRows,
     lists::ClassLists,
     numeric::lanes,
     profile::{Profiled, Profiler},
@@ -42,6 +43,7 @@ pub(super) struct Finder {
     sort: SortCounts,
     counts: DenseCounts,
     hash: HashCounts,
+    shared: SharedRows,
     cut: CutTasks,
     scan: Scan<u32>,
     offsets: Kernel<ColumnOffsets<'static>>,
@@ -84,6 +86,7 @@ impl Finder {
             sort: SortCounts::new(device, teams, tuning.most_groups(device.info()))?,
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
+            shared: SharedRows::new(device, group_size)?,
             cut: CutTasks::new::<T>(device, tuning)?,
             scan: Scan::new(device, scan)?,
             offsets: Kernel::rare(device, &Options::group_size(group_size))?,
@@ -229,7 +232,14 @@ impl Finder {
         for (class, task) in sorted {
             self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0))?;
         }
-        work.join(lanes)
+        work.join(lanes)?;
+        if profile.shares_rows {
+            let of_found = towards(profile.bins(|share| Class::FOUND.contains(&share.last)), work);
+            let columns = (&profile.class, profile.windows);
+            self.shared.run(of_found, columns, purpose, [lengths, &mut found.place])?;
+            work.count_towards(0);
+        }
+        Ok(())
     }
 
     /// Counts the entries of C in direct columns, if they are a bin.

@@ -5,6 +5,7 @@ use super::{
     Class, OTHERS,
     bands::{AdaptiveBand, ColumnBands},
     classes::{ClassSizes, ClassesSums},
+    equal,
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
 };
@@ -114,7 +115,10 @@ fn column(rules: &ClassRules, a: &Pattern, b: &Pattern, col: usize) -> Column {
         let ends = of_a.filter_map(|rows| Some((*rows.first()?, *rows.last()?)));
         ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     };
-    Column { entries, products, rows: if rules.looks_at_rows(entries, products) { rows() } else { None } }
+    let rows = if rules.looks_at_rows(entries, products) { rows() } else { None };
+    let alone = Column { entries, products, rows, follows: false };
+    let found = Class::FOUND.contains(&rules.class_of(&alone));
+    Column { follows: found && equal::is_equal(b, col), ..alone }
 }
 
 /// Entries of C in the columns that the device samples, and the bound of them.
@@ -204,7 +208,11 @@ impl CountedColumns<'_> {
                     all.by_esc += entries;
                     of_esc.add(column.products.into(), &self.memory.esc.sort);
                 }
-                class if Class::FOUND.contains(&class) => all.found += entries,
+                class if Class::FOUND.contains(&class) => {
+                    let shared = band.shares_rows && column.follows && col > band.columns.start as usize;
+                    all.of_found += entries;
+                    all.found += if shared { 0 } else { entries };
+                }
                 _ => {}
             }
         }

@@ -9,7 +9,8 @@ use std::ops::Deref;
 
 /// The columns of each class.
 pub(in crate::product) struct ClassLists {
-    /// The columns by class, unless all of them are of one class.
+    /// The columns by class, unless all of them are of one class; if rows are shared, without those
+    /// that follow.
     pub list: Buffer<u32>,
     pub sizes: ClassSizes,
     /// The bins of the columns, none of which has columns of [`Class::Rest`].
@@ -31,7 +32,7 @@ impl ClassLists {
         let (columns, products) = (share.columns as u32, share.size.products);
         let mut sums = [ClassSums::default(); Class::ALL.len()];
         sums[share.last as usize] = ClassSums { columns, products, ..ClassSums::default() };
-        let sizes = ClassSizes { columns: 0..columns, windows: 1, sums, samples: [0; 2] };
+        let sizes = ClassSizes { columns: 0..columns, windows: 1, sums, shares_rows: false, samples: [0; 2] };
         Ok(Self { list: work.buffer(0)?, sizes, shares: vec![share], numbers: vec![0] })
     }
 
@@ -41,9 +42,10 @@ impl ClassLists {
         Counts { products: self.products(), bands: 1, adaptive: true, bins, ..Counts::default() }
     }
 
-    /// The columns of neighbouring classes.
+    /// The columns of neighbouring classes that are listed.
     pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
-        let columns = |classes: &[ClassSums]| classes.iter().map(|sums| sums.columns).sum();
+        let listed = |sums: &ClassSums| sums.columns - if self.shares_rows { sums.followers } else { 0 };
+        let columns = |classes: &[ClassSums]| classes.iter().map(listed).sum();
         ColumnTask {
             list: &self.list,
             first: columns(&self.sums[..first as usize]),

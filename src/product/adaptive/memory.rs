@@ -36,6 +36,8 @@ pub(in crate::product) struct AdaptiveMemory<'a> {
 pub(in crate::product) struct EntriesOfC {
     pub all: u64,
     /// Those of columns whose rows are found before they are summed.
+    pub of_found: u64,
+    /// Those rows, if columns that share them have them once.
     pub found: u64,
     /// Those of columns that ESC computes.
     pub by_esc: u64,
@@ -45,19 +47,23 @@ impl EntriesOfC {
     /// The bounds of a band.
     pub fn most(band: &ClassSizes) -> Self {
         let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
-        Self { all: of(&Class::ALL), found: of(&Class::FOUND), by_esc: of(&[Class::Rest]) }
+        let [all, of_found, by_esc] = [of(&Class::ALL), of(&Class::FOUND), of(&[Class::Rest])];
+        Self { all, of_found, found: band.most_found(), by_esc }
     }
 
     /// The same if as many rows are found as there is room for.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
-        Self { all: most.all - most.found + room, found: room, ..most }
+        let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
+        let of_found = of_found as u64;
+        Self { all: most.all - most.of_found + of_found, of_found, found: room, ..most }
     }
 
     /// The bounds of a band of which all entries were counted.
     pub fn counted(band: &ClassSizes, all: u64) -> Self {
         let most = Self::most(band);
-        Self { all, found: most.found.min(all), by_esc: most.by_esc.min(all) }
+        let [of_found, found, by_esc] = [most.of_found, most.found, most.by_esc].map(|most| most.min(all));
+        Self { all, of_found, found, by_esc }
     }
 }
 
@@ -123,7 +129,7 @@ impl<'a> AdaptiveMemory<'a> {
         let record = pool_bytes(if finds { 4 * CutTasks::record_words(self.adaptive) as u64 } else { 0 });
         let tables = self.adaptive.tables(self.info, band, self.rows as usize).bytes();
         largest.0 = largest.0.max(tables);
-        let tasks = largest.array(8 * if finds { self.most_tasks(band, entries.found) } else { 0 });
+        let tasks = largest.array(8 * if finds { self.most_tasks(band, entries.of_found) } else { 0 });
         let while_counted = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 }).max(tables);
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 

@@ -7,6 +7,7 @@
 //! first has found: [`kept`].
 mod bands;
 mod classes;
+mod equal;
 mod find;
 mod foretell;
 mod kept;

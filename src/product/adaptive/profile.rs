@@ -4,6 +4,7 @@
 use super::{
     AdaptiveTuning, Class, ClassSums,
     classes::{ClassSizes, ClassesSums},
+    equal::{self, LEADING, LONG},
     lists::ClassLists,
     rules::{ClassRules, Column},
 };
@@ -17,7 +18,7 @@ use crate::{
 use std::ops::{Deref, Range};
 
 kernel! {
-    struct ProfileColumns = "profile_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/profile.cl" {
+    struct ProfileColumns = "profile_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -33,11 +34,12 @@ kernel! {
 }
 
 kernel! {
-    struct ListColumns = "list_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/profile.cl" {
+    struct ListColumns = "list_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
         class: In<u32>,
         record: InOut<u32>,
         list: InOut<u32>,
         cols: u32,
+        shares_rows: u32,
     }
 }
 
@@ -79,15 +81,17 @@ impl Profile {
         found
     }
 
-    /// The columns, for cutting them into bands. Four reads.
+    /// The columns, for cutting them into bands. Five reads.
     pub fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
         let (begin, cols) = (self.columns.start as usize, self.cols());
         let ends = work.read(&b.col_ptr, begin, cols + 1)?;
         let products = work.read(&self.products, 0, cols)?;
         let (first, last) = (work.read(&self.first_row, 0, cols)?, work.read(&self.last_row, 0, cols)?);
+        let class = work.read(&self.class, 0, cols)?;
         let column = |col: usize| {
             let (entries, rows) = (ends[col + 1] - ends[col], (first[col], last[col]));
-            Column { entries, products: products[col], rows: (rows.0 <= rows.1).then_some(rows) }
+            let (rows, follows) = ((rows.0 <= rows.1).then_some(rows), equal::follows(class[col]));
+            Column { entries, products: products[col], rows, follows }
         };
         Ok((0..cols).map(column).collect())
     }
@@ -110,13 +114,11 @@ pub(super) struct Profiler {
 impl Profiler {
     /// Work-items for each column of B.
     const PART: usize = 8;
-    /// Entries of a column of B that a whole group processes.
-    const LONG: usize = 512;
     /// Place in the record of the entries of C in the samples. Their bound is next.
     pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
-        let options = teams.options(8).define("PART", Self::PART).define("LONG", Self::LONG);
+        let options = teams.options(8).define("PART", Self::PART).define("LONG", LONG).define("LEADING", LEADING);
         let options = ClassRules::define(tuning, options);
         Ok(Self {
             profile: Kernel::new(device, &options)?,
@@ -183,6 +185,8 @@ impl Profiler {
             at_most("products of hubs", sums.hub_products, sums.products)?;
             at_most("hubs", sums.hub_columns.into(), sums.columns.into())?;
             at_most("entries of C", sums.most_entries, sums.products)?;
+            at_most("columns that follow", sums.followers.into(), sums.columns.into())?;
+            at_most("entries of C that follow", sums.follower_entries, sums.most_entries)?;
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
         }
         at_most("columns of C", all, cols as u64)?;
@@ -191,8 +195,9 @@ impl Profiler {
         let sizes = ClassSizes::new(rules, columns, sums, samples);
         let mut list = work.buffer(sizes.listed())?;
         if sizes.listed() > 0 {
-            let args = ListColumns { class: &class, record: &mut record, list: &mut list, cols: cols as u32 };
             let groups = cols.div_ceil(self.group_size).min(self.groups);
+            let (cols, shares_rows) = (cols as u32, sizes.shares_rows.into());
+            let args = ListColumns { class: &class, record: &mut record, list: &mut list, cols, shares_rows };
             self.list.launch(work, Grid::groups(groups, self.group_size), args)?;
         }
         let lists = ClassLists { list, sizes, shares: Vec::new(), numbers: Vec::new() };

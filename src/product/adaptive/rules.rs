@@ -1,6 +1,6 @@
 //! The rules by which columns are put into classes. The device does that, by `class_of` of
 //! `cl/product/adaptive/profile.cl`; here is its model, by which the host foretells products.
-use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums};
+use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums, equal};
 use crate::{device::Options, product::hash::most_rows};
 
 /// The numbers of one column of C before it is computed.
@@ -12,6 +12,8 @@ pub(in crate::product) struct Column {
     pub products: u32,
     /// The rows between which all rows are, if they were looked at and there are any.
     pub rows: Option<(u32, u32)>,
+    /// Whether it has the rows of the column before it, which are found.
+    pub follows: bool,
 }
 
 impl Column {
@@ -120,6 +122,11 @@ impl ClassRules {
         products > 0 && entries >= self.tuning.hub_entries && products / entries < self.tuning.hub_average
     }
 
+    /// Whether columns that follow share the rows of their leaders, if these are all columns.
+    pub fn shares_rows(&self, sums: &ClassesSums) -> bool {
+        equal::shares_rows(sums, self.tuning.equal_percent)
+    }
+
     /// Adds a column to the sums of its class.
     pub fn add(&self, sums: &mut ClassesSums, column: &Column) {
         let class = self.class_of(column);
@@ -133,6 +140,10 @@ impl ClassRules {
         if [Class::Narrow, Class::Medium, Class::Wide, Class::Big].contains(&class) && self.is_hub(column) {
             of.hub_columns += 1;
             of.hub_products += u64::from(column.products);
+        }
+        if column.follows {
+            of.followers += 1;
+            of.follower_entries += u64::from(column.most_entries());
         }
     }
 }

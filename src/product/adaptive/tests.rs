@@ -1,11 +1,12 @@
 //! Every class of columns and of tasks, against the reference, to the bit.
 mod bands;
 mod direct;
+mod equal;
 mod foretold;
 mod hash;
 mod hubs;
 
-use super::{Adaptive, AdaptiveTuning, KeepRule, Kept, KeptSums};
+use super::{Adaptive, AdaptiveTuning, Class, KeepRule, Kept, KeptSums, find::Finder};
 use crate::{
     BlockShape, Csc, Element, Matrix, Method, Result,
     device::{DeviceKind, Teams, Work, test_device},

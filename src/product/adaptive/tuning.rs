@@ -57,6 +57,9 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hub_entries: u32,
     /// See there.
     pub hub_average: u32,
+    /// Columns that follow another one, in percent of the columns whose rows are found, from which
+    /// they share its rows.
+    pub equal_percent: u64,
     /// What the methods cost.
     pub costs: MethodCosts,
     /// Whether ESC may compute all columns, if that costs less.
@@ -131,6 +134,7 @@ impl AdaptiveTuning {
                 Method::Hub => u32::MAX,
                 _ => 0,
             },
+            equal_percent: numbers.adaptive_equal_percent as u64,
             costs: info.costs(),
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
+    struct CountTasks = "count_tasks" in "product/hub/columns.cl", "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,
@@ -27,11 +27,12 @@ kernel! {
         windows: u32,
         first_class: u32,
         end_class: u32,
+        shares_rows: u32,
     }
 }
 
 kernel! {
-    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
+    struct ListTasks = "list_tasks" in "product/hub/columns.cl", "product/adaptive/equal.cl", "product/hash/slots.cl", "product/tasks/cut.cl" {
         b_col_ptr: In<u32>,
         products: In<u32>,
         class: In<u32>,
@@ -45,6 +46,7 @@ kernel! {
         windows: u32,
         first_class: u32,
         end_class: u32,
+        shares_rows: u32,
     }
 }
 
@@ -156,6 +158,7 @@ impl CutTasks {
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
+            shares_rows: profile.shares_rows.into(),
         };
         self.count.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let words = work.read(&record, 0, classes + 3)?;
@@ -193,6 +196,7 @@ impl CutTasks {
             windows: profile.windows as u32,
             first_class: Self::FIRST_CLASS,
             end_class: Self::END_CLASS,
+            shares_rows: profile.shares_rows.into(),
         };
         self.list.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let zeros = 2 * cut.counts.len() + 3;

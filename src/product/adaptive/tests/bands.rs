@@ -47,6 +47,17 @@ fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn bands_of_equal_columns_have_the_bits_of_the_reference() -> Result<()> {
+    let (a, b) = equal::operands::<f64>(11, 40_000, &equal::LENGTHS)?;
+    for method in [Method::Auto, Method::Dense, Method::Hash] {
+        let tuning = AdaptiveTuning { equal_percent: 1, ..tuning(method) };
+        assert!(check_bands(&a, &b, &tuning)? > 1, "{method}");
+        check_bands(&a, &b, &AdaptiveTuning { room_percent: 30, sampled_products: 0, ..tuning })?;
+    }
+    Ok(())
+}
+
 /// The columns of `b` so many times side by side.
 fn repeated<T: Element>(b: &Csc<T>, times: usize) -> Result<Csc<T>> {
     let columns = |_| (0..b.ncols()).map(|col| b.pattern().column(col).iter().map(|&row| row.into()).collect());
@@ -64,7 +75,8 @@ fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
 /// Every column is sampled, or every second: that of an even number.
 #[test]
 fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
-    let sampled = AdaptiveTuning { sampled_products: 0, ..tuning(Method::Dense) };
+    // Columns that share no rows.
+    let sampled = AdaptiveTuning { sampled_products: 0, equal_percent: 101, ..tuning(Method::Dense) };
     let unsampled = AdaptiveTuning { sampled_products: u64::MAX, ..sampled };
     let bands = |alike: fn(usize) -> bool, tuning, megabytes: u64| -> Result<usize> {
         let (a, b) = columns_of(alike)?;

@@ -42,8 +42,11 @@ fn check_profile<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &AdaptiveTuning
 
 #[test]
 fn the_host_finds_the_classes_of_the_device() -> Result<()> {
-    for (spread, wide) in [(1, 3000), (11, 40_000), (300, 900_000)] {
-        let (a, b) = operands::<f64>(spread, wide)?;
+    let different = |(spread, wide)| operands::<f64>(spread, wide);
+    let same = equal::operands::<f64>(11, 40_000, &equal::LENGTHS);
+    let all = [(1, 3000), (11, 40_000), (300, 900_000)].map(different).into_iter().chain([same]);
+    for factors in all {
+        let (a, b) = factors?;
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
             let usual = tuning(method);
             let few = AdaptiveTuning { sorted_most: usual.sorted_most.min(32), sampled_products: 0, ..usual };

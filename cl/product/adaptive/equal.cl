@@ -1,0 +1,18 @@
+// equal: neighbouring columns of B with the same rows. It comes before the kernels that ask for
+// them.
+// Host: src/product/adaptive/equal.rs
+//
+// A column follows the one before it if their rows are the same. The first of such columns leads
+// the others: their columns of C have its rows. The word of a column has its class, and FOLLOWS if
+// it follows.
+#define FOLLOWS 0x100
+#define CLASS_OF(word) ((word) & 0xff)
+
+// Columns from the leader of a column to it; 0 if the column follows none.
+uint columns_from_leader(global const uint* class, uint col)
+{
+    uint columns = 0;
+    while (class[col - columns] & FOLLOWS)
+        ++columns;
+    return columns;
+}

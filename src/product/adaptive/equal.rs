@@ -1,0 +1,76 @@
+//! Neighbouring columns of B with the same rows, such as those of the unknowns of one node of a
+//! finite element. Their columns of C have the same rows too: those of the first, the *leader*, are
+//! found, and the others, which *follow* it, share them. Kernels: `cl/product/adaptive/equal.cl`,
+//! `cl/product/adaptive/share_rows.cl`.
+use super::{Class, classes::ClassesSums};
+use crate::{
+    Pattern, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
+    product::tasks::Purpose,
+};
+
+kernel! {
+    struct ShareRows = "share_rows" in "product/adaptive/equal.cl", "product/tasks/found.cl", "product/adaptive/share_rows.cl" {
+        class: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        cols: u32,
+        windows: u32,
+        purpose: u32,
+    }
+}
+
+/// Columns whose number is a multiple of this follow none, so that a leader is not far away. A
+/// multiple of 2, 3 and 6, the unknowns of a node.
+pub(super) const LEADING: usize = 192;
+
+/// Entries of a column of B beyond which a whole group analyses it. It follows none.
+pub(super) const LONG: usize = 512;
+
+/// Whether the word of a column says that it follows: `FOLLOWS` of the kernel file.
+pub(super) fn follows(word: u32) -> bool {
+    word & 0x100 != 0
+}
+
+/// Whether a column of B, if its rows of C are to be found, follows the one before it: the model of
+/// `cl/product/adaptive/profile.cl`, for the first band.
+pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
+    !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
+}
+
+/// Whether columns that follow share what others have found: if they are so many percent of those
+/// whose rows are found.
+pub(super) fn shares_rows(sums: &ClassesSums, percent: u64) -> bool {
+    let sum = |number: fn(&super::ClassSums) -> u32| -> u64 {
+        Class::FOUND.iter().map(|&class| u64::from(number(&sums[class as usize]))).sum()
+    };
+    let [columns, followers] = [sum(|sums| sums.columns), sum(|sums| sums.followers)];
+    followers > 0 && 100 * followers >= percent * columns
+}
+
+/// The kernel by which columns share rows.
+pub(super) struct SharedRows {
+    kernel: Kernel<ShareRows<'static>>,
+    group_size: usize,
+}
+
+impl SharedRows {
+    pub fn new(device: &Device, group_size: usize) -> Result<Self> {
+        Ok(Self { kernel: Kernel::rare(device, &Options::group_size(group_size))?, group_size })
+    }
+
+    /// Gives the columns that follow others their lengths, unless only places were missing, and
+    /// their places.
+    pub fn run(
+        &self,
+        work: &Work,
+        (class, windows): (&Buffer<u32>, usize),
+        purpose: Purpose,
+        [lengths, place]: [&mut Buffer<u32>; 2],
+    ) -> Result<()> {
+        let (cols, chunks) = (class.len(), class.len() * windows);
+        let purpose = purpose as u32;
+        let args = ShareRows { class, lengths, place, cols: cols as u32, windows: windows as u32, purpose };
+        self.kernel.launch(work, Grid::items(chunks, self.group_size), args)
+    }
+}
