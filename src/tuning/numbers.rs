@@ -159,6 +159,11 @@ pub struct Numbers {
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
     pub adaptive_equal_percent: usize,
+    /// Most of such columns whose products are added up together.
+    pub adaptive_equal_columns: usize,
+    /// Entries of each of them that a team adds up at once: 64 or more, since PoCL 3.1 loses barriers
+    /// of loops that cannot run twice, and no more than fit local memory.
+    pub adaptive_equal_piece: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
     /// if most are longer than this, and all are fewer than the next number.
     pub adaptive_long_column: usize,
@@ -325,6 +330,10 @@ const CPU: Numbers = Numbers {
     adaptive_hub_average: 96,
     // An estimate: fewer save less than the launch that shares.
     adaptive_equal_percent: 25,
+    // The unknowns of a node are mostly 3, or 6.
+    adaptive_equal_columns: 3,
+    // 12 KiB for three sums of doubles: an estimate.
+    adaptive_equal_piece: 512,
     // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
     adaptive_long_column: 128,
     adaptive_few_columns: 1 << 16,
@@ -443,6 +452,8 @@ impl Numbers {
             ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
             ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
             ("adaptive_equal_percent", self.adaptive_equal_percent, 101),
+            ("adaptive_equal_columns", self.adaptive_equal_columns, 8),
+            ("adaptive_equal_piece", self.adaptive_equal_piece, 2560 / (self.adaptive_equal_columns + 1)),
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),
             ("adaptive_few_columns", self.adaptive_few_columns, 1 << 30),
             ("adaptive_resident_bytes", self.adaptive_resident_bytes, 1 << 30),
@@ -456,6 +467,9 @@ impl Numbers {
         }
         if !self.adaptive_piece.is_power_of_two() || !(128..=1024).contains(&self.adaptive_piece) {
             return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 128 to 1024");
+        }
+        if self.adaptive_equal_piece < 64 {
+            return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");
         }
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");
@@ -510,6 +524,12 @@ mod tests {
         assert!(
             refused(Numbers { adaptive_piece: 32, ..GPU })
                 .contains("adaptive_piece is 32, not a power of two from 128")
+        );
+        assert!(
+            refused(Numbers { adaptive_equal_piece: 63, ..GPU }).contains("adaptive_equal_piece is 63, less than 64")
+        );
+        assert!(
+            refused(Numbers { adaptive_equal_columns: 6, ..GPU }).contains("adaptive_equal_piece is 512, not from 1")
         );
         assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
         assert!(refused(Numbers { serial_merge_cost: 1, serial_deal_cost: 900, ..CPU }).contains("serial_deal_cost"));

@@ -16,3 +16,12 @@ uint columns_from_leader(global const uint* class, uint col)
         ++columns;
     return columns;
 }
+
+// How many columns from `col` on, at most `most`, have the same leader.
+uint columns_together(global const uint* class, uint col, uint cols, uint most)
+{
+    uint columns = 1;
+    while (columns < most && col + columns < cols && (class[col + columns] & FOLLOWS))
+        ++columns;
+    return columns;
+}

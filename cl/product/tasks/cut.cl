@@ -18,23 +18,29 @@
 //                                 place, but for those that share one, and their entries; zeros
 //                                 before
 //   i/o  record[TASK_CLASSES + 3 ..]   tasks of each class that were listed; zeros before
-//   out  task[tasks]              window and piece (in the high word), class by class, in any order
-//                                 within a class
+//   out  task[tasks]              class by class, in any order within a class: window; from bit 32
+//                                 on the piece; from bit 60 on the columns besides the first
 //
 // A class is a kernel and a size of local memory: how slots are found, which is by hashes in
 // columns of class HASHED or a later one if that takes less memory than bits, and otherwise depends
 // on whether the column of B is a hub, see cl/product/hub/columns.cl; whether columns that are no
-// hubs have more than CUT_FROM entries; whether rows are looked up in two levels; and the slice of
-// local memory. The sizes of the slices are SLICES.
-#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES)
+// hubs have more than CUT_FROM entries; whether a task has several columns; whether rows are looked
+// up in two levels; and the slice of local memory. The sizes of the slices are SLICES.
+//
+// Columns that share rows, and whose slots are found by bits, are summed together: at most
+// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first has the tasks of all. Columns of
+// more than CUT_FROM entries have too many numbers for each slot.
+#if !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
-#define TASK_CLASSES (8 * SLICE_COUNT)
+#define TASK_CLASSES (10 * SLICE_COUNT)
 // How slots are found.
 #define BY_BITS 0
 #define BY_HASH 1
 #define OF_HUB 2
+// Bytes of the values of B that a team keeps with its steps.
+#define STEP_VALUES (32 * SUM_BYTES)
 
 uint sum_of(uint before, uint own)
 {
@@ -52,43 +58,49 @@ uint slice_of(uint bytes)
     return slice;
 }
 
-// The class of the piece of `count` rows from rows[0] on.
-uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots)
+// The class of the piece of `count` rows from rows[0] on, of so many columns.
+uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, uint columns)
 {
-    const uint of_slot = cut ? 2 * SUM_BYTES + 2 : SUM_BYTES;
+    const uint of_slot = cut ? 2 * SUM_BYTES + 2 : columns * SUM_BYTES;
     const bool hub = slots == OF_HUB;
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
-    const uint base = (hub ? HUB_BYTES : STEP_BYTES) + count * of_slot + 8;
+    const uint base = (hub ? HUB_BYTES : STEP_BYTES + (columns - 1) * STEP_VALUES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
     // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
     const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
     const uint by_hash = STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8;
     if (slots == BY_HASH && (levels ? two : one) > by_hash)
-        return (4 + cut) * SLICE_COUNT + slice_of(by_hash);
-    return ((hub ? 6 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
+        return (6 + cut) * SLICE_COUNT + slice_of(by_hash);
+    return ((hub ? 8 : columns > 1 ? 4 : cut ? 2 : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
 }
 
 // Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
-// make a piece; and how their slots are found.
+// make a piece; and how their slots are found, with the columns of a task from bit 8 on.
 uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr,
                  global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class, uint shares_rows)
 {
     const uint col = chunk / windows;
     const uint word = col < cols ? class[col] : 0, of = CLASS_OF(word);
     if (col >= cols || of < first_class || of >= end_class)
-        return (uint4)(NOWHERE, 0, PIECE, BY_BITS);
+        return (uint4)(NOWHERE, 0, PIECE, BY_BITS | 1 << 8);
     const uint entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
     const uint of_b = b_col_ptr[first_col + col + 1] - b_col_ptr[first_col + col];
     const uint slots = of >= HASHED ? BY_HASH : is_hub(of_b, products[col]) ? OF_HUB : BY_BITS;
-    const uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE;
+    uint of_piece = slots == OF_HUB || of_b > CUT_FROM ? PIECE / 2 : PIECE, columns = 1;
+    if (shares_rows && slots == BY_BITS && of_b <= CUT_FROM) {
+        if (columns_from_leader(class, col) % EQUAL_COLUMNS > 0)
+            return (uint4)(NOWHERE, 0, PIECE, BY_BITS | 1 << 8); // another column has its tasks
+        columns = columns_together(class, col, cols, EQUAL_COLUMNS);
+        of_piece = columns > 1 ? EQUAL_PIECE : PIECE;
+    }
     const uint at = entries > 0 ? place[chunk] : NOWHERE;
     // Rows that several columns share are missing once.
-    return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots);
+    return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots | columns << 8);
 }
 
 // The windows of a group, and their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
-    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], slots_of[GROUP_SIZE]; \
+    local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], how_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
     const uint4 own = stretch_of(b_col_ptr, products, class, chunk_ptr, place, own_chunk, first_col, cols, windows, first_class, end_class, shares_rows); \
     uint pieces;                                                                                                      \
@@ -96,22 +108,24 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* products, glob
     from_of[item] = own.x;                                                                                            \
     entries_of[item] = own.y;                                                                                         \
     rows_of[item] = own.z;                                                                                            \
-    slots_of[item] = own.w;                                                                                           \
+    how_of[item] = own.w;                                                                                             \
     barrier(CLK_LOCAL_MEM_FENCE)
 
-// Runs EACH(class, chunk, piece) for every piece of the group.
+// Runs EACH(class, chunk, piece, columns) for every piece of the group.
 #define FOR_PIECES(EACH)                                                                                              \
     for (uint number = item; number < pieces; number += GROUP_SIZE) {                                                 \
         uint at = 0;                                                                                                  \
         for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)                                          \
             at += before_of[at + half_size] <= number ? half_size : 0;                                                \
         const uint done = (number - before_of[at]) * rows_of[at];                                                     \
-        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), rows_of[at] != PIECE, slots_of[at]); \
-        EACH(of, own_chunk - item + at, number - before_of[at]);                                                      \
+        const uint slots = how_of[at] & 0xff, columns = how_of[at] >> 8;                                              \
+        const bool cut = columns == 1 && rows_of[at] != PIECE;                                                        \
+        const uint of = class_of_piece(rows + from_of[at] + done, min(rows_of[at], entries_of[at] - done), cut, slots, columns); \
+        EACH(of, own_chunk - item + at, number - before_of[at], columns);                                             \
     }
 
-#define COUNT(of, chunk, piece) atomic_inc(counts + of)
-#define LIST(of, chunk, piece) task[atomic_inc(next + of)] = (chunk) | (ulong)(piece) << 32
+#define COUNT(of, chunk, piece, columns) atomic_inc(counts + of)
+#define LIST(of, chunk, piece, columns) task[atomic_inc(next + of)] = (chunk) | (ulong)(piece) << 32 | (ulong)((columns) - 1) << 60
 
 KERNEL count_tasks(global const uint* b_col_ptr, global const uint* products, global const uint* class, global const uint* chunk_ptr, global const uint* place,
                    global const uint* rows, global uint* record, uint first_col, uint cols, uint windows, uint first_class,

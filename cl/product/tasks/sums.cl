@@ -1,9 +1,10 @@
 // sums: the rows and values of columns of C, product after product.
 // Host: src/product/tasks/sums.rs
 //
-//   Teams that take one task after another: a piece of the rows of a column of C, see
-//   cl/product/tasks/cut.cl. Columns of C that are one piece take every product of their column;
-//   of others each piece takes the products between its first and last row.
+//   Teams that take one task after another: a piece of the rows of a column of C, or of at most
+//   COLUMNS neighbouring columns that have the same rows, as their columns of B have; see
+//   cl/product/tasks/cut.cl. Columns of C that are one piece take every product of their column; of
+//   others each piece takes the products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -18,11 +19,28 @@
 // slots without atomics. They take one stretch of a column of A after another, in ascending k: each
 // slot gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products,
 // and adds up these sums in their order.
-#if !defined(CUT) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
+//
+// The products of several columns have the same rows and values of A: these are loaded, and their
+// slots are found, once. Each column has its value of B, and its sums behind those of the one
+// before.
+#if !defined(CUT) || !defined(COLUMNS) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/tasks/sums.rs"
 #endif
 // Steps whose rows and values are loaded together.
 #define AHEAD 4
+
+#if COLUMNS > 1
+#define COLUMNS_OF(task) ((uint)((task) >> 60) + 1)
+#else
+#define COLUMNS_OF(task) 1
+#endif
+#define PIECE_OF(task) ((uint)((task) >> 32) & 0xfffffff)
+
+// Does something for each column of a task.
+#define FOR_COLUMNS UNROLLED for (uint w = 0; w < COLUMNS; ++w) if (w < columns)
+
+// Loads the values of B of an entry.
+#define LOAD_B(to, entry) FOR_COLUMNS to[w] = B_VALUE((entry) + w * of_b)
 
 // Loads the rows and values of AHEAD steps from `step` on; rows NO_SLOT where there is none.
 #define LOAD_STEPS(step, row, value)                                                                                  \
@@ -76,8 +94,9 @@
         }                                                                                                             \
         UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                            \
         {                                                                                                             \
-            if (slot[q] != NO_SLOT)                                                                                   \
-                ADD_TO(slot[q], MULTIPLY(value[q], step_value[(step) + q]));                                          \
+            if (slot[q] != NO_SLOT) {                                                                                 \
+                FOR_COLUMNS ADD_TO(w * slots + slot[q], MULTIPLY(value[q], step_value[w * TEAM_SIZE + (step) + q]));   \
+            }                                                                                                         \
             TEAM_BARRIER; /* the next step may have the same rows */                                                  \
         }                                                                                                             \
     } while (0)
@@ -96,20 +115,22 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
     for (uint number = FIRST_TASK; number < tasks; number = NEXT_TASK) {
         const ulong of_task = task[first + number];
         const uint chunk = (uint)of_task, col = chunk / windows, entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
-        const uint done = (uint)(of_task >> 32) * PIECE, count = min((uint)PIECE, entries - done);
+        const uint columns = COLUMNS_OF(of_task), done = PIECE_OF(of_task) * PIECE, count = min((uint)PIECE, entries - done);
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
-        const bool whole = count == chunk_ptr[(col + 1) * windows] - chunk_ptr[col * windows];
+        // Entries of each column of B and of C.
+        const uint of_b = end - begin, of_c = chunk_ptr[(col + 1) * windows] - chunk_ptr[col * windows];
+        const bool whole = count == of_c;
         global const uint* piece = rows + place[chunk] + done;
         const uint to = chunk_ptr[chunk] + done, first_row = piece[0], last_row = piece[count - 1];
 
-        local ARITHMETIC* sum = step_value + TEAM_SIZE;
+        local ARITHMETIC* sum = step_value + columns * TEAM_SIZE;
         const uint slots = SLOTS(count);
 #if CUT
         local ARITHMETIC* total = sum + slots;
         local ushort* terms = (local ushort*)(total + slots);
         local ulong* tables = own + ((local uchar*)(terms + slots) - (local uchar*)own + 7) / 8;
 #else
-        local ulong* tables = own + ((local uchar*)(sum + slots) - (local uchar*)own + 7) / 8;
+        local ulong* tables = own + ((local uchar*)(sum + columns * slots) - (local uchar*)own + 7) / 8;
 #endif
 #if HASHED
         local uint* table = (local uint*)tables;
@@ -125,7 +146,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         local uint2* word = words_behind(top, first_row, last_row);
         note_rows(piece, count, top, word, c_row_idx, to, TEAM);
 #endif
-        for (uint i = lane; i < slots; i += TEAM_SIZE) {
+        for (uint i = lane; i < columns * slots; i += TEAM_SIZE) {
             sum[i] = IDENTITY;
 #if CUT
             total[i] = IDENTITY;
@@ -135,22 +156,23 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
 
         // The columns of A that the next 32 entries meet are looked up ahead.
         uint next_from = 0, next_count = 0;
-        ARITHMETIC next_value = 0;
+        ARITHMETIC next_value[COLUMNS], b_value[COLUMNS];
+        FOR_COLUMNS next_value[w] = 0;
         if (begin + lane < end) {
             const uint k = b_row_idx[begin + lane];
             next_from = a_col_ptr[k];
             next_count = a_col_ptr[k + 1] - next_from;
-            next_value = B_VALUE(begin + lane);
+            LOAD_B(next_value, begin + lane);
         }
         for (uint entry = begin; entry < end; entry += TEAM_SIZE) {
             uint from = next_from, length = next_count;
-            const ARITHMETIC b_value = next_value;
+            FOR_COLUMNS b_value[w] = next_value[w];
             next_count = 0;
             if (entry + TEAM_SIZE + lane < end) {
                 const uint k = b_row_idx[entry + TEAM_SIZE + lane];
                 next_from = a_col_ptr[k];
                 next_count = a_col_ptr[k + 1] - next_from;
-                next_value = B_VALUE(entry + TEAM_SIZE + lane);
+                LOAD_B(next_value, entry + TEAM_SIZE + lane);
             }
             if (!whole && length > TEAM_SIZE) {
                 const uint stop = from + length;
@@ -164,7 +186,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
                 for (uint step = max(before, base); step < min(before + own_steps, base + TEAM_SIZE); ++step) {
                     const uint stretch = (step - before) * TEAM_SIZE;
                     steps[step - base] = (uint2)(from + stretch, min((uint)TEAM_SIZE, length - stretch));
-                    step_value[step - base] = b_value;
+                    FOR_COLUMNS step_value[w * TEAM_SIZE + step - base] = b_value[w];
                 }
                 TEAM_BARRIER;
                 const uint here = min((uint)TEAM_SIZE, all - base);
@@ -185,7 +207,12 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
 #if CUT
             PUT_SUM(ADD(total[SLOT_OF_NUMBER(i)], sum[SLOT_OF_NUMBER(i)]), to + i);
 #else
-            PUT_SUM(sum[SLOT_OF_NUMBER(i)], to + i);
+            const uint slot = SLOT_OF_NUMBER(i);
+            FOR_COLUMNS {
+                PUT_SUM(sum[w * slots + slot], to + w * of_c + i);
+                if (w > 0)
+                    PUT_ROW(piece[i], to + w * of_c + i);
+            }
 #endif
         }
         TEAM_BARRIER; // the reads of local memory, before the next task

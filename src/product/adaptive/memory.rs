@@ -177,7 +177,8 @@ impl<'a> AdaptiveMemory<'a> {
         let columns = |classes: &[Class]| band.sum(classes, |sums| sums.columns.into());
         let wide = columns(&[Class::Wide, Class::Big]);
         let windows = columns(&Class::FOUND) - wide + wide * band.windows as u64;
-        windows.min(entries) + entries / (self.adaptive.piece as u64 / 2)
+        let least = (self.adaptive.piece / 2).min(self.adaptive.equal_piece);
+        windows.min(entries) + entries / least as u64
     }
 
     /// Memory of a product whose columns are all sorted, by their kernels alone: `columns` columns

@@ -60,6 +60,10 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Columns that follow another one, in percent of the columns whose rows are found, from which
     /// they share its rows.
     pub equal_percent: u64,
+    /// Most columns that share rows whose products are added up together.
+    pub equal_columns: usize,
+    /// Rows of a piece of such columns.
+    pub equal_piece: usize,
     /// What the methods cost.
     pub costs: MethodCosts,
     /// Whether ESC may compute all columns, if that costs less.
@@ -135,6 +139,8 @@ impl AdaptiveTuning {
                 _ => 0,
             },
             equal_percent: numbers.adaptive_equal_percent as u64,
+            equal_columns: numbers.adaptive_equal_columns,
+            equal_piece: numbers.adaptive_equal_piece,
             costs: info.costs(),
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
@@ -204,6 +210,13 @@ mod tests {
         (two + two / 4).max(base + 8 * 64)
     }
 
+    /// The same of a piece of `columns` columns, which takes two levels if one is not in any slice.
+    fn equal_bytes<T: Element>(rows: usize, columns: usize, window_words: usize) -> usize {
+        let sum = size_of::<T::Arithmetic>();
+        let base = step_bytes::<T>() + 32 * sum * (columns - 1) + rows * columns * sum + 8;
+        base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
+    }
+
     /// The same of a piece whose slots are found by hashes.
     fn hashed_bytes<T: Element>(rows: usize, cut: bool) -> usize {
         let sum = size_of::<T::Arithmetic>();
@@ -223,6 +236,8 @@ mod tests {
                     [most_bytes::<f64>(rows, cut, tuning.wide_words), most_bytes::<f32>(rows, cut, tuning.wide_words)];
                 assert!(most.iter().all(|&bytes| bytes <= last), "{most:?} bytes for {rows} rows");
             }
+            let equal = |columns: usize| equal_bytes::<f64>(2560 / (columns + 1), columns, tuning.wide_words);
+            assert!((1..=8).all(|columns| equal(columns) <= last));
             assert!(SLICES.is_sorted() && SLICES.iter().all(|bytes| bytes % 8 == 0));
             assert!(last <= tuning.local_bytes && tuning.local_bytes < local_bytes as usize);
             assert!(4 * tuning.wide_words + WIDE_LISTS <= local_bytes as usize);

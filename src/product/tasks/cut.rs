@@ -51,9 +51,10 @@ kernel! {
 }
 
 /// Kernels for which tasks are sorted: of columns that are no hubs, by the number of levels, and
-/// whether runs are cut; then of columns whose slots are found by hashes, by whether runs are cut;
-/// then of hubs, by the number of levels. Each has a class for every slice.
-const KINDS: usize = 8;
+/// whether runs are cut; then of several equal columns, by the number of levels; then of columns
+/// whose slots are found by hashes, by whether runs are cut; then of hubs, by the number of levels.
+/// Each has a class for every slice.
+const KINDS: usize = 10;
 
 /// The sizes of the tasks.
 pub(in crate::product) struct Cut {
@@ -79,10 +80,12 @@ pub(in crate::product) struct TakenTasks<'a> {
 }
 
 impl Tasks {
-    /// The first of [`KINDS`] whose slots are found by hashes.
-    pub const FIRST_HASHED: usize = 4;
+    /// The first of [`KINDS`] for several columns.
+    pub const FIRST_EQUAL: usize = 4;
+    /// The first of them whose slots are found by hashes.
+    pub const FIRST_HASHED: usize = 6;
     /// The first of them for hubs.
-    pub const FIRST_HUB: usize = 6;
+    pub const FIRST_HUB: usize = 8;
 
     /// The method of a kind of tasks.
     pub fn method(kind: usize) -> Method {
@@ -124,6 +127,8 @@ impl CutTasks {
             .define("SUM_BYTES", size_of::<T::Arithmetic>())
             .define("STEP_BYTES", step_bytes::<T>())
             .define("HUB_BYTES", hub_bytes::<T>())
+            .define("EQUAL_COLUMNS", tuning.equal_columns)
+            .define("EQUAL_PIECE", tuning.equal_piece)
             .define("HUB_ENTRIES", tuning.hub_entries)
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average));
         let (count, list) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);

@@ -75,7 +75,7 @@ struct Variant<T: Element>([Kernel<SumSlots<'static, T>>; TaskTeams::SIZES.len()
 /// The kernels that sum up tasks.
 pub(in crate::product) struct SlotSums<T: Element> {
     /// The first kinds of tasks, in their order: see [`Tasks`].
-    variants: [Variant<T>; Tasks::FIRST_HUB],
+    variants: Vec<Variant<T>>,
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
@@ -83,14 +83,19 @@ pub(in crate::product) struct SlotSums<T: Element> {
 impl<T: Element> SlotSums<T> {
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: TargetKind) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
-            let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 5].contains(&variant)));
+            let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 7].contains(&variant)));
+            let (columns, piece) = match variant {
+                Tasks::FIRST_EQUAL..Tasks::FIRST_HASHED => (tuning.equal_columns, tuning.equal_piece),
+                _ => (1, tuning.piece >> cut),
+            };
             let options = teams
                 .options(in_group)
                 .element::<T>()
                 .define("LEVELS", if hashed { 0 } else { variant % 2 })
                 .define("HASHED", u8::from(hashed))
                 .define("CUT", cut)
-                .define("PIECE", tuning.piece >> cut)
+                .define("COLUMNS", columns)
+                .define("PIECE", piece)
                 .define("RUN_PIECE", RUN_PIECE);
             Kernel::rare(device, &target.define(options))
         };
@@ -99,7 +104,7 @@ impl<T: Element> SlotSums<T> {
             Ok(Variant([four?, two?, one?]))
         };
         Ok(Self {
-            variants: [variant(0)?, variant(1)?, variant(2)?, variant(3)?, variant(4)?, variant(5)?],
+            variants: (0..Tasks::FIRST_HUB).map(variant).collect::<Result<_>>()?,
             groups: TaskTeams::new(device, teams, tuning),
             tuning: *tuning,
         })

@@ -53,7 +53,7 @@ fn bands_of_equal_columns_have_the_bits_of_the_reference() -> Result<()> {
     for method in [Method::Auto, Method::Dense, Method::Hash] {
         let tuning = AdaptiveTuning { equal_percent: 1, ..tuning(method) };
         assert!(check_bands(&a, &b, &tuning)? > 1, "{method}");
-        check_bands(&a, &b, &AdaptiveTuning { room_percent: 30, sampled_products: 0, ..tuning })?;
+        check_bands(&a, &b, &AdaptiveTuning { equal_piece: 64, room_percent: 30, sampled_products: 0, ..tuning })?;
     }
     Ok(())
 }

@@ -24,6 +24,18 @@ pub(super) fn operands<T: Element>(spread: u64, wide: u64, lengths: &[u64]) -> R
 pub(super) const LENGTHS: [u64; 14] = [40, 33, 64, 9, 65, 100, 31, 200, 3, 70, 513, 40, 300, 64];
 
 #[test]
+fn small_equal_columns_have_the_bits_of_the_reference() -> Result<()> {
+    let mut random = Random::new(6);
+    let a = matrix(300, (0..12).map(|_| random.distinct(20, 300)).collect::<Vec<_>>())?;
+    let runs: Vec<_> = [3, 2, 0, 4, 1].iter().map(|&run| vec![random.distinct(5, 12); run]).collect();
+    let b: Csc<f64> = matrix(12, runs.concat())?;
+    let forced = tuning(Method::Dense);
+    assert_eq!(check(&a, &b, &forced)?, [Method::Dense]);
+    check(&a, &b, &AdaptiveTuning { equal_piece: 64, room_percent: 0, sampled_products: 0, ..forced })?;
+    Ok(())
+}
+
+#[test]
 fn equal_columns_have_the_bits_of_the_reference() -> Result<()> {
     let always = |tuning| AdaptiveTuning { equal_percent: 1, ..tuning };
     let (a, b) = operands::<f64>(11, 40_000, &LENGTHS)?;
@@ -47,6 +59,9 @@ fn equal_columns_in_windows_and_without_room() -> Result<()> {
         small,
         AdaptiveTuning { room_percent: 0, sampled_products: 0, ..forced },
         AdaptiveTuning { room_percent: 30, sampled_products: 0, piece: 128, groups: 1, ..small },
+        AdaptiveTuning { equal_columns: 1, ..small },
+        AdaptiveTuning { equal_columns: 2, equal_piece: 64, ..forced },
+        AdaptiveTuning { equal_columns: 8, equal_piece: 284, ..small },
     ] {
         check(&a, &b, &tuning)?;
     }
