@@ -161,8 +161,8 @@ pub struct Numbers {
     pub adaptive_equal_percent: usize,
     /// Most of such columns whose products are added up together.
     pub adaptive_equal_columns: usize,
-    /// Entries of each of them that a team adds up at once: 64 or more, since PoCL 3.1 loses barriers
-    /// of loops that cannot run twice, and no more than fit local memory.
+    /// Entries of each of them that a team adds up at once: 64 or more, since PoCL 3.1 loses
+    /// barriers of loops that cannot run twice, and no more than fit local memory.
     pub adaptive_equal_piece: usize,
     /// Products of an average column, and columns, for which an adaptive product sorts no columns:
     /// if most are longer than this, and all are fewer than the next number.
