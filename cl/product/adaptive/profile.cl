@@ -10,10 +10,10 @@
 //   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
 //                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
-//                                 cl/product/adaptive/equal.cl; without in_windows columns
-//                                 of a wide range are hashed, or else of the last, as all with more
-//                                 than HASHED_PRODUCTS products; with it those of a range of more
-//                                 than FAR_WORDS and at most FAR_PRODUCTS products are hashed
+//                                 cl/product/adaptive/equal.cl; without in_windows columns of a
+//                                 wide range are hashed, or else of the last, as all with more than
+//                                 HASHED_PRODUCTS products; with it those of a range of more than
+//                                 FAR_WORDS and at most FAR_PRODUCTS products are hashed
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products;
