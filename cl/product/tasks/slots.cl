@@ -69,7 +69,9 @@ local uint2* words_behind(local uint2* top, uint first_row, uint last_row)
 #endif
 }
 
-// Notes the rows piece[0..count], and writes them to C.
+// Notes the rows piece[0..count], and writes them to C. Behind barriers portable teams set bits
+// without a condition, those of an item without a row being 0: PoCL 3.1 takes the condition of the
+// last item for that of all.
 void note_rows(global const uint* piece, uint count, local uint2* top, local uint2* word, global uint* c_row_idx, uint to,
                TEAM_OF)
 {
@@ -78,6 +80,7 @@ void note_rows(global const uint* piece, uint count, local uint2* top, local uin
     for (uint i = lane; i - lane < count; i += TEAM_SIZE) {
         const uint row = i < count ? piece[i] : 0, previous = i > 0 && i < count ? piece[i - 1] : 0;
         const bool opens = i < count && (i == 0 || previous / 32 != row / 32);
+        const uint bit = i < count ? 1u << row % 32 : 0;
         if (i < count)
             PUT_ROW(row, to + i);
 #if LEVELS
@@ -89,17 +92,18 @@ void note_rows(global const uint* piece, uint count, local uint2* top, local uin
             if (i == 0 || previous / 1024 != row / 1024)
                 top[row / 1024 - first_row / 1024] = (uint2)(0, at);
         }
+        const uint of_top = opens ? row / 1024 - first_row / 1024 : 0, top_bit = opens ? 1u << row / 32 % 32 : 0;
         TEAM_BARRIER;
-        if (opens)
-            atomic_or((local uint*)(top + (row / 1024 - first_row / 1024)), 1u << row / 32 % 32);
+        if (!WARPS || opens)
+            atomic_or((local uint*)(top + of_top), top_bit);
 #else
-        const uint at = row / 32 - first_row / 32;
+        const uint at = i < count ? row / 32 - first_row / 32 : 0;
         if (opens)
             word[at] = (uint2)(0, i);
         TEAM_BARRIER;
 #endif
-        if (i < count)
-            atomic_or((local uint*)(word + at), 1u << row % 32);
+        if (!WARPS || i < count)
+            atomic_or((local uint*)(word + at), bit);
     }
 }
 
