@@ -1,13 +1,13 @@
 // count: the rows of columns of C, by a hash table of them.
-// Host: src/product/hash/mod.rs; the tables: cl/product/hash/table.cl
+// Host: src/product/hash/mod.rs; the tables: cl/product/hash/table.cl; the order of their rows:
+// cl/product/hash/order.cl
 //
 //   Work-groups in a stride over the columns of a task.
 //
 //   count_local    the table is in local memory, which has `words` words; a column has at most
 //                  `words` rows
 //   count_global   the table is in global memory. Each group has one for columns of at most
-//                  `entries` rows, and two lists of as many rows behind it; words of local memory
-//                  sort them, a part at a time
+//                  `entries` rows, of 2 * entries words: if rows are sorted, the halves are lists
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]   the columns, counted from first_col, if `listed`
@@ -20,69 +20,48 @@
 //   i/o  tables[groups * table_words]
 //
 // The purpose, ALL or MISSING, is for columns: see cl/product/tasks/found.cl.
-#define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Rows that an item loads together.
-#define AHEAD 4
 
-DEFINE_INSERT(insert_global, global)
-
-// The sum of the values of the items before in the group, and of all: made of that in the item's
-// team, and of its team. Every item of the group calls it.
-uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
-{
-    uint sum = 0;
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads of the call before
-    if (LANE == 0)
-        team_sums[get_local_id(0) / TEAM_SIZE] = of_team;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint other = 0; other < TEAMS; ++other) {
-        before += other < get_local_id(0) / TEAM_SIZE ? team_sums[other] : 0;
-        sum += team_sums[other];
+// Puts rows into a table, those that are not NO_ROW, and returns how many were not there. A place
+// that is taken stays as it is, so that the items of a warp may look at it without an atomic.
+#define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
+    uint insert_rows(volatile SPACE uint* table, uint capacity, const uint* row)                                      \
+    {                                                                                                                 \
+        uint inserted = 0;                                                                                            \
+        UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                     \
+        {                                                                                                             \
+            uint at = hash_place(row[q], capacity);                                                                   \
+            while (row[q] != NO_ROW) {                                                                                \
+                uint found = WARPS ? table[at] : NO_ROW;                                                              \
+                if (found == NO_ROW)                                                                                  \
+                    found = atomic_cmpxchg(table + at, NO_ROW, row[q]);                                               \
+                inserted += found == NO_ROW;                                                                          \
+                if (found == NO_ROW || found == row[q])                                                               \
+                    break;                                                                                            \
+                at = at + 1 < capacity ? at + 1 : 0;                                                                  \
+            }                                                                                                         \
+        }                                                                                                             \
+        return inserted;                                                                                              \
     }
-    *all = sum;
-    return before;
-}
-
-// Sorts key[0..count) in local memory. A bitonic sort in which every comparison puts the smaller
-// key first: two sorted halves are merged by comparing the ends of both, then their neighbours, and
-// so on (Batcher 1968). Keys behind the last would stay where they are, so there need not be any.
-void sort_local(local uint* key, uint count)
-{
-    for (uint half_size = 1; half_size < count; half_size *= 2) {
-        for (uint distance = half_size; distance > 0; distance /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE); // the keys of the round before
-            for (uint pair = get_local_id(0);; pair += GROUP_SIZE) {
-                const uint in_part = pair & (distance - 1), low = 2 * (pair - in_part) + in_part;
-                const uint high = distance == half_size ? 2 * (pair - in_part) + 2 * distance - 1 - in_part : low + distance;
-                if (low >= count)
-                    break;
-                if (high < count && key[low] > key[high]) {
-                    const uint larger = key[low];
-                    key[low] = key[high];
-                    key[high] = larger;
-                }
-            }
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
+DEFINE_INSERT_ROWS(insert_rows_local, local)
+DEFINE_INSERT_ROWS(insert_rows_global, global)
 
 #define COLUMN_MEMORY                                                                                                 \
     TEAM_MEMORY;                                                                                                      \
     local uint before_of[GROUP_SIZE], from_of[GROUP_SIZE], team_sums[TEAMS], shared_at;                               \
     const uint item = get_local_id(0)
 
-// Runs INSERT(row) for the row of every product of a column: the products of GROUP_SIZE entries of
-// B are divided among the items, whatever entries they belong to.
-#define FOR_ROWS(INSERT)                                                                                              \
+// Puts the rows of all products of a column into a table, which then has `found` rows: the products
+// of GROUP_SIZE entries of B are divided among the items, whatever entries they belong to.
+#define INSERT_COLUMN(insert_rows, table, capacity, found)                                                            \
+    uint inserted = 0, found;                                                                                         \
     for (uint base = b_col_ptr[first_col + col]; base < b_col_ptr[first_col + col + 1]; base += GROUP_SIZE) {         \
-        uint from = 0, count = 0, of_team, all;                                                                       \
+        uint from = 0, length = 0, of_team, all;                                                                      \
         if (base + item < b_col_ptr[first_col + col + 1]) {                                                           \
             const uint k = b_row_idx[base + item];                                                                    \
             from = a_col_ptr[k];                                                                                      \
-            count = a_col_ptr[k + 1] - from;                                                                          \
+            length = a_col_ptr[k + 1] - from;                                                                         \
         }                                                                                                             \
-        const uint in_team = team_sum_before(count, &of_team, TEAM);                                                  \
+        const uint in_team = team_sum_before(length, &of_team, TEAM);                                                 \
         const uint before = group_sum_before(in_team, of_team, &all, team_sums);                                      \
         before_of[item] = before;                                                                                     \
         from_of[item] = from - before;                                                                                \
@@ -100,26 +79,12 @@ void sort_local(local uint* key, uint count)
                     row[q] = a_row_idx[from_of[entry] + product];                                                     \
                 }                                                                                                     \
             }                                                                                                         \
-            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
-            {                                                                                                         \
-                if (row[q] != NO_ROW)                                                                                 \
-                    INSERT(row[q]);                                                                                   \
-            }                                                                                                         \
+            inserted += insert_rows(table, capacity, row);                                                            \
         }                                                                                                             \
         barrier(CLK_LOCAL_MEM_FENCE); /* the reads, before the next entries */                                        \
-    }
-
-// Moves the rows of a table to to[count..], which may be the table itself: rows never move up.
-#define MOVE_ROWS(table, capacity, to, count)                                                                         \
-    for (uint base = 0; base < capacity; base += GROUP_SIZE) {                                                        \
-        const uint row = base + item < capacity ? table[base + item] : NO_ROW, taken = team_votes(row != NO_ROW, TEAM); \
-        uint all;                                                                                                     \
-        const uint in_team = popcount(taken & ((1u << LANE) - 1));                                                    \
-        const uint before = group_sum_before(in_team, popcount(taken), &all, team_sums);                              \
-        if (row != NO_ROW)                                                                                            \
-            to[count + before] = row;                                                                                 \
-        count += all;                                                                                                 \
-    }
+    }                                                                                                                 \
+    inserted = team_sum(inserted, TEAM);                                                                              \
+    group_sum_before(0, inserted, &found, team_sums)
 
 // Gives the rows of a column the place `at`, and notes their number. Each item finds out whether
 // they have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
@@ -150,74 +115,56 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         for (uint at = item; at < capacity; at += GROUP_SIZE)
             table[at] = NO_ROW;
         barrier(CLK_LOCAL_MEM_FENCE);
-#define INSERT_LOCAL(row) insert_local(table, capacity, row)
-        FOR_ROWS(INSERT_LOCAL)
-        uint count = 0;
-        MOVE_ROWS(table, capacity, table, count)
-        sort_local(table, count);
+        INSERT_COLUMN(insert_rows_local, table, capacity, count);
         TAKE_PLACE(to, count)
-        if (to != NOWHERE)
-            for (uint at = item; at < count; at += GROUP_SIZE)
-                rows[to + at] = table[at];
+        if (to != NOWHERE && count > 0) {
+            // What the rows leave of local memory has a bitmap.
+            MOVE_ROWS(table, capacity, CLK_LOCAL_MEM_FENCE)
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint range = last_row[col] - first_row[col] + 1, left = words - count;
+            if (bits_pay(count, count, range, left)) {
+                WRITE_BY_BITS(set_bits_of_local, table, count, first_row[col], range, table + count, left, to)
+            } else {
+                sort_local(table, count);
+                for (uint at = item; at < count; at += GROUP_SIZE)
+                    rows[to + at] = table[at];
+            }
+        }
         barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
     }
 }
 
-#define GROUP_MEMORY_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-
 KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global const uint* first_row,
                     global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
-                    global uint* top, global uint* rows, global uint* tables, local uint* part, ulong table_words,
-                    uint entries, uint words, uint room, uint first, uint columns, uint listed, uint first_col,
-                    uint windows, uint purpose)
+                    global uint* top, global uint* rows, global uint* tables, local uint* part,
+                    ulong table_words, uint entries, uint words, uint room, uint first, uint columns, uint listed,
+                    uint first_col, uint windows, uint purpose)
 {
     COLUMN_MEMORY;
     global uint* table = tables + get_group_id(0) * table_words;
-    global uint* lists = table + table_words - 2 * (ulong)entries;
     for (uint i = get_group_id(0); i < columns; i += get_num_groups(0)) {
         const uint col = listed ? list[first + i] : i;
         if (purpose == MISSING && place[col * windows] != NOWHERE)
             continue;
-        const uint bound = min(products[col], last_row[col] - first_row[col] + 1), capacity = HASH_SLOTS(bound);
+        const uint range = last_row[col] - first_row[col] + 1, capacity = HASH_SLOTS(min(products[col], range));
         for (uint at = item; at < capacity; at += GROUP_SIZE)
             table[at] = NO_ROW;
         GROUP_MEMORY_BARRIER;
-#define INSERT_GLOBAL(row) insert_global(table, capacity, row)
-        FOR_ROWS(INSERT_GLOBAL)
+        INSERT_COLUMN(insert_rows_global, table, capacity, count);
         GROUP_MEMORY_BARRIER; // the table
-        global uint* from = lists;
-        global uint* to = lists + entries;
-        uint count = 0;
-        MOVE_ROWS(table, capacity, from, count)
-        GROUP_MEMORY_BARRIER;
-        for (uint base = 0; base < count; base += words) {
-            const uint here = min(words, count - base);
-            for (uint at = item; at < here; at += GROUP_SIZE)
-                part[at] = from[base + at];
-            sort_local(part, here);
-            for (uint at = item; at < here; at += GROUP_SIZE)
-                from[base + at] = part[at];
-            barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next part
-        }
-        GROUP_MEMORY_BARRIER;
-        // Sorted parts are merged in pairs. A row goes behind those before it in its own part, and
-        // those below it in the other.
-        for (uint width = words; width < count; width *= 2) {
-            for (uint at = item; at < count; at += GROUP_SIZE) {
-                const uint number = at / width, row = from[at];
-                const uint other = min((number ^ 1) * width, count), end = min(other + width, count);
-                to[number / 2 * 2 * width + at % width + lower_bound(from, other, end, row) - other] = row;
+        TAKE_PLACE(to, count)
+        if (to != NOWHERE && count > 0) {
+            if (bits_pay(capacity, count, range, words)) {
+                WRITE_BY_BITS(set_bits_of_global, table, capacity, first_row[col], range, part, words, to)
+            } else {
+                MOVE_ROWS(table, capacity, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+                GROUP_MEMORY_BARRIER;
+                global const uint* sorted = sort_global(table, table + entries, count, part, words);
+                for (uint at = item; at < count; at += GROUP_SIZE)
+                    rows[to + at] = sorted[at];
             }
-            GROUP_MEMORY_BARRIER;
-            global uint* merged = to;
-            to = from;
-            from = merged;
         }
-        TAKE_PLACE(taken, count)
-        if (taken != NOWHERE)
-            for (uint at = item; at < count; at += GROUP_SIZE)
-                rows[taken + at] = from[at];
         GROUP_MEMORY_BARRIER; // the reads, before the next column
     }
 }

@@ -1,7 +1,7 @@
 //! Method `hash` (Parger 2020, section 4.3), changed so that sums have one order. A hash table
-//! finds the rows of a column of C, which are then sorted. In pieces of them another finds the
-//! place of each, and products are added to these places in ascending k: [`tasks`](super::tasks).
-//! Only rows are put into tables by atomics. Kernels: `cl/product/hash/`.
+//! finds the rows of a column of C, which are then put in order. In pieces of them another finds
+//! the place of each, and products are added to these places in ascending k:
+//! [`tasks`](super::tasks). Only rows are put into tables by atomics. Kernels: `cl/product/hash/`.
 //!
 //! The tables of columns with few rows are in local memory. For others each work-group has one in
 //! global memory, which serves one column after another, so that no group waits for a table.
@@ -19,7 +19,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountLocal = "count_local" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/hash/count.cl" {
+    struct CountLocal = "count_local" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -43,7 +43,7 @@ kernel! {
 }
 
 kernel! {
-    struct CountGlobal = "count_global" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/hash/count.cl" {
+    struct CountGlobal = "count_global" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -99,13 +99,13 @@ impl GlobalTables {
             groups: Self::RESIDENT * u64::from(info.compute_units),
             // No more than tables for all columns would take if no products met in a row. Half of
             // the largest buffer, because bytes are rounded up.
-            most_bytes: tuning.hash_bytes.min(14 * products).min(info.max_alloc_bytes / 2),
+            most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
         }
     }
 
-    /// Words of a table and of two lists of its rows.
+    /// Words of a table. Those of two lists of its rows, if they are merged, replace its places.
     fn table_words(&self) -> u64 {
-        self.entries + self.entries / 2 + 1 + 2 * self.entries
+        2 * self.entries
     }
 
     /// How many there are.

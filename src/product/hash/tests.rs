@@ -9,7 +9,7 @@ fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<V
     let work = Work::new(&device, None);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
     let numbers = AdaptiveTuning::new(device.info(), Method::Hash, 32);
-    // Few words in global tables too, so that parts of columns are merged.
+    // Few words beside global tables too, so that columns have many windows, and parts to merge.
     let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
     // Every column meets its rows in columns of A of three rows, and all of them twice.
     let (mut a_ptr, mut a_rows, mut b_ptr) = (vec![0], Vec::new(), vec![0]);
@@ -78,4 +78,43 @@ fn tables_in_global_memory_hold_every_row() -> Result<()> {
         .map(|count| random.distinct(count, 1 << 30).into_iter().map(|row| row as u32).collect())
         .collect();
     check(&columns, 1 << 30, None)
+}
+
+/// A column for each range of rows that ends with `last`: its ends, and a third of those between
+/// them.
+fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
+    let mut random = Random::new(u64::from(last));
+    let rows = |&range: &u32| -> Vec<u32> {
+        let within = random.distinct(u64::from(range).div_ceil(3), range.into()).into_iter();
+        let rows: BTreeSet<u32> = within.map(|row| last - row as u32).chain([last, last + 1 - range]).collect();
+        rows.into_iter().rev().collect()
+    };
+    ranges.iter().map(rows).collect()
+}
+
+/// Ranges around a window of 8 words, which are 256 rows, and around several: bitmaps of 8 words
+/// beside tables in global memory, and of the words that rows leave in local memory. 513 rows take
+/// two windows of 9 words behind 171 rows.
+#[test]
+fn small_windows_have_ascending_rows() -> Result<()> {
+    for words in [None, Some(180), Some(700)] {
+        check(&ending_with(1_000_003, &[1, 33, 256, 257, 513]), 2_000_000, words)?;
+    }
+    Ok(())
+}
+
+/// Up to the last row that a pattern can have.
+#[test]
+fn rows_of_several_windows_are_ascending() -> Result<()> {
+    let nrows = u32::MAX - 1;
+    for last in [1999, nrows - 1] {
+        let columns = ending_with(last, &[2, 31, 32, 255, 511, 512, 1000, 2000]);
+        for words in [None, Some(700), Some(800)] {
+            check(&columns, nrows, words)?;
+        }
+        // A row alone, rows in windows far apart, and all rows of a range.
+        let sparse = (0..200).map(|i| last - i * (last / 200)).collect();
+        check(&[vec![last], sparse, (last - 699..=last).collect()], nrows, None)?;
+    }
+    Ok(())
 }
