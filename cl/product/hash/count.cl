@@ -22,22 +22,31 @@
 // The purpose, ALL or MISSING, is for columns: see cl/product/tasks/found.cl.
 
 // Puts rows into a table, those that are not NO_ROW, and returns how many were not there. A place
-// that is taken stays as it is, so that the items of a warp may look at it without an atomic.
+// that is taken stays as it is, so that the items of a warp may look at it without an atomic. All
+// rows are looked up together, so that loads overlap.
 #define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
-    uint insert_rows(volatile SPACE uint* table, uint capacity, const uint* row)                                      \
+    uint insert_rows(volatile SPACE uint* table, uint capacity, uint* row)                                            \
     {                                                                                                                 \
-        uint inserted = 0;                                                                                            \
+        uint at[AHEAD], found[AHEAD], inserted = 0;                                                                   \
         UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                     \
-        {                                                                                                             \
-            uint at = hash_place(row[q], capacity);                                                                   \
-            while (row[q] != NO_ROW) {                                                                                \
-                uint found = WARPS ? table[at] : NO_ROW;                                                              \
-                if (found == NO_ROW)                                                                                  \
-                    found = atomic_cmpxchg(table + at, NO_ROW, row[q]);                                               \
-                inserted += found == NO_ROW;                                                                          \
-                if (found == NO_ROW || found == row[q])                                                               \
-                    break;                                                                                            \
-                at = at + 1 < capacity ? at + 1 : 0;                                                                  \
+            at[q] = hash_place(row[q], capacity);                                                                     \
+        for (bool left = true; left;) {                                                                               \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+                found[q] = WARPS && row[q] != NO_ROW ? table[at[q]] : NO_ROW;                                         \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+            {                                                                                                         \
+                if (row[q] != NO_ROW && found[q] == NO_ROW)                                                           \
+                    found[q] = atomic_cmpxchg(table + at[q], NO_ROW, row[q]);                                         \
+            }                                                                                                         \
+            left = false;                                                                                             \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+            {                                                                                                         \
+                if (row[q] != NO_ROW) {                                                                               \
+                    inserted += found[q] == NO_ROW;                                                                   \
+                    at[q] = at[q] + 1 < capacity ? at[q] + 1 : 0;                                                     \
+                    row[q] = found[q] == NO_ROW || found[q] == row[q] ? NO_ROW : row[q];                              \
+                    left = left || row[q] != NO_ROW;                                                                  \
+                }                                                                                                     \
             }                                                                                                         \
         }                                                                                                             \
         return inserted;                                                                                              \
