@@ -7,7 +7,8 @@
 //   count_local    the table is in local memory, which has `words` words; a column has at most
 //                  `words` rows
 //   count_global   the table is in global memory. Each group has one for columns of at most
-//                  `entries` rows, of 2 * entries words: if rows are sorted, the halves are lists
+//                  `entries` rows, of 2 * entries words: if rows are sorted, the halves are lists.
+//                  If WARPS, whichever group is ready takes the next column
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]   the columns, counted from first_col, if `listed`
@@ -18,6 +19,7 @@
 //   i/o  top[0]                  the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each column
 //   i/o  tables[groups * table_words]
+//   i/o  cursor[0]               how many columns were taken; zero before
 //
 // The purpose, ALL or MISSING, is for columns: see cl/product/tasks/found.cl.
 
@@ -143,16 +145,34 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
     }
 }
 
+// The number of the next column: whichever group is ready takes it. A portable group has every so
+// many.
+#if WARPS
+uint take_column(global uint* cursor, local uint* shared)
+{
+    barrier(CLK_LOCAL_MEM_FENCE); // the reads of the number before
+    if (get_local_id(0) == 0)
+        *shared = atomic_inc(cursor);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *shared;
+}
+#define FIRST_COLUMN take_column(cursor, &shared_at)
+#define NEXT_COLUMN FIRST_COLUMN
+#else
+#define FIRST_COLUMN get_group_id(0)
+#define NEXT_COLUMN (i + get_num_groups(0))
+#endif
+
 KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global const uint* first_row,
                     global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
-                    global uint* top, global uint* rows, global uint* tables, local uint* part,
+                    global uint* top, global uint* rows, global uint* tables, global uint* cursor, local uint* part,
                     ulong table_words, uint entries, uint words, uint room, uint first, uint columns, uint listed,
                     uint first_col, uint windows, uint purpose)
 {
     COLUMN_MEMORY;
     global uint* table = tables + get_group_id(0) * table_words;
-    for (uint i = get_group_id(0); i < columns; i += get_num_groups(0)) {
+    for (uint i = FIRST_COLUMN; i < columns; i = NEXT_COLUMN) {
         const uint col = listed ? list[first + i] : i;
         if (purpose == MISSING && place[col * windows] != NOWHERE)
             continue;

@@ -55,6 +55,7 @@ kernel! {
         top: InOut<u32>,
         rows: InOut<u32>,
         tables: InOut<u32>,
+        cursor: InOut<u32>,
         part: Local<u32>,
         table_words: u64,
         entries: u32,
@@ -120,7 +121,7 @@ impl GlobalTables {
 
     /// Bytes that are allocated, in their size class.
     pub fn bytes(&self) -> u64 {
-        if self.entries > 0 { pool_bytes(4 * self.words()) } else { 0 }
+        if self.entries > 0 { pool_bytes(4 * self.words()) + pool_bytes(4) } else { 0 }
     }
 }
 
@@ -210,6 +211,8 @@ impl HashCounts {
         (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
     ) -> Result<()> {
         let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[2]);
+        let mut cursor = work.buffer(1)?;
+        work.fill_zero(&mut cursor)?;
         let mut tables = work.buffer(global.words() as usize)?;
         let args = CountGlobal {
             a,
@@ -224,6 +227,7 @@ impl HashCounts {
             top: arrays.top,
             rows: arrays.rows,
             tables: &mut tables,
+            cursor: &mut cursor,
             part: words,
             table_words: global.table_words(),
             entries: global.entries as u32,
