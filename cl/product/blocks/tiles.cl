@@ -156,43 +156,6 @@ uint class_of(uint length)
         if (item + s * GROUP_SIZE < SLOTS)                                                                            \
             coming[item + s * GROUP_SIZE] = held_pair[s];
 
-// The sum of a run from begin to end: its start, the product of a pair of blocks added to it, and
-// its place in C.
-#define START_BLOCK(begin, end)                                                                                       \
-    ARITHMETIC sum[TILE_COLS * ROWS];                                                                                 \
-    UNROLLED                                                                                                          \
-    for (uint j = 0; j < TILE_COLS * ROWS; ++j)                                                                       \
-        sum[j] = START(begin, end);
-#define ADD_BLOCKS(operands)                                                                                          \
-    {                                                                                                                 \
-        global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;                                            \
-        global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;                                            \
-        ARITHMETIC x[LEFT], y[TILE_COLS * INNER];                                                                     \
-        if (aligned) {                                                                                                \
-            GET(true, x, a, LEFT, LEFT)                                                                               \
-            GET_COLUMNS(true, y, b, lane)                                                                             \
-        } else {                                                                                                      \
-            GET(false, x, a, LEFT, LEFT)                                                                              \
-            GET_COLUMNS(false, y, b, lane)                                                                            \
-        }                                                                                                             \
-        UNROLLED                                                                                                      \
-        for (uint k = 0; k < INNER; ++k)                                                                              \
-            UNROLLED                                                                                                  \
-            for (uint c = 0; c < TILE_COLS; ++c)                                                                      \
-                UNROLLED                                                                                              \
-                for (uint r = 0; r < ROWS; ++r)                                                                       \
-                    sum[c * ROWS + r] = ADD(sum[c * ROWS + r], MULTIPLY(x[A_AT(r, k, ROWS, INNER)], y[TAKEN_AT(k, c)])); \
-    }
-#define PUT_BLOCK(run)                                                                                                \
-    {                                                                                                                 \
-        global ELEMENT* c = c_values + ((ulong)first + run0 + run) * c_stride + lane * (TILE_COLS * ROWS);            \
-        if (c_aligned) {                                                                                              \
-            PUT(true, sum, c, TILE_COLS * ROWS)                                                                       \
-        } else {                                                                                                      \
-            PUT(false, sum, c, TILE_COLS * ROWS)                                                                      \
-        }                                                                                                             \
-    }
-
 KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restrict piece, global const uint2* restrict pair,
                  global const ELEMENT* restrict a_values, global const ELEMENT* restrict b_values,
                  global ARITHMETIC* restrict parts, global ELEMENT* restrict c_values, uint nnz, uint pieces, uint first,
@@ -300,30 +263,44 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
 
     const uint team = item / TEAM, lane = item % TEAM;
     const bool c_aligned = c_stride % WIDTH(TILE_COLS * ROWS) == 0;
-    if (of_one) { // a loop of its own: 2x2 doubles take 0.31 ms, not 0.35
-        ROLLED
-        for (uint run = team < TEAMS ? team : runs; run < runs; run += TEAMS) {
-            START_BLOCK(0, 1)
-            const uint2 operands = pair[begin0 + run];
-            ADD_BLOCKS(operands)
-            PUT_BLOCK(run)
-        }
-        return;
-    }
     ROLLED
     for (uint i = team < TEAMS ? team : runs; i < runs; i += TEAMS) {
-        const uint run = order[i], begin = run_begins[run], end = run_ends[run];
+        const uint run = of_one ? i : order[i];
+        const uint begin = of_one ? begin0 + i : run_begins[run], end = of_one ? begin0 + i + 1 : run_ends[run];
         if (end == NONE)
             continue;
-        START_BLOCK(begin, end)
-        uint2 coming_pair = begin < end ? pair[begin] : (uint2)(0);
+        ARITHMETIC sum[TILE_COLS * ROWS];
+        UNROLLED
+        for (uint j = 0; j < TILE_COLS * ROWS; ++j)
+            sum[j] = START(begin, end);
+        uint2 operands = begin < end ? pair[begin] : (uint2)(0);
         ROLLED
         for (uint p = begin; p < end; ++p) {
-            const uint2 operands = coming_pair;
+            global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
+            global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
             if (p + 1 < end)
-                coming_pair = pair[p + 1]; // is loaded while this product is added
-            ADD_BLOCKS(operands)
+                operands = pair[p + 1]; // is loaded while this product is added
+            ARITHMETIC x[LEFT], y[TILE_COLS * INNER];
+            if (aligned) {
+                GET(true, x, a, LEFT, LEFT)
+                GET_COLUMNS(true, y, b, lane)
+            } else {
+                GET(false, x, a, LEFT, LEFT)
+                GET_COLUMNS(false, y, b, lane)
+            }
+            UNROLLED
+            for (uint k = 0; k < INNER; ++k)
+                UNROLLED
+                for (uint c = 0; c < TILE_COLS; ++c)
+                    UNROLLED
+                    for (uint r = 0; r < ROWS; ++r)
+                        sum[c * ROWS + r] = ADD(sum[c * ROWS + r], MULTIPLY(x[A_AT(r, k, ROWS, INNER)], y[TAKEN_AT(k, c)]));
         }
-        PUT_BLOCK(run)
+        global ELEMENT* c = c_values + ((ulong)first + run0 + run) * c_stride + lane * (TILE_COLS * ROWS);
+        if (c_aligned) {
+            PUT(true, sum, c, TILE_COLS * ROWS)
+        } else {
+            PUT(false, sum, c, TILE_COLS * ROWS)
+        }
     }
 }
