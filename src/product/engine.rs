@@ -101,12 +101,11 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         entries: EntryMemory,
         mut take: impl FnMut(Option<FoundColumns<P::Word>>, &Band) -> Result<()>,
     ) -> Result<Counts> {
-        let short = |sorted: &SortedRuns<T, P>| {
-            let short = sorted.short_columns(&factors, &Limits::now(work, &self.tuning, entries))?;
-            Some(sorted.run(work, factors, short))
-        };
-        if let Some(found) = self.sorted.as_ref().and_then(short).transpose()? {
-            let products = found.as_ref().map_or(0, |found| found.runs.payload.len() as u64);
+        let limits = Limits::now(work, &self.tuning, entries);
+        if let Some(sorted) = &self.sorted
+            && let Some(short) = sorted.short_columns(&factors, &limits)
+            && let Some((products, found)) = sorted.run(work, factors, (short, &limits))?
+        {
             let mut counts = Counts { products, bands: 1, ..Counts::default() };
             counts.add(Method::Sort, factors.b.ncols as u64, products);
             take(found, &Band::of_all(factors.b.ncols, Sizes { products, ..Sizes::default() }))?;

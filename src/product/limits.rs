@@ -164,6 +164,30 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
+    /// Memory of a product whose columns are all sorted in registers, by
+    /// [`SortedRuns`](super::sort::SortedRuns) and the sums.
+    pub fn need_sorted(&self, columns: u64, products: u64, nnz: u64) -> Need {
+        let (tuning, of) = (self.tuning, &self.entries);
+        let mut largest = Largest(0);
+        let before = largest.array(8 * (columns + 1));
+        let (ptr, index) = (largest.array(4 * (columns + 1)), largest.array(4 * nnz));
+        let (payload, values) = (largest.array(of.payload_bytes * products), largest.array(of.entry_bytes * nnz));
+        let runs = ptr + 2 * index + payload + pool_bytes(0);
+        let stretches = pool_bytes(size_of::<Stretch>() as u64 * tuning.blocks.stretches(products, nnz));
+        let stages = [
+            before + tuning.scan.scratch_bytes(8, columns + 1),
+            before + runs,
+            runs + values + stretches + pool_bytes(0),
+            ptr + index + values + of.consumer.map_or(0, |consumer| consumer.peak(nnz, columns)),
+        ];
+        Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
+    }
+
+    /// Whether such a product fits.
+    pub fn fits_sorted(&self, columns: u64, products: u64, nnz: u64) -> bool {
+        self.fits(&Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
+    }
+
     /// Bytes of the segments while setup computes them.
     fn setup_bytes(&self, columns: u64, chunked: bool) -> u64 {
         let scan = if chunked { self.tuning.scan.scratch_bytes(4, columns + 1) } else { 0 };

@@ -159,6 +159,9 @@ pub struct Numbers {
     /// Neighbouring columns of B with equal rows, but the first of each, in percent of the columns
     /// that are not sorted, from which they share the rows of C. None do if it is more than 100.
     pub adaptive_equal_percent: usize,
+    /// Products of columns that are not sorted from which they do: tasks of several columns are
+    /// fewer, and those of a small product do not fill the device.
+    pub adaptive_equal_products: usize,
     /// Most of such columns whose products are added up together.
     pub adaptive_equal_columns: usize,
     /// Entries of each of them that a team adds up at once: 64 or more, since PoCL 3.1 loses
@@ -216,6 +219,9 @@ const GPU: Numbers = Numbers {
     warp_instructions: 1,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
+    // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
+    // 0.43.
+    adaptive_equal_products: 1 << 27,
     ..CPU
 };
 
@@ -330,6 +336,7 @@ const CPU: Numbers = Numbers {
     adaptive_hub_average: 96,
     // An estimate: fewer save less than the launch that shares.
     adaptive_equal_percent: 25,
+    adaptive_equal_products: 1,
     // The unknowns of a node are mostly 3, or 6.
     adaptive_equal_columns: 3,
     // 12 KiB for three sums of doubles: an estimate.
@@ -452,6 +459,7 @@ impl Numbers {
             ("adaptive_hub_entries", self.adaptive_hub_entries, 1 << 30),
             ("adaptive_hub_average", self.adaptive_hub_average, 1 << 30),
             ("adaptive_equal_percent", self.adaptive_equal_percent, 101),
+            ("adaptive_equal_products", self.adaptive_equal_products, 1 << 30),
             ("adaptive_equal_columns", self.adaptive_equal_columns, 8),
             ("adaptive_equal_piece", self.adaptive_equal_piece, 2560 / (self.adaptive_equal_columns + 1)),
             ("adaptive_long_column", self.adaptive_long_column, 1 << 30),

@@ -2,7 +2,7 @@
 //! finite element. Their columns of C have the same rows too: those of the first, the *leader*, are
 //! found, and the others, which *follow* it, share them. Kernels: `cl/product/adaptive/equal.cl`,
 //! `cl/product/adaptive/share_rows.cl`.
-use super::{Class, classes::ClassesSums};
+use super::{AdaptiveTuning, Class, ClassSums, classes::ClassesSums};
 use crate::{
     Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
@@ -38,14 +38,15 @@ pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }
 
-/// Whether columns that follow share what others have found: if they are so many percent of those
-/// whose rows are found.
-pub(super) fn shares_rows(sums: &ClassesSums, percent: u64) -> bool {
-    let sum = |number: fn(&super::ClassSums) -> u32| -> u64 {
-        Class::FOUND.iter().map(|&class| u64::from(number(&sums[class as usize]))).sum()
+/// Whether columns that follow share what others have found: if they are enough of those whose rows
+/// are found, and these have enough products.
+pub(super) fn shares_rows(sums: &ClassesSums, tuning: &AdaptiveTuning) -> bool {
+    let sum = |number: fn(&ClassSums) -> u64| -> u64 {
+        Class::FOUND.iter().map(|&class| number(&sums[class as usize])).sum()
     };
-    let [columns, followers] = [sum(|sums| sums.columns), sum(|sums| sums.followers)];
-    followers > 0 && 100 * followers >= percent * columns
+    let [columns, followers] = [sum(|sums| sums.columns.into()), sum(|sums| sums.followers.into())];
+    let enough = followers > 0 && 100 * followers >= tuning.equal_percent * columns;
+    enough && sum(|sums| sums.products) >= tuning.equal_products
 }
 
 /// The kernel by which columns share rows.

@@ -47,14 +47,16 @@ pub(in crate::product) fn foretell(
     let longest = |of: &Pattern| (0..of.ncols()).map(|col| of.entries(col).len() as u32).max().unwrap_or(0);
     let longest = [longest(a), longest(b)];
     if let Some(class) = tuning.class_of_all(longest)
-        && memory.fits_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
+        && memory.counts_sorted(longest[0], [b.ncols(), b.nnz()], free_bytes)
     {
         let products_of = |col| products_of(a, b, col).map(u64::from).sum::<u64>();
         let products = (0..b.ncols()).into_par_iter().map(products_of).sum();
-        let bins = vec![choose::sorted_share(class, cols, products, &tuning.costs).bin()];
-        let entries = if products <= COUNTED { count_all(a, b) } else { products };
-        let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
-        return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
+        let entries = counted_entries(a, b, products).unwrap_or(products);
+        if memory.fits_sorted(cols, entries, free_bytes) {
+            let bins = vec![choose::sorted_share(class, cols, products, &tuning.costs).bin()];
+            let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
+            return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
+        }
     }
     let profile_bytes = AdaptiveMemory::profile_bytes(cols);
     if profile_bytes > free_bytes {
@@ -132,9 +134,11 @@ fn sample(columns: &[Column], a: &Pattern, b: &Pattern) -> [u32; 2] {
     [entries_of_columns(a, b, sampled).iter().sum(), bound]
 }
 
-/// Entries of C.
-fn count_all(a: &Pattern, b: &Pattern) -> u64 {
-    entries_of_columns(a, b, 0..b.ncols()).into_iter().map(u64::from).sum()
+/// The entries of C of a product of so many products of entries, if they are few enough to be
+/// counted.
+pub(in crate::product) fn counted_entries(a: &Pattern, b: &Pattern, products: u64) -> Option<u64> {
+    let count = || entries_of_columns(a, b, 0..b.ncols()).into_iter().map(u64::from).sum();
+    (products <= COUNTED).then(count)
 }
 
 /// The columns of C, and the entries of each if they were counted.

@@ -193,12 +193,17 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + counted.max(5 * nothing + c).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether such a product surely fits `free_bytes` bytes, if columns of A have at most
-    /// `longest` entries.
-    pub fn fits_sorted(&self, longest: u32, [b_cols, b_nnz]: [usize; 2], free_bytes: u64) -> bool {
+    /// Whether the entries of such a product can be counted within `free_bytes` bytes, if columns
+    /// of A have at most `longest` entries.
+    pub fn counts_sorted(&self, longest: u32, [b_cols, b_nnz]: [usize; 2], free_bytes: u64) -> bool {
         let most = u64::from(longest) * b_nnz as u64;
-        let need = self.need_sorted(b_cols as u64, most);
-        most < Limits::MAX_PRODUCTS && need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
+        most < Limits::MAX_PRODUCTS && self.fits_sorted(b_cols as u64, 0, free_bytes)
+    }
+
+    /// Whether such a product fits `free_bytes` bytes.
+    pub fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
+        let need = self.need_sorted(columns, entries);
+        need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
     }
 }
 

@@ -23,7 +23,7 @@ mod tests;
 mod tuning;
 
 pub(super) use classes::{Class, ClassSums};
-pub(super) use foretell::foretell;
+pub(super) use foretell::{counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
 pub(super) use profile::Profile;
@@ -85,11 +85,14 @@ impl<T: Element> Adaptive<T> {
     ) -> Result<Counts> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
-        if let Some(class) = self.class_of_all(work, patterns, &memory) {
+        let free = free_bytes(work, 0);
+        if let Some(class) = self.class_of_all(patterns, &memory, free) {
             let found = self.finder.run_sorted(work, patterns, class)?;
-            let counts = found.columns.lists.counts();
-            self.sums(work, operands, found, Vec::new(), place)?;
-            return Ok(counts);
+            if memory.fits_sorted(cols as u64, found.c_nnz as u64, free) {
+                let counts = found.columns.lists.counts();
+                self.sums(work, operands, found, Vec::new(), place)?;
+                return Ok(counts);
+            }
         }
         if AdaptiveMemory::profile_bytes(cols as u64) > free_bytes(work, 0) {
             return self.esc.multiply(work, operands, place);
@@ -215,11 +218,11 @@ impl<T: Element> Adaptive<T> {
     }
 
     /// The class of sorted columns that takes every column of C, if the host knows that there is
-    /// one, and its bound of C fits the device.
-    fn class_of_all(&self, work: &Work, (a, b): PatternPair<'_>, memory: &AdaptiveMemory<'_>) -> Option<Class> {
+    /// one, and their entries can be counted within `free` bytes.
+    fn class_of_all(&self, (a, b): PatternPair<'_>, memory: &AdaptiveMemory<'_>, free: u64) -> Option<Class> {
         let longest = [a.longest_column?, b.longest_column?];
         let class = self.tuning.class_of_all(longest)?;
-        memory.fits_sorted(longest[0], [b.ncols, b.nnz()], free_bytes(work, 0)).then_some(class)
+        memory.counts_sorted(longest[0], [b.ncols, b.nnz()], free).then_some(class)
     }
 
     /// Columns of C by ESC: those that no other method takes.

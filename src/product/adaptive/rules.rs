@@ -124,7 +124,7 @@ impl ClassRules {
 
     /// Whether columns that follow share the rows of their leaders, if these are all columns.
     pub fn shares_rows(&self, sums: &ClassesSums) -> bool {
-        equal::shares_rows(sums, self.tuning.equal_percent)
+        equal::shares_rows(sums, &self.tuning)
     }
 
     /// Adds a column to the sums of its class.

@@ -228,7 +228,8 @@ fn apart() -> MethodCosts {
 fn tuning(wanted: Method) -> AdaptiveTuning {
     // By the costs of GPUs, on which `auto` uses these methods.
     let costs = MethodCosts::of_kind(DeviceKind::Gpu);
-    AdaptiveTuning { few_columns: 0, far_products: 0, costs, ..AdaptiveTuning::new(test_device().info(), wanted, 20) }
+    let of_device = AdaptiveTuning::new(test_device().info(), wanted, 20);
+    AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, costs, ..of_device }
 }
 
 #[test]

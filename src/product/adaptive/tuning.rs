@@ -60,6 +60,8 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Columns that follow another one, in percent of the columns whose rows are found, from which
     /// they share its rows.
     pub equal_percent: u64,
+    /// Products of these from which they do.
+    pub equal_products: u64,
     /// Most columns that share rows whose products are added up together.
     pub equal_columns: usize,
     /// Rows of a piece of such columns.
@@ -139,6 +141,7 @@ impl AdaptiveTuning {
                 _ => 0,
             },
             equal_percent: numbers.adaptive_equal_percent as u64,
+            equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,
             equal_piece: numbers.adaptive_equal_piece,
             costs: info.costs(),

@@ -5,7 +5,7 @@ mod product;
 mod tests;
 
 use super::{
-    adaptive::{AdaptiveMemory, AdaptiveTuning, foretell, teams_for},
+    adaptive::{AdaptiveMemory, AdaptiveTuning, counted_entries, foretell, teams_for},
     bands::Bands,
     choose::{choose, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
@@ -91,10 +91,6 @@ fn estimate_by_esc<T: Element>(
 ) -> Result<Estimate> {
     let (cols, nnz) = (b.pattern.ncols() as u64, b.pattern.nnz() as u64);
     let (setup, entries) = setup_bytes(tuning, cols, nnz);
-    if operand_bytes + setup > limit {
-        let what = "the operands and what setup counts of them".into();
-        return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
-    }
     let area = a.shape.product(b.shape).area();
     let entry_memory = EntryMemory { consumer, ..EntryMemory::new::<T>(tuning, a.pattern.nrows(), entry_bytes, area) };
     let rules = choose(tuning, method);
@@ -122,11 +118,18 @@ fn estimate_by_esc<T: Element>(
         rule.short_columns(longest, of_b, &limits(operand_bytes))
     });
     if sorted.is_some() {
-        let most = (0..b.pattern.ncols()).map(|col| limits(0).most_entries(products_of(col))).sum();
-        let peak_device_bytes = operand_bytes + limits(0).need(cols, &sizes, most).bytes;
         let products = sizes.products;
-        let bins = vec![Bin::of("all columns", Method::Sort, cols, products)];
-        return Ok(Estimate { products, bands: 1, peak_device_bytes, operand_bytes, bins });
+        let most = || (0..b.pattern.ncols()).map(|col| limits(0).most_entries(products_of(col))).sum();
+        let entries = counted_entries(a.pattern, b.pattern, products).unwrap_or_else(most);
+        if limits(operand_bytes).fits_sorted(cols, products, entries) {
+            let peak_device_bytes = operand_bytes + limits(0).need_sorted(cols, products, entries).bytes;
+            let bins = vec![Bin::of("all columns", Method::Sort, cols, products)];
+            return Ok(Estimate { products, bands: 1, peak_device_bytes, operand_bytes, bins });
+        }
+    }
+    if operand_bytes + setup > limit {
+        let what = "the operands and what setup counts of them".into();
+        return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
     }
     while let Some(band) = bands.next(|| limits(kept + held.get()), narrow)? {
         let columns = band.columns.start as usize..band.columns.end as usize;

@@ -28,7 +28,8 @@ fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
             let square = if round % 2 == 0 { square } else { product.run()? };
             let cube = Product::of(&square, &a).method(method).untimed();
             let (c, report) = cube.run_with_report()?;
-            assert!(report.stages.iter().all(|stage| stage.ms.is_none()), "{method}: {:?}", report.stages);
+            let mut run = report.stages.iter().filter(|stage| stage.commands > 0);
+            assert!(run.all(|stage| stage.ms.is_none()), "{method}: {:?}", report.stages);
             assert!(c.download()? == want, "{method}, round {round}");
             let plan = Product::of(&square, &a).method(method).plan()?;
             let mut c = plan.output()?;

@@ -10,7 +10,7 @@ use crate::{
         adaptive::{AdaptiveTuning, teams_for},
         limits::Limits,
         method::Method,
-        problem::{Factors, Part, Payload, Sizes, Spec},
+        problem::{Factors, Part, Payload, Spec},
         runs::{CPattern, FoundColumns, FoundRuns},
         tuning::{PayloadKind, Tuning},
     },
@@ -80,7 +80,7 @@ impl ShortRule {
     }
 
     /// The class of all columns, if there is one for columns of A and of B with at most so many
-    /// entries. `limits` are those of ESC, which takes more memory.
+    /// entries, and their runs can be counted within `limits`.
     pub fn short_columns(
         &self,
         [of_a, of_b]: [u32; 2],
@@ -89,10 +89,8 @@ impl ShortRule {
     ) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * b_nnz as u64);
         let class = class_of(longest, self.most).filter(|_| of_b <= self.longest)?;
-        let columns = columns as u64;
-        let sizes = Sizes { products, longest, shorts: columns, ..Sizes::default() };
-        let fits = limits.fits(&sizes, limits.need(columns, &sizes, products));
-        fits.then_some(ShortColumns { class, longest: of_b, products })
+        let counted = products < Limits::MAX_PRODUCTS && limits.fits_sorted(columns as u64, 0, 0);
+        counted.then_some(ShortColumns { class, longest: of_b, products })
     }
 }
 
@@ -118,13 +116,14 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         self.rule.short_columns(longest, [factors.b.ncols, factors.b.nnz()], limits)
     }
 
-    /// Finds the columns of C; `None` if there are no products.
+    /// Finds the columns of C, `None` if they do not fit within `limits`: the number of products,
+    /// and what is made of them, if there are any.
     pub fn run(
         &self,
         work: &Work,
         factors: Factors<'_, P::Operand>,
-        short: ShortColumns,
-    ) -> Result<Option<FoundColumns<P::Word>>> {
+        (short, limits): (ShortColumns, &Limits<'_>),
+    ) -> Result<Option<(u64, Option<FoundColumns<P::Word>>)>> {
         let Factors { a, b, a_operand, b_operand } = factors;
         let (cols, columns) = (b.ncols, b.ncols as u32);
         let grid = self.columns.grid(short.class, columns);
@@ -136,6 +135,9 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         let products = at_most("products", all >> 32, short.products)? as usize;
         let nnz = at_most("entries of C", all & u64::from(u32::MAX), products as u64)? as usize;
         if products == 0 {
+            return Ok(Some((0, None)));
+        }
+        if !limits.fits_sorted(cols as u64, products as u64, nnz as u64) {
             return Ok(None);
         }
         work.stage("gather");
@@ -155,7 +157,7 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         };
         self.place[short.class].launch(work, grid, args)?;
         let runs = FoundRuns { run_end, pieces: work.buffer(0)?, parts: 0, payload, longest: short.longest };
-        Ok(Some(FoundColumns { pattern: CPattern { col_ptr, row_idx }, runs }))
+        Ok(Some((products as u64, Some(FoundColumns { pattern: CPattern { col_ptr, row_idx }, runs }))))
     }
 }
 
