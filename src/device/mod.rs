@@ -84,6 +84,15 @@ struct Inner {
     read_backs: AtomicU64,
 }
 
+impl Drop for Inner {
+    /// Waits for the device's own commands: with PoCL 3.1 a process crashes that ends while they
+    /// run.
+    fn drop(&mut self) {
+        let commands = self.queue.commands();
+        commands.wait(&commands.last_of(u32::MAX));
+    }
+}
+
 /// Queues made when they are first asked for.
 #[derive(Default)]
 struct Further {
