@@ -58,6 +58,22 @@ bundle-adjustment:9x40x3 2x3 f32 auto DEVICE 360 63 # # # # yes
 }
 
 #[test]
+fn rows_are_multiplied_like_columns() {
+    let desk = Desk::new();
+    let line = "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --operation product,plan";
+    let [by_columns, by_rows] = ["", " --by-rows"].map(|option| benched(&desk, &format!("{line}{option}")));
+    let sizes = |all: &Value| -> Vec<Value> {
+        let of = |record: &Value| json!([record["matrix"], record["products"], record["c_nnz"], record["verified"]]);
+        all["results"].as_array().unwrap().iter().map(of).collect()
+    };
+    assert_eq!(sizes(&by_rows), sizes(&by_columns));
+    assert!(sizes(&by_rows).len() == 8 && sizes(&by_rows).iter().all(|of| of[3] == true), "{by_rows}");
+    let refused = bench(&desk, "uniform:60x3 --operation transpose --by-rows");
+    assert_eq!(refused.status, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("--by-rows is for product and plan, not for transpose"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_single_product_shows_its_stages() {
     let desk = Desk::new();
     let ran = bench(&desk, "pose-graph:40x20 --rounds 2 --method esc");
