@@ -132,7 +132,7 @@ impl Device {
                 0 => Queue::in_order(queue),
                 _ => Queue::ordered_by_events(queue),
             };
-            Ok(Self::from_parts(info, context, queue, false))
+            Ok(Self::from_parts(info, context, queue, (false, true)))
         }
     }
 

@@ -76,6 +76,8 @@ struct Inner {
     further: Mutex<Further>,
     /// Whether queues that keep times are apart from the others.
     times_apart: bool,
+    /// Whether the first queue is an application's.
+    adopted: bool,
     context: Arc<Context>,
     /// Nanoseconds that threads waited for kernels.
     kernel_wait: AtomicU64,
@@ -85,11 +87,13 @@ struct Inner {
 }
 
 impl Drop for Inner {
-    /// Waits for the device's own commands: with PoCL 3.1 a process crashes that ends while they
-    /// run.
+    /// Waits for the commands of queues of our own: with PoCL 3.1 a process crashes that ends while
+    /// they run.
     fn drop(&mut self) {
-        let commands = self.queue.commands();
-        commands.wait(&commands.last_of(u32::MAX));
+        if !self.adopted {
+            // Whether they fail no longer matters.
+            let _ = self.queue.finish();
+        }
     }
 }
 
@@ -188,10 +192,10 @@ impl Device {
         let DeviceInfo { index, name, platform, driver, .. } = info;
         let (name, platform, driver) = (name.as_str(), platform.as_str(), driver.as_str());
         tracing::info!(target: "blockmul::device", index, name, platform, driver, ms = ms(start), "opened");
-        Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue), times_apart))
+        Ok(Self::from_parts(info.clone(), context, Queue::in_order(queue), (times_apart, false)))
     }
 
-    fn from_parts(info: DeviceInfo, context: Context, queue: Queue, times_apart: bool) -> Self {
+    fn from_parts(info: DeviceInfo, context: Context, queue: Queue, (times_apart, adopted): (bool, bool)) -> Self {
         let queue = Arc::new(queue);
         let commands = queue.commands().clone();
         let pool = Arc::new(Pool::new(context.get(), commands, info.max_alloc_bytes, info.global_bytes));
@@ -208,6 +212,7 @@ impl Device {
             queue,
             further,
             times_apart,
+            adopted,
             context,
             kernel_wait,
             commands,

@@ -123,7 +123,7 @@ fn a_queue_ordered_by_events_waits_for_its_own_last_command_too() -> Result<()> 
     let info = test_device().info().clone();
     let context = super::super::handle::Context::of(info.id)?;
     let raw = CommandQueue::new(&context, info.id, true)?;
-    let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), false);
+    let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), (false, false));
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let (one, two) = (faked(&first)?.0, faked(&second)?.0);
     first.follow(&second);

@@ -212,7 +212,7 @@ mod tests {
         let info = test_device().info().clone();
         let context = Context::of(info.id)?;
         let raw = CommandQueue::new(&context, info.id, true)?;
-        let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), false);
+        let device = Device::from_parts(info, context, Queue::ordered_by_events(raw), (false, false));
         let kernels = Kernels::new(&device)?;
         (0..20).try_for_each(|round| overlapped(&device, &kernels, round as usize % 4, round))
     }
