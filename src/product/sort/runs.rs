@@ -70,6 +70,9 @@ pub(in crate::product) struct ShortColumns {
     products: u64,
 }
 
+/// The number of products, and what is made of them, if there are any.
+type Sorted<W> = (u64, Option<FoundColumns<W>>);
+
 impl ShortRule {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
     pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method) -> Option<Self> {
@@ -116,14 +119,13 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
         self.rule.short_columns(longest, [factors.b.ncols, factors.b.nnz()], limits)
     }
 
-    /// Finds the columns of C, `None` if they do not fit within `limits`: the number of products,
-    /// and what is made of them, if there are any.
+    /// Finds the columns of C, `None` if they do not fit within `limits`.
     pub fn run(
         &self,
         work: &Work,
         factors: Factors<'_, P::Operand>,
         (short, limits): (ShortColumns, &Limits<'_>),
-    ) -> Result<Option<(u64, Option<FoundColumns<P::Word>>)>> {
+    ) -> Result<Option<Sorted<P::Word>>> {
         let Factors { a, b, a_operand, b_operand } = factors;
         let (cols, columns) = (b.ncols, b.ncols as u32);
         let grid = self.columns.grid(short.class, columns);
