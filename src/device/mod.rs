@@ -178,8 +178,8 @@ impl Device {
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        // NVIDIA's GPUs need 14 microseconds for a small kernel if its queue keeps times, 7 if not
-        // (H200). On CPUs it makes no difference.
+        // NVIDIA's GPUs need 13 microseconds for a small kernel if its queue keeps times, 8 if not
+        // (H200). CPUs have one queue for both: see docs/decisions/0013-times-apart.md.
         Self::open_with(info, info.kind != DeviceKind::Cpu)
     }
 

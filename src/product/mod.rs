@@ -298,7 +298,7 @@ impl<'a, X: Operand> Product<'a, X> {
 
     /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
     /// [`Product::run`]. They are kept on queues of their own, whose commands take longer: on an
-    /// NVIDIA H200 by 7 microseconds each. Without such queues, as on CPUs, the times stay.
+    /// NVIDIA H200 by 6 microseconds each. Without such queues, as on CPUs, the times stay.
     pub fn untimed(mut self) -> Self {
         self.options.untimed = true;
         self

@@ -220,7 +220,7 @@ const GPU: Numbers = Numbers {
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
-    // 0.43.
+    // 0.43. The border between them is an estimate.
     adaptive_equal_products: 1 << 27,
     ..CPU
 };

@@ -86,8 +86,8 @@ fn the_product_is_the_one_that_multiply_reports() {
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);
 }
 
-/// With every method, and cut into bands, the bins are those of `multiply`, and its memory is at
-/// most half of what it uses above that.
+/// With every method, and cut into bands, `info` foretells the bins of `multiply`, and at least the
+/// memory that it uses, but at most 1.5 times as much unless ESC has a part.
 #[test]
 fn methods_and_memory_are_those_that_multiply_reports() {
     let (desk, number) = (Desk::new(), common::device().info().index);
@@ -101,7 +101,8 @@ fn methods_and_memory_are_those_that_multiply_reports() {
             let bytes = |of: &Value, name: &str| of[name].as_u64().unwrap();
             let (most, used) = (bytes(needs, "peak_device_bytes"), bytes(&report, "used_device_bytes"));
             // ESC's memory is bounded by that of a C whose products do not meet.
-            let by_esc = report["bins"].as_array().unwrap().iter().any(|bin| bin["method"] == "esc");
+            let is_esc = |bin: &Value| ["esc", "esc-local"].contains(&bin["method"].as_str().unwrap());
+            let by_esc = report["bins"].as_array().unwrap().iter().any(is_esc);
             assert!(used <= most && (by_esc || 2 * most <= 3 * used), "{line}: {used} of {most} bytes");
         }
     }

@@ -30,8 +30,9 @@ pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
     /// Busy time: the milliseconds of its commands by the device's clock, added up. Commands on
-    /// several queues may overlap, so it may exceed the time that passed. `None` if an adopted
-    /// queue keeps no times.
+    /// several queues may overlap, so it may exceed the time that passed. `None` if the queue keeps
+    /// no times: an adopted one, or that of a product that is
+    /// [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,

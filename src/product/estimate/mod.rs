@@ -29,7 +29,7 @@ pub struct Estimate {
     /// Bands of columns the product is cut into.
     pub bands: usize,
     /// Most bytes of device memory in use at once, operands included. This is an upper bound. The
-    /// entries of C are counted if the methods of scalars compute it and it has at most 2^26
+    /// entries of C are counted if other methods than ESC compute it and it has at most 2^26
     /// products; otherwise they are bounded. A device's pool may keep more for later use if no
     /// limit forbids it.
     pub peak_device_bytes: u64,
