@@ -16,6 +16,7 @@ mod handle;
 mod info;
 mod kernel;
 pub mod kernel_cache;
+mod landing;
 mod map;
 #[cfg(feature = "ocl")]
 pub(crate) mod ocl;
@@ -45,6 +46,7 @@ pub(crate) use work::{Clock, Work, at_most};
 use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;
 use handle::{CommandQueue, Context};
+use landing::Landing;
 use pool::Pool;
 use program::ProgramCache;
 use queue::Queue;
@@ -70,6 +72,8 @@ struct Inner {
     programs: ProgramCache,
     compiler: Compiler,
     pool: Arc<Pool>,
+    /// Where small reads land, unless the device is a CPU.
+    landing: Option<Landing>,
     /// The first queue, for all commands that do not ask for another.
     queue: Arc<Queue>,
     /// The queues behind it, and those that keep times instead of it and them.
@@ -204,11 +208,13 @@ impl Device {
         let [kernel_wait, commands, launches, read_backs] = Default::default();
         let programs = ProgramCache::default();
         let further = Mutex::default();
+        let landing = (info.kind != DeviceKind::Cpu).then(Landing::default);
         let inner = Inner {
             info,
             programs,
             compiler,
             pool,
+            landing,
             queue,
             further,
             times_apart,

@@ -133,7 +133,6 @@ impl Queue {
     }
 
     /// The handle.
-    #[cfg(feature = "ocl")]
     pub(super) fn raw(&self) -> cl_command_queue {
         self.raw.get()
     }

@@ -1,5 +1,6 @@
 //! [`Work`]: the commands and the memory of one product, upload or download.
 mod lanes;
+mod reads;
 mod times;
 
 use super::{
@@ -203,49 +204,6 @@ impl Work {
                     clq::enqueue_write_buffer(queue, memory, 1, 0, bytes, from, wait.len(), wait.pointer())
                 }
             })?;
-        }
-        Ok(())
-    }
-
-    /// Copies values `start..start + len` of `buffer` to the host. Waits.
-    pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); len];
-        self.read_into(buffer, start, &mut values)?;
-        Ok(values)
-    }
-
-    /// Reads a number that the device has counted, value `at` of `buffer`. Waits. The number is
-    /// checked, since memory is allocated and kernels are launched by it.
-    pub fn read_count<T: Word + Into<u64>>(
-        &self,
-        buffer: &Buffer<T>,
-        at: usize,
-        what: &'static str,
-        most: u64,
-    ) -> Result<u64> {
-        at_most(what, self.read(buffer, at, 1)?[0].into(), most)
-    }
-
-    /// Copies values of `buffer` from `start` on, until `values` is full. Waits.
-    pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
-        let len = values.len();
-        assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
-        if len > 0 {
-            self.record.borrow_mut().read_backs += 1;
-            self.device.inner.read_backs.fetch_add(1, Relaxed);
-            let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
-            self.enqueue("clEnqueueReadBuffer", buffer.bytes(), &mut |queue, wait| {
-                // SAFETY: the range lies in the buffer and in `values`; the call blocks, so
-                // `values` outlives the copy.
-                unsafe {
-                    let (from, to) = (start * size_of::<T>(), to.cast());
-                    let memory = buffer.raw_on(&self.queue);
-                    clq::enqueue_read_buffer(queue, memory, 1, from, bytes, to, wait.len(), wait.pointer())
-                }
-            })?;
-            // Only this check shows whether the earlier commands have computed the values that were
-            // read.
-            self.queue.check_statuses()?;
         }
         Ok(())
     }

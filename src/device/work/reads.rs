@@ -1,0 +1,115 @@
+//! Reads: values of a buffer on the host. Each waits for the device.
+use super::{Work, at_most, lies_in};
+use crate::{
+    Result, Word,
+    device::{Buffer, landing::Landing},
+};
+use opencl3::command_queue as clq;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Work {
+    /// Copies values `start..start + len` of `buffer` to the host. Waits.
+    pub fn read<T: Word>(&self, buffer: &Buffer<T>, start: usize, len: usize) -> Result<Vec<T>> {
+        let mut values = vec![T::zeroed(); len];
+        self.read_into(buffer, start, &mut values)?;
+        Ok(values)
+    }
+
+    /// Reads a number that the device has counted, value `at` of `buffer`. Waits. The number is
+    /// checked, since memory is allocated and kernels are launched by it.
+    pub fn read_count<T: Word + Into<u64>>(
+        &self,
+        buffer: &Buffer<T>,
+        at: usize,
+        what: &'static str,
+        most: u64,
+    ) -> Result<u64> {
+        at_most(what, self.read(buffer, at, 1)?[0].into(), most)
+    }
+
+    /// Copies values of `buffer` from `start` on, until `values` is full. Waits.
+    pub fn read_into<T: Word>(&self, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<()> {
+        let len = values.len();
+        assert!(lies_in(start, len, buffer.len()), "read of {start}+{len} from {}", buffer.len());
+        if len > 0 {
+            self.record.borrow_mut().read_backs += 1;
+            self.device.inner.read_backs.fetch_add(1, Relaxed);
+            let landed = match &self.device.inner.landing {
+                Some(landing) => self.read_by(landing, buffer, start, values)?,
+                None => false,
+            };
+            if !landed {
+                let (to, bytes) = (values.as_mut_ptr(), size_of_val(values));
+                self.enqueue_read(buffer, start, (to, bytes), true)?;
+            }
+            // Only this check shows whether the earlier commands have computed the values that were
+            // read.
+            self.queue.check_statuses()?;
+        }
+        Ok(())
+    }
+
+    /// Whether values of `buffer` from `start` on were copied to `values` by way of `landing`.
+    fn read_by<T: Word>(&self, landing: &Landing, buffer: &Buffer<T>, start: usize, values: &mut [T]) -> Result<bool> {
+        let bytes = size_of_val(values);
+        landing.read((&self.device.inner.context, self.queue.raw()), values, |to| {
+            self.enqueue_read(buffer, start, (to, bytes), false)?;
+            let read = self.record.borrow().last.clone();
+            read.map_or(Ok(()), |event| self.queue.wait(&event))
+        })
+    }
+
+    /// Enqueues a read of `bytes` bytes of `buffer` from its value `start` on, which lie in it, to
+    /// `to`. If it does not block, `to` is there until it has ended.
+    fn enqueue_read<T: Word>(
+        &self,
+        buffer: &Buffer<T>,
+        start: usize,
+        (to, bytes): (*mut T, usize),
+        blocks: bool,
+    ) -> Result<()> {
+        self.enqueue("clEnqueueReadBuffer", buffer.bytes(), &mut |queue, wait| {
+            // SAFETY: the range lies in the buffer, and there are as many bytes at `to` until the
+            // read has ended.
+            unsafe {
+                let (from, to, blocks) = (start * size_of::<T>(), to.cast(), blocks.into());
+                let memory = buffer.raw_on(&self.queue);
+                clq::enqueue_read_buffer(queue, memory, blocks, from, bytes, to, wait.len(), wait.pointer())
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_device;
+
+    #[test]
+    fn numbers_land_in_memory_of_the_host() -> Result<()> {
+        let device = test_device();
+        let (landing, read_backs) = (Landing::default(), device.counters().read_backs);
+        let values: Vec<u64> = (0..2000).map(|value| value * value).collect();
+        std::thread::scope(|scope| {
+            let reads = || -> Result<()> {
+                let work = Work::new(&device, None);
+                let buffer = work.upload(&values)?;
+                for (start, len) in [(0, 1), (1999, 1), (7, 512), (1488, 512), (3, 2)].repeat(50) {
+                    let mut read = vec![0; len];
+                    // Another thread may be reading.
+                    while !work.read_by(&landing, &buffer, start, &mut read)? {}
+                    assert_eq!(read, values[start..start + len]);
+                }
+                assert!(!work.read_by(&landing, &buffer, 0, &mut [0; 513])?, "more than it has room for");
+                Ok(())
+            };
+            let threads: Vec<_> = (0..3).map(|_| scope.spawn(reads)).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+        })?;
+        let work = Work::new(&device, None);
+        assert_eq!(work.read(&work.upload(&values)?, 9, 4)?, [81, 100, 121, 144]);
+        assert_eq!(work.read_backs(), 1);
+        assert!(device.counters().read_backs > read_backs);
+        Ok(())
+    }
+}
