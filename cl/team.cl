@@ -1,5 +1,5 @@
 // team: 32 neighbouring work-items that exchange words.
-// Host: src/device/team.rs
+// Host: src/device/team.rs. It comes after ptx.cl.
 //
 // A team is a warp on devices that run 32 work-items in step (WARPS), and a whole work-group on all
 // others. A kernel for teams has as many teams in a group as it likes if WARPS, otherwise one.
@@ -16,9 +16,6 @@
 //   team_sum, team_max, team_min(v, TEAM)    over the team
 //   team_sum_before(v, &all, TEAM)           the sum of the items before, and of all
 //   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to 32
-#if !defined(WARPS)
-#error "WARPS: see src/device/team.rs"
-#endif
 #define TEAM_SIZE 32
 #define LANE (get_local_id(0) % TEAM_SIZE)
 
@@ -32,45 +29,36 @@
 #endif
 
 #if WARPS
-// The only inline PTX. Each function has its portable twin below, which gives the same words.
 #define TEAM_MEMORY_OF(words)
 #define TEAM 0
 #define TEAM_OF int team
-#define TEAM_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TEAM_BARRIER WARP_BARRIER
 
 uint team_from(uint value, uint item, TEAM_OF)
 {
-    uint other;
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(item));
-    return other;
+    return warp_from(value, item);
 }
 
 uint team_across(uint value, uint bits, TEAM_OF)
 {
-    uint other;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(bits));
-    return other;
+    return warp_across(value, bits);
 }
 
 void team_across_all(uint* other, const uint* value, uint words, uint bits, TEAM_OF)
 {
     UNROLLED
     for (uint i = 0; i < words; ++i)
-        other[i] = team_across(value[i], bits, team);
+        other[i] = warp_across(value[i], bits);
 }
 
 uint team_before(uint value, uint distance, TEAM_OF)
 {
-    uint other;
-    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0x0, 0xffffffff;" : "=r"(other) : "r"(value), "r"(distance));
-    return other;
+    return warp_before(value, distance);
 }
 
 uint team_votes(uint vote, TEAM_OF)
 {
-    uint votes;
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"(vote));
-    return votes;
+    return warp_votes(vote);
 }
 #else
 #if GROUP_SIZE != TEAM_SIZE

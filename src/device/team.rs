@@ -1,4 +1,5 @@
-//! Teams of 32 work-items that exchange words, see `cl/team.cl`.
+//! Teams of 32 work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
+//! `cl/ptx.cl`.
 use super::{DeviceInfo, Options};
 
 /// How a device runs teams.
@@ -37,7 +38,16 @@ impl Teams {
 
     /// The options of kernels for such groups.
     pub fn options(self, wanted: usize) -> Options {
-        Options::group_size(self.group_size(wanted)).define("WARPS", u8::from(self.warps))
+        self.define(Options::group_size(self.group_size(wanted)))
+    }
+
+    /// `options` of kernels that use instructions of warps, if the device has them, and no teams.
+    pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
+        Self::of(info).unwrap_or(Self { warps: false, most: 0 }).define(options)
+    }
+
+    fn define(self, options: Options) -> Options {
+        options.define("WARPS", u8::from(self.warps))
     }
 }
 
@@ -57,6 +67,7 @@ mod tests {
     const EXCHANGES: Source = Source {
         path: "exchanges.cl",
         text: concat!(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/ptx.cl")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cl/team.cl")),
             "
 KERNEL exchanges(global const uint* value, global const uint* chosen, global uint* passed, global uint* words)

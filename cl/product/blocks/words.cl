@@ -1,5 +1,5 @@
-// words: what the kernels that sum products of blocks share. It comes before sums.cl, tiles.cl and
-// staged.cl of this folder.
+// words: what the kernels that sum products of blocks share. It comes after ptx.cl and before
+// sums.cl, tiles.cl, staged.cl and scalars.cl of this folder.
 #if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
 #endif
@@ -67,7 +67,18 @@ uint run_begin(global const uint* run_end, uint run)
 #else
 #define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
 #define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))
-#define PUT_2(aligned, value, to) (aligned ? (void)(*(global VECTOR_2*)(to) = value) : vstore2(value, 0, to))
-#define PUT_4(aligned, value, to) (aligned ? (void)(*(global VECTOR_4*)(to) = value) : vstore4(value, 0, to))
+// Sums are not read soon: operands stay in the cache instead.
+#if !WARPS
+#define ASSIGN_2(value, to) (void)(*(global VECTOR_2*)(to) = value)
+#define ASSIGN_4(value, to) (void)(*(global VECTOR_4*)(to) = value)
+#elif WIDE == 2
+#define ASSIGN_2(value, to) put_aside_16(as_uint4(value), to)
+#define ASSIGN_4(value, to) (put_aside_16(as_uint4((value).lo), to), put_aside_16(as_uint4((value).hi), (to) + 2))
+#else
+#define ASSIGN_2(value, to) put_aside_8(as_uint2(value), to)
+#define ASSIGN_4(value, to) put_aside_16(as_uint4(value), to)
+#endif
+#define PUT_2(aligned, value, to) (aligned ? ASSIGN_2(value, to) : vstore2(value, 0, to))
+#define PUT_4(aligned, value, to) (aligned ? ASSIGN_4(value, to) : vstore4(value, 0, to))
 #endif
 #endif

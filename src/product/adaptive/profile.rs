@@ -18,7 +18,7 @@ use crate::{
 use std::ops::{Deref, Range};
 
 kernel! {
-    struct ProfileColumns = "profile_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
+    struct ProfileColumns = "profile_columns" in "ptx.cl", "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -34,7 +34,7 @@ kernel! {
 }
 
 kernel! {
-    struct ListColumns = "list_columns" in "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
+    struct ListColumns = "list_columns" in "ptx.cl", "team.cl", "product/hub/columns.cl", "product/adaptive/equal.cl", "product/adaptive/profile.cl" {
         class: In<u32>,
         record: InOut<u32>,
         list: InOut<u32>,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     BlockShape, Element, OperandPair, Result,
-    device::{Buffer, Device, Grid, Kernel, Options, Scratch, Work},
+    device::{Buffer, Device, Grid, Kernel, Options, Scratch, Teams, Work},
     element::Stretch,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     resident::DeviceCbc,
@@ -74,7 +74,7 @@ impl<T: Element> BlockSums<T> {
         transposed: Transposed,
         empty_runs: bool,
     ) -> Result<Self> {
-        let options = Options::group_size(tuning.group_size)
+        let options = Teams::options_of(device.info(), Options::group_size(tuning.group_size))
             .element::<T>()
             .define("LONG_RUN", tuning.long_run)
             .define("RUN_PIECE", RUN_PIECE)

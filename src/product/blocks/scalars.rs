@@ -10,7 +10,7 @@ use crate::{
 };
 
 kernel! {
-    struct CutStretches = "cut_stretches" in "product/blocks/words.cl", "product/blocks/scalars.cl" {
+    struct CutStretches = "cut_stretches" in "ptx.cl", "product/blocks/words.cl", "product/blocks/scalars.cl" {
         run_end: In<u32>,
         stretch: Out<Stretch>,
         nnz: u32,
@@ -19,7 +19,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumScalars<T: Element> = "sum_scalars" in "product/blocks/words.cl", "product/blocks/scalars.cl" {
+    struct SumScalars<T: Element> = "sum_scalars" in "ptx.cl", "product/blocks/words.cl", "product/blocks/scalars.cl" {
         run_end: In<u32>,
         stretch: In<Stretch>,
         piece: In<Piece>,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 kernel! {
-    pub(super) struct CountRows = "count_narrow" in "team.cl", "product/tasks/found.cl", "product/tasks/bits.cl", "product/dense/count.cl" {
+    pub(super) struct CountRows = "count_narrow" in "ptx.cl", "team.cl", "product/tasks/found.cl", "product/tasks/bits.cl", "product/dense/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -37,7 +37,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct CountWindows = "count_wide" in "team.cl", "product/tasks/found.cl", "product/tasks/bits.cl", "product/dense/count.cl" {
+    pub(super) struct CountWindows = "count_wide" in "ptx.cl", "team.cl", "product/tasks/found.cl", "product/tasks/bits.cl", "product/dense/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,

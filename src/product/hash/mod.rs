@@ -19,7 +19,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountLocal = "count_local" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
+    struct CountLocal = "count_local" in "ptx.cl", "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,
@@ -43,7 +43,7 @@ kernel! {
 }
 
 kernel! {
-    struct CountGlobal = "count_global" in "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
+    struct CountGlobal = "count_global" in "ptx.cl", "team.cl", "product/tasks/found.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/bits.cl", "product/hash/order.cl", "product/hash/count.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHub<T: Element> = "sum_hub" in "team.cl", "product/target.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
+    struct SumHub<T: Element> = "sum_hub" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/tasks/slots.cl", "product/hub/sum_hub.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumSlots<T: Element> = "sum_slots" in "team.cl", "product/target.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
+    struct SumSlots<T: Element> = "sum_slots" in "ptx.cl", "team.cl", "product/target.cl", "product/tasks/slots.cl", "product/hash/slots.cl", "product/hash/table.cl", "product/tasks/sums.cl" {
         a: InPattern,
         a_values: In<T>,
         b: InPattern,

@@ -1,0 +1,56 @@
+// ptx: the only inline PTX of the kernels, for devices that take it (WARPS).
+// Host: src/device/team.rs
+//
+//   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
+//   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
+//   warp_across(v, m)      v of the item whose number differs by the bits m
+//   warp_before(v, d)      v of the item d places before; of the first d items their own
+//   warp_votes(b)          the items whose b is not 0, as bits
+//   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
+//   put_aside_16(v, to)    twins, in words.cl, are plain assignments
+#if !defined(WARPS)
+#error "WARPS: see src/device/team.rs"
+#endif
+#if WARPS
+#define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+
+uint warp_from(uint value, uint item)
+{
+    uint other;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(item));
+    return other;
+}
+
+uint warp_across(uint value, uint bits)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(value), "r"(bits));
+    return other;
+}
+
+uint warp_before(uint value, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0x0, 0xffffffff;" : "=r"(other) : "r"(value), "r"(distance));
+    return other;
+}
+
+uint warp_votes(uint vote)
+{
+    uint votes;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"(vote));
+    return votes;
+}
+
+void put_aside_8(uint2 value, global void* to)
+{
+    asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(value.x), "r"(value.y) : "memory");
+}
+
+void put_aside_16(uint4 value, global void* to)
+{
+    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(value.x), "r"(value.y), "r"(value.z),
+                 "r"(value.w)
+                 : "memory");
+}
+#endif
