@@ -129,7 +129,7 @@ impl<'a> AdaptiveMemory<'a> {
         let record = pool_bytes(if finds { 4 * CutTasks::record_words(self.adaptive) as u64 } else { 0 });
         let tables = self.adaptive.tables(self.info, band, self.rows as usize).bytes();
         largest.0 = largest.0.max(tables);
-        let tasks = largest.array(8 * if finds { self.most_tasks(band, entries.of_found) } else { 0 });
+        let tasks = if finds { largest.array(8 * self.most_tasks(band, entries.of_found)) } else { 0 };
         let while_counted = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 }).max(tables);
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 

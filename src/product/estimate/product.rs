@@ -66,7 +66,8 @@ impl<M: Matrix> Product<'_, M> {
 mod tests {
     use super::*;
     use crate::{
-        BlockShape, Cbc, Device, DeviceMatrix, device::test_device, generate, matrix::Threshold, product::Report,
+        BlockShape, Cbc, Device, DeviceMatrix, Method, device::test_device, generate, matrix::Threshold,
+        product::Report,
     };
     use proptest::prelude::*;
 
@@ -133,10 +134,13 @@ mod tests {
             let shape = BlockShape::new(shape.0, shape.1)?;
             let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
             let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
-            let estimated = Product::of(&a, &b).estimate(info)?;
-            let (_, report) = to_host(&device, &a, &b, |product| product)?;
-            assert_eq!((report.products, report.bands), (report.c_nnz, 1));
-            assert_eq!(report.used_device_bytes, estimated.peak_device_bytes, "{rows}x{cols} of {shape}");
+            for method in [Method::Auto, Method::Sort] {
+                let estimated = Product::of(&a, &b).method(method).estimate(info)?;
+                let (_, report) = to_host(&device, &a, &b, |product| product.method(method))?;
+                assert_eq!((report.products, report.bands), (report.c_nnz, 1));
+                let what = format!("{rows}x{cols} of {shape} by {method}");
+                assert_eq!(report.used_device_bytes, estimated.peak_device_bytes, "{what}");
+            }
         }
         Ok(())
     }
@@ -157,18 +161,18 @@ mod tests {
     }
 
     /// Checks that a limit that was enough once is enough again, for any number of bands.
-    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, threshold: Option<Threshold>) -> Result<()> {
+    fn check_limits<M: Matrix + PartialEq>(a: &M, b: &M, method: Method, threshold: Option<Threshold>) -> Result<()> {
         let device = test_device();
         let run = |limit: u64| {
             to_host(&device, a, b, |product| match threshold {
-                Some(threshold) => product.memory_limit(limit).drop_below(threshold),
-                None => product.memory_limit(limit),
+                Some(threshold) => product.method(method).memory_limit(limit).drop_below(threshold),
+                None => product.method(method).memory_limit(limit),
             })
         };
         let (want, report) = run(u64::MAX)?;
         let within = |limit: u64| -> Result<u64> {
             let (c, report) = run(limit)?;
-            let product = Product::of(a, b).memory_limit(limit);
+            let product = Product::of(a, b).method(method).memory_limit(limit);
             let product = if let Some(threshold) = threshold { product.drop_below(threshold) } else { product };
             let estimated = product.estimate(device.info())?;
             assert!(c == want && report.bands == estimated.bands, "{report:?}, {estimated:?}");
@@ -209,11 +213,12 @@ mod tests {
             let threshold = drop.then_some(threshold);
             let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
             let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
-            check_limits(&a, &b, threshold)?;
+            check_limits(&a, &b, Method::Auto, threshold)?;
             // A few long columns beside many short ones.
             let nodes = 1 << nodes;
             let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
-            check_limits(&p, &p, threshold)?;
+            check_limits(&p, &p, Method::Auto, threshold)?;
+            check_limits(&p, &p, Method::Sort, threshold)?;
         }
     }
 }
