@@ -62,7 +62,7 @@ impl DeviceInfo {
     }
 
     /// The numbers that kernels are compiled and launched with on this device.
-    pub(crate) fn numbers(&self) -> Numbers {
+    pub fn numbers(&self) -> Numbers {
         Numbers::of_device(self.kind, &self.name, self.max_group_size)
     }
 

@@ -20,6 +20,7 @@ mod packings;
 mod pages;
 mod places;
 mod problems;
+mod regret;
 mod report;
 mod shell;
 mod solve;

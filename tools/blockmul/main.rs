@@ -21,6 +21,7 @@ mod multiply;
 mod numbers;
 mod operands;
 mod output;
+mod patterns;
 mod places;
 mod problem;
 mod report;

@@ -1,6 +1,7 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
 //! `table` the output; each other file has operations, with what their results are compared with.
+mod contest;
 mod families;
 mod iterations;
 mod matrices;
@@ -11,9 +12,11 @@ mod primitives;
 mod products;
 mod read;
 mod record;
+mod regret;
 mod results;
 mod schur;
 mod structure;
+mod study;
 mod table;
 mod vectors;
 
@@ -51,6 +54,7 @@ Examples:
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
+  blockmul bench --regret                                is the choice of methods the fastest? on generated families
   blockmul bench --list                                  the families
 
 Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns.
@@ -116,6 +120,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
+    study: study::StudyArgs,
+    #[command(flatten)]
     overwriting: Overwriting,
     /// Print neither messages nor the table.
     #[arg(short, long)]
@@ -156,6 +162,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
     args.overwriting.places().reads(files).others(&args.json).check()?;
+    args.study.check()?;
     let messages = Messages::new(args.quiet);
     let methods = methods(&args.method)?;
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
@@ -167,6 +174,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let together = args.together.map(NonZero::get);
     let bench = Bench { devices, methods, patience, together, messages: &messages };
+    if args.study.regret {
+        return regret::run(args, &bench);
+    }
     let mut session = Session { args, bench: &bench, messages: &messages, results: Results::new(), status: None };
     for file in &args.iterations {
         let records = bench.iteration(file);

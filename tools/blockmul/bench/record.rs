@@ -280,8 +280,7 @@ impl Record {
 
     /// The noise: the distance between the first and the third quartile, over the median.
     pub fn spread(&self) -> Option<f64> {
-        let (first, third) = (quantile(&self.runs_ms, 0.25)?, quantile(&self.runs_ms, 0.75)?);
-        self.ms.filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)
+        spread(&self.runs_ms)
     }
 }
 
@@ -294,8 +293,14 @@ pub fn median(times: &[f64]) -> Option<f64> {
     quantile(times, 0.5)
 }
 
+/// The distance between the first and the third quartile, over the median.
+pub fn spread(times: &[f64]) -> Option<f64> {
+    let (first, third) = (quantile(times, 0.25)?, quantile(times, 0.75)?);
+    median(times).filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)
+}
+
 /// A quantile, interpolated linearly between the two nearest times.
-fn quantile(times: &[f64], part: f64) -> Option<f64> {
+pub fn quantile(times: &[f64], part: f64) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let place = part * (sorted.len().checked_sub(1)? as f64);

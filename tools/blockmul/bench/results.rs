@@ -15,8 +15,9 @@ pub struct Results {
     results: Vec<Record>,
 }
 
+/// The machine of the host.
 #[derive(Serialize)]
-struct Host {
+pub struct Host {
     cpu: Option<String>,
     threads: Option<usize>,
     os: &'static str,
@@ -25,17 +26,7 @@ struct Host {
 
 impl Results {
     pub fn new() -> Self {
-        Self {
-            schema: SCHEMA,
-            command: command_line(),
-            host: Host {
-                cpu: cpu_name(),
-                threads: std::thread::available_parallelism().ok().map(usize::from),
-                os: std::env::consts::OS,
-                arch: std::env::consts::ARCH,
-            },
-            results: Vec::new(),
-        }
+        Self { schema: SCHEMA, command: command_line(), host: Host::this(), results: Vec::new() }
     }
 
     pub fn push(&mut self, record: Record) {
@@ -57,6 +48,18 @@ impl Results {
 
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data")
+    }
+}
+
+impl Host {
+    /// The machine of this process.
+    pub fn this() -> Self {
+        Self {
+            cpu: cpu_name(),
+            threads: std::thread::available_parallelism().ok().map(usize::from),
+            os: std::env::consts::OS,
+            arch: std::env::consts::ARCH,
+        }
     }
 }
 

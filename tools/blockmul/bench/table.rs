@@ -81,7 +81,7 @@ fn stages(record: &Record) -> String {
 
 /// A table whose columns from `numbers` on are right-aligned. Columns in which no row has anything
 /// are left out.
-fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<Item = [String; N]>) -> String {
+pub fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<Item = [String; N]>) -> String {
     let rows: Vec<_> = rows.collect();
     let empty = |column: &usize| rows.iter().all(|row| [NOTHING, ""].contains(&row[*column].as_str()));
     let columns: Vec<usize> = (0..N).filter(|column| !empty(column)).collect();
@@ -99,12 +99,12 @@ fn table<const N: usize>(header: [&str; N], numbers: usize, rows: impl Iterator<
 }
 
 /// A cell without a number.
-const NOTHING: &str = "-";
+pub const NOTHING: &str = "-";
 
-fn number(value: Option<f64>, digits: usize) -> String {
+pub fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(NOTHING.into(), |value| format!("{value:.digits$}"))
 }
 
-fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     if number > 0 { number.to_string() } else { NOTHING.into() }
 }

@@ -1,21 +1,12 @@
 //! The products that are timed: matrices of several families, in growing sizes.
-use blockmul::{
-    BlockShape, Csc, Element, Error, Result,
-    generate::{self, Values},
-    matrix::Pattern,
-};
-
-/// The seed of every matrix.
-const SEED: u64 = 1;
+use crate::patterns::{Factors, banded, hubs, plane, power_law, side, single, space, uniform};
+use blockmul::{Csc, Element, Result};
 
 /// Factors of a product. Without B it is A·A.
 pub struct Operands<T: Element> {
     pub a: Csc<T>,
     pub b: Option<Csc<T>>,
 }
-
-/// A, and B if the product is not A·A.
-type Factors = (Csc<f64>, Option<Csc<f64>>);
 
 /// A family of products.
 pub struct Family {
@@ -64,86 +55,6 @@ pub fn growth() -> f64 {
     GROWTH as f64
 }
 
-fn side(columns: usize, dimensions: u32) -> usize {
-    (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(4)
-}
-
-fn scalars(matrix: blockmul::Cbc<f64>) -> Result<Csc<f64>> {
-    let (pattern, values) = matrix.into_parts();
-    Csc::new(pattern, values)
-}
-
-/// Entries in rows drawn uniformly.
-fn uniform(columns: usize, entries: usize) -> Result<Factors> {
-    let n = columns.max(2 * entries);
-    Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
-}
-
-/// A graph of few hubs and many leaves.
-fn power_law(columns: usize) -> Result<Factors> {
-    Ok((scalars(generate::power_law(columns, 9 * columns, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
-}
-
-/// Columns of B with one entry.
-fn single(columns: usize) -> Result<Factors> {
-    let of = |entries| scalars(generate::uniform(columns, columns, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(8)?, Some(of(1)?)))
-}
-
-/// Long columns of B that meet short columns of A.
-fn hubs(columns: usize) -> Result<Factors> {
-    let rows = (8 * columns).max(1000);
-    let of = |cols, entries| scalars(generate::uniform(rows, cols, entries, BlockShape::SCALAR, Values::Real, SEED)?);
-    Ok((of(rows, 3)?, Some(of(columns, 300)?)))
-}
-
-/// The five-point stencil of a square.
-fn plane(side: usize) -> Result<Csc<f64>> {
-    let n = side * side;
-    stencil(n, |column| {
-        let (x, y) = (column % side, column / side);
-        let neighbours = [
-            (y > 0).then(|| column.wrapping_sub(side)),
-            (x > 0).then(|| column.wrapping_sub(1)),
-            Some(column),
-            (x + 1 < side).then_some(column + 1),
-            (y + 1 < side).then_some(column + side),
-        ];
-        neighbours.into_iter().flatten().collect()
-    })
-}
-
-/// The 27-point stencil of a cube.
-fn space(side: usize) -> Result<Csc<f64>> {
-    let near = |at: usize| at.saturating_sub(1)..(at + 2).min(side);
-    stencil(side * side * side, |column| {
-        let (x, y, z) = (column % side, column / side % side, column / side / side);
-        let rows = near(z).flat_map(|z| near(y).map(move |y| (y, z)));
-        rows.flat_map(|(y, z)| near(x).map(move |x| (z * side + y) * side + x)).collect()
-    })
-}
-
-/// A band of so many diagonals on either side.
-fn banded(columns: usize, half: usize) -> Result<Csc<f64>> {
-    stencil(columns, |column| (column.saturating_sub(half)..(column + half + 1).min(columns)).collect())
-}
-
-/// A square matrix whose columns have these rows, ascending, and values whose sums depend on their
-/// order.
-fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
-    if n >= u32::MAX as usize {
-        return Err(Error::Argument(format!("a grid of {n} points")));
-    }
-    let (mut col_ptr, mut row_idx) = (vec![0u64], Vec::new());
-    for column in 0..n {
-        row_idx.extend(rows(column).into_iter().map(|row| row as u32));
-        col_ptr.push(row_idx.len() as u64);
-    }
-    let mut random = generate::Random::new(SEED);
-    let values = row_idx.iter().map(|_| 2.0 * random.unit() - 1.0).collect();
-    Csc::new(Pattern::new(n, n, col_ptr, row_idx)?, values)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,15 +77,6 @@ mod tests {
                 );
             }
         }
-        Ok(())
-    }
-
-    #[test]
-    fn stencils_have_their_neighbours() -> Result<()> {
-        let (plane, space) = (plane(4)?, space(3)?);
-        assert_eq!((plane.nnz(), plane.pattern().column(5)), (64, &[1, 4, 5, 6, 9][..]));
-        assert_eq!((space.nnz(), space.pattern().column(13).len()), (343, 27));
-        assert_eq!(banded(5, 1)?.pattern().row_idx(), [0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4]);
         Ok(())
     }
 }

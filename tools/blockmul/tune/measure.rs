@@ -237,7 +237,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 impl ByMethod {
     /// The fastest of some runs.
-    fn of(method: Method, mut reports: Vec<Report>) -> Self {
+    pub fn of(method: Method, mut reports: Vec<Report>) -> Self {
         reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
         let report = reports.swap_remove(0);
         Self {
@@ -251,22 +251,27 @@ impl ByMethod {
 }
 
 /// Milliseconds that a launch takes besides the busy time of its kernel: the median over small
-/// products that the method of this name computed alone.
-pub fn launch_ms(cases: &[Case], name: &str) -> f64 {
-    let small = cases.iter().filter(|case| case.products <= MOST_OF_LAUNCHES);
+/// products that the method of this name computed alone. Each run with its number of products.
+pub fn launch_ms<'a>(runs: impl Iterator<Item = (u64, &'a ByMethod)>, name: &str) -> f64 {
+    let small = runs.filter(|(products, _)| *products <= MOST_OF_LAUNCHES).map(|(_, run)| run);
     let alone = |run: &&ByMethod| run.launches > 0 && run.bins.iter().all(|bin| cost_name(bin.method) == name);
     let of_run = |run: &ByMethod| ((run.total_ms - run.busy_ms) / f64::from(run.launches)).max(0.0);
-    let times: Vec<f64> = small.flat_map(|case| &case.runs).filter(alone).map(of_run).collect();
+    let times: Vec<f64> = small.filter(alone).map(of_run).collect();
     if times.is_empty() { 0.0 } else { median(times) }
 }
 
-/// The bins that a method computed in some products, with what their launches took.
-pub fn samples<'a>(cases: impl Iterator<Item = &'a Case>, name: &'a str, launch_ms: f64) -> Vec<Sample> {
-    let bins = cases.flat_map(|case| &case.runs).flat_map(|run| &run.bins);
+/// The runs of some products, with the numbers of products.
+pub fn runs<'a>(cases: impl IntoIterator<Item = &'a Case>) -> impl Iterator<Item = (u64, &'a ByMethod)> {
+    cases.into_iter().flat_map(|case| case.runs.iter().map(|run| (case.products, run)))
+}
+
+/// The bins that a method computed in some runs, with what their launches took.
+pub fn samples<'a>(runs: impl Iterator<Item = &'a ByMethod>, name: &str, launch_ms: f64) -> Vec<Sample> {
     let sample = |bin: &Bin| {
         let (size, ms) = (bin.size?, bin.measured_ms?);
         (ms > 0.0).then(|| Sample::new(size, ms + f64::from(size.launches) * launch_ms))
     };
+    let bins = runs.flat_map(|run| &run.bins);
     bins.filter(|bin| cost_name(bin.method) == name).filter_map(sample).collect()
 }
 
@@ -314,7 +319,7 @@ mod tests {
             case(1000, vec![run(0.5, &[Method::Esc])]),
         ];
         for (name, ms) in [("dense", 0.005), ("sort", 0.01), ("esc", 0.0), ("hub", 0.0)] {
-            assert!((launch_ms(&cases, name) - ms).abs() < 1e-12, "{name}");
+            assert!((launch_ms(runs(&cases), name) - ms).abs() < 1e-12, "{name}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The costs fitted to the measured products, how well they predict others, and what the choice by
 //! them costs.
-use super::measure::{Case, Choice, launch_ms, samples};
+use super::measure::{Case, Choice, launch_ms, runs, samples};
 use blockmul::{
     Device, Result,
     tuning::{Errors, MethodCost, MethodCosts},
@@ -42,8 +42,11 @@ impl Outcome {
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
         let (mut methods, mut table) = (Vec::new(), device.info().costs());
         for method in MethodCosts::names() {
-            let launch_ms = launch_ms(&cases, method);
-            let of = |held_out: bool| samples(cases.iter().filter(|case| case.held_out == held_out), method, launch_ms);
+            let launch_ms = launch_ms(runs(&cases), method);
+            let of = |held_out: bool| {
+                let some = cases.iter().filter(|case| case.held_out == held_out);
+                samples(runs(some).map(|(_, run)| run), method, launch_ms)
+            };
             let (used, held_out) = (of(false), of(true));
             if used.len() < LEAST_BINS {
                 continue;

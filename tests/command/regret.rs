@@ -1,0 +1,88 @@
+//! `bench --regret`: the choice beside every method.
+use super::bench::bench;
+use super::*;
+
+fn regret(desk: &Desk, line: &str) -> Value {
+    let ran = bench(desk, &format!("--regret {line} --rounds 1 --json -"));
+    assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+fn names(of: &Value, field: &str) -> Vec<String> {
+    let list = of[field].as_array().unwrap().iter();
+    list.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_method_is_timed_or_left_out_with_a_reason() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 400 --per-column 9 -q -o p.mtx");
+    let all = regret(&desk, "p.mtx arrow:40");
+    assert_eq!((&all["schema"], all["products"].as_array().unwrap().len()), (&"blockmul-regret/1".into(), 2));
+    for product in all["products"].as_array().unwrap() {
+        let (ran, left_out) = (names(product, "entrants"), names(product, "left_out"));
+        assert_eq!(ran[0], "auto");
+        for method in Method::ALL.iter().filter(|method| !method.needs_mask()) {
+            let name = method.name().to_owned();
+            assert!(ran.contains(&name) != left_out.contains(&name), "{name}: {ran:?} {left_out:?}");
+        }
+        assert!(["esc", "dense", "hash"].iter().all(|name| ran.contains(&(*name).to_owned())), "{ran:?}");
+        assert!(left_out.contains(&"direct".to_owned()), "{left_out:?}");
+        for entrant in product["entrants"].as_array().unwrap() {
+            assert!(entrant["verified"] == true && entrant["ms"].as_f64() > Some(0.0), "{entrant}");
+        }
+    }
+    // Regret is the choice's time over that of the fastest method.
+    let [auto, best] = [true, false].map(|auto| {
+        let times = all["products"][0]["entrants"].as_array().unwrap().iter();
+        let of = times.filter(|entrant| (entrant["name"] == "auto") == auto);
+        of.map(|entrant| entrant["ms"].as_f64().unwrap()).fold(f64::MAX, f64::min)
+    });
+    let summary = &all["summary"];
+    let regrets = [summary["mean"].as_f64().unwrap() * 2.0, summary["worst"].as_f64().unwrap()];
+    let other = regrets[0] - (auto / best - 1.0);
+    assert!(other <= regrets[1] + 1e-9 && auto / best - 1.0 <= regrets[1] + 1e-9, "{summary}");
+    assert_eq!(summary["products"], 2);
+    // The columns of an arrow: one is full.
+    let classes = &all["classes"][1];
+    assert_eq!(classes["matrix"], "arrow", "{classes}");
+    let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();
+    assert!(columns == 40 && classes["oracle_ms"].as_f64() <= classes["apart_ms"].as_f64(), "{classes}");
+    assert!(all["cliffs"].as_array().unwrap().is_empty() && all["validation"].is_null());
+}
+
+#[test]
+fn families_have_cliffs_and_a_cross_validation() {
+    let desk = Desk::new();
+    let ran = bench(&desk, "--regret --max-products 3e3 --rounds 1");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for words in [
+        "roads:3e3",
+        "finite elements with three unknowns a node",
+        "regret of auto on 12 products",
+        "fastest method: ",
+        "entries of a column of B, at a hub",
+        "largest jump %",
+        "the device's costs",
+        "fitted to a third of the families regret",
+    ] {
+        assert!(ran.stdout.contains(words), "no \"{words}\" in {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("NO"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_is_no_study_is_refused() {
+    let desk = Desk::new();
+    for (line, words) in [
+        ("--max-products 100", "--max-products is for --regret"),
+        ("--regret --max-products 0", "from 1 to 1e12"),
+        ("--regret --element f16", "f64 or f32"),
+        ("--regret --operation plan", "--operation"),
+        ("--regret uniform:9x2 --block 2", "--block"),
+    ] {
+        let ran = bench(&desk, line);
+        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{line}: {}", ran.stderr);
+    }
+}

@@ -1,0 +1,216 @@
+//! One product by several variants in turn: by the choice, and by every method that can compute all
+//! of it. So a change of the machine concerns all of them.
+use super::measure::{Bench, equal};
+use super::record::{median, spread};
+use crate::messages::Unit;
+use crate::report::Size;
+use crate::tune::ByMethod;
+use blockmul::{
+    Device, DeviceMatrix, Error, Matrix, Method, Product, Result,
+    device::StageTime,
+    product::{Bin, Report},
+    reference,
+    tuning::MethodCosts,
+};
+use serde::Serialize;
+
+/// Explained runs of each method, of which the fastest counts.
+const EXPLAINED: usize = 2;
+
+/// A way to compute the product.
+#[derive(Clone)]
+pub struct Variant {
+    pub name: String,
+    pub method: Method,
+    /// Costs to choose by, instead of the device's.
+    pub costs: Option<MethodCosts>,
+}
+
+/// The times of a product, the choice first.
+#[derive(Serialize)]
+pub struct Contest {
+    pub matrix: String,
+    pub family: String,
+    pub a: Size,
+    pub b: Size,
+    pub products: u64,
+    /// Entries (blocks) of C.
+    pub c_nnz: u64,
+    /// Those that computed all of the product.
+    pub entrants: Vec<Entrant>,
+    /// Those that did not, and why.
+    pub left_out: Vec<LeftOut>,
+    /// The runs that costs are fitted to.
+    #[serde(skip)]
+    pub explained: Vec<ByMethod>,
+}
+
+/// A variant that computed all of a product.
+#[derive(Serialize)]
+pub struct Entrant {
+    pub name: String,
+    pub method: Method,
+    /// Whether the result is the reference's, bit for bit. A wrong one has no times.
+    pub verified: bool,
+    pub runs_ms: Vec<f64>,
+    /// Their median.
+    pub ms: Option<f64>,
+    /// The distance of the quartiles, as a part of the median.
+    pub spread: Option<f64>,
+    pub used_device_bytes: u64,
+    pub launches: u32,
+    pub bins: Vec<Bin>,
+    pub stages: Vec<StageTime>,
+}
+
+/// A method that did not compute all of a product.
+#[derive(Serialize)]
+pub struct LeftOut {
+    pub name: String,
+    pub why: String,
+}
+
+impl Variant {
+    /// A method as it is, or the choice.
+    pub fn of(method: Method) -> Self {
+        Self { name: method.name().into(), method, costs: None }
+    }
+
+    /// The choice, and every method that needs no mask.
+    pub fn all() -> Vec<Self> {
+        [Method::Auto].iter().chain(Method::ALL).filter(|method| !method.needs_mask()).map(|&m| Self::of(m)).collect()
+    }
+
+    fn product<'a, M: Matrix>(&self, a: &'a DeviceMatrix<M>, b: &'a DeviceMatrix<M>) -> Product<'a, DeviceMatrix<M>> {
+        let product = Product::of(a, b).method(self.method);
+        match self.costs {
+            Some(costs) => product.costs(costs),
+            None => product,
+        }
+    }
+}
+
+impl Contest {
+    /// Times A·B (A·A without B) by each of the variants. With `explained`, by each method with the
+    /// times of its bins too.
+    pub fn of<M: Matrix>(
+        bench: &Bench<'_>,
+        device: &Device,
+        [matrix, family]: [&str; 2],
+        (a, b): (&M, Option<&M>),
+        (variants, explained): (&[Variant], bool),
+    ) -> Result<Self> {
+        bench.messages.step(format!("{matrix}: the reference"));
+        let want = reference::multiply(a, b.unwrap_or(a))?;
+        let (sizes, products) = ([Size::of(a), Size::of(b.unwrap_or(a))], reference::products(a, b.unwrap_or(a)));
+        let (a, b) = (device.upload(a)?, b.map(|b| device.upload(b)).transpose()?);
+        let b = b.as_ref().unwrap_or(&a);
+        let progress = bench.messages.measured(format!("{matrix} on {}", device.info().name), Unit::Runs);
+        let (mut entrants, mut left_out) = (Vec::new(), Vec::new());
+        let mut timed = Vec::new();
+        for variant in variants {
+            match first_run(variant, (&a, b), &want) {
+                Ok(Ok(entrant)) => {
+                    timed.extend(entrant.verified.then_some(variant));
+                    entrants.push(entrant);
+                }
+                Ok(Err(why)) => left_out.push(LeftOut { name: variant.name.clone(), why }),
+                Err(error @ (Error::Memory { .. } | Error::TooLarge { .. } | Error::Unsupported { .. })) => {
+                    left_out.push(LeftOut { name: variant.name.clone(), why: error.to_string() });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let c_nnz = want.as_cbc().pattern.nnz() as u64;
+        drop(want);
+        let rounds = bench.patience.rounds(&progress, || {
+            let run = |variant: &&Variant| Ok(variant.product(&a, b).untimed().run_with_report()?.1.total_ms);
+            timed.iter().map(run).collect::<Result<Vec<f64>>>()
+        })?;
+        for (at, entrant) in entrants.iter_mut().filter(|entrant| entrant.verified).enumerate() {
+            entrant.timed(rounds.iter().map(|round| round[at]).collect());
+        }
+        let methods = timed.iter().filter(|variant| explained && variant.method != Method::Auto);
+        let explained = methods.map(|variant| by_method(variant, &a, b)).collect::<Result<_>>()?;
+        let ([a, b], [matrix, family]) = (sizes, [matrix, family].map(str::to_owned));
+        Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, explained })
+    }
+
+    /// The time of the choice.
+    pub fn auto_ms(&self) -> Option<f64> {
+        self.entrants.iter().find(|entrant| entrant.method == Method::Auto).and_then(|entrant| entrant.ms)
+    }
+
+    /// The fastest method.
+    pub fn best(&self) -> Option<&Entrant> {
+        let methods = self.entrants.iter().filter(|entrant| entrant.method != Method::Auto && entrant.ms.is_some());
+        methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
+    }
+
+    /// What the choice takes more than the fastest method, as a part of that; less than 0 if several
+    /// methods together are faster.
+    pub fn regret(&self) -> Option<f64> {
+        Some(self.auto_ms()? / self.best()?.ms? - 1.0)
+    }
+
+    /// Results that differ from the reference.
+    pub fn wrong(&self) -> usize {
+        self.entrants.iter().filter(|entrant| !entrant.verified).count()
+    }
+}
+
+impl Entrant {
+    fn timed(&mut self, runs_ms: Vec<f64>) {
+        self.ms = median(&runs_ms);
+        self.spread = spread(&runs_ms);
+        self.runs_ms = runs_ms;
+    }
+
+    /// The methods that computed the product, by descending number of products: `sort 80 %, hub`.
+    pub fn shares(&self) -> String {
+        let mut shares: Vec<(Method, u64)> = Vec::new();
+        for bin in &self.bins {
+            match shares.iter_mut().find(|(method, _)| *method == bin.method) {
+                Some((_, products)) => *products += bin.products,
+                None => shares.push((bin.method, bin.products)),
+            }
+        }
+        shares.sort_by_key(|&(_, products)| std::cmp::Reverse(products));
+        let all: u64 = shares.iter().map(|(_, products)| products).sum();
+        let share = |&(method, products): &(Method, u64)| match shares.len() {
+            1 => method.to_string(),
+            _ => format!("{method} {:.0} %", 100.0 * products as f64 / all.max(1) as f64),
+        };
+        shares.iter().map(share).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Runs a variant twice: the first result is compared, the second run has its kernels loaded. Why
+/// it is left out, if it is a method that leaves columns to others.
+fn first_run<M: Matrix>(
+    variant: &Variant,
+    (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
+    want: &M,
+) -> Result<std::result::Result<Entrant, String>> {
+    let product = variant.product(a, b);
+    let (c, first) = product.run_with_report()?;
+    let others = |bin: &&Bin| bin.method != variant.method && bin.products > 0;
+    if variant.method != Method::Auto && first.bins.iter().any(|bin| others(&bin)) {
+        let by_others: u64 = first.bins.iter().filter(others).map(|bin| bin.products).sum();
+        let part = 100.0 * by_others as f64 / first.products.max(1) as f64;
+        return Ok(Err(format!("leaves {part:.1} % of the products to others")));
+    }
+    let verified = equal(&c.download()?, want);
+    drop(c);
+    let Report { bins, stages, launches, used_device_bytes, .. } = product.run_with_report()?.1;
+    let (name, method) = (variant.name.clone(), variant.method);
+    let (runs_ms, ms, spread) = (Vec::new(), None, None);
+    Ok(Ok(Entrant { name, method, verified, runs_ms, ms, spread, used_device_bytes, launches, bins, stages }))
+}
+
+/// The fastest of a few explained runs.
+fn by_method<M: Matrix>(variant: &Variant, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<ByMethod> {
+    let product = variant.product(a, b).explained();
+    let reports = (0..EXPLAINED).map(|_| Ok(product.run_with_report()?.1)).collect::<Result<_>>()?;
+    Ok(ByMethod::of(variant.method, reports))
+}

@@ -1,0 +1,56 @@
+//! The regrets of all products in a few numbers.
+use super::super::contest::Contest;
+use super::super::record::quantile;
+use blockmul::Method;
+use serde::Serialize;
+
+/// What the choice takes more than the fastest method, over all products.
+#[derive(Serialize)]
+pub struct Summary {
+    pub products: usize,
+    pub mean: f64,
+    pub median: f64,
+    /// 95 of 100 regret less.
+    pub percentile_95: f64,
+    pub worst: f64,
+    /// The product with the worst regret.
+    pub worst_of: String,
+    /// Products whose choice was the fastest method: their regret is the noise.
+    pub right: usize,
+    /// How often each method was the fastest.
+    pub best: Vec<(String, usize)>,
+}
+
+impl Summary {
+    /// `None` if there is no product with times.
+    pub fn of(contests: &[Contest]) -> Option<Self> {
+        let regrets: Vec<f64> = contests.iter().filter_map(Contest::regret).collect();
+        let worst = contests.iter().max_by(|one, other| {
+            let regret = |of: &Contest| of.regret().unwrap_or(f64::MIN);
+            regret(one).total_cmp(&regret(other))
+        })?;
+        let mut best: Vec<(String, usize)> = Vec::new();
+        for name in contests.iter().filter_map(Contest::best).map(|entrant| &entrant.name) {
+            match best.iter_mut().find(|(known, _)| known == name) {
+                Some((_, count)) => *count += 1,
+                None => best.push((name.clone(), 1)),
+            }
+        }
+        let right = contests.iter().filter(|contest| {
+            let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
+            let best = contest.best().map(|best| best.method);
+            auto.is_some_and(|auto| auto.bins.iter().all(|bin| Some(bin.method) == best || bin.products == 0))
+        });
+        best.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        Some(Self {
+            products: regrets.len(),
+            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
+            median: quantile(&regrets, 0.5)?,
+            percentile_95: quantile(&regrets, 0.95)?,
+            worst: worst.regret()?,
+            worst_of: worst.matrix.clone(),
+            right: right.count(),
+            best,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! The output of a study of regrets as text.
+use super::super::contest::{Contest, Entrant};
+use super::super::table::{NOTHING, count, number, table};
+use super::{Classes, Cliff, FAMILIES, Study, Summary, Validation};
+use blockmul::Method;
+
+/// Every table, each with a line that says what it is.
+pub fn text(study: &Study) -> String {
+    let mut parts = vec![products(&study.products)];
+    parts.extend(left_out(&study.products));
+    parts.extend(study.summary.as_ref().map(summary));
+    parts.extend((!study.classes.is_empty()).then(|| classes(&study.classes)));
+    parts.extend((!study.cliffs.is_empty()).then(|| cliffs(&study.cliffs)));
+    parts.extend(study.validation.as_ref().map(validation));
+    parts.join("\n\n")
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or(NOTHING.into(), |part| format!("{:+.1}", 100.0 * part))
+}
+
+fn products(contests: &[Contest]) -> String {
+    let header = [
+        "matrix",
+        "stands for",
+        "auto's choice",
+        "best",
+        "products",
+        "auto ms",
+        "spread %",
+        "best ms",
+        "regret %",
+        "verified",
+    ];
+    let rows = contests.iter().map(|contest| {
+        let stands_for = FAMILIES.iter().find(|family| family.name == contest.family);
+        let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
+        let best = contest.best();
+        [
+            contest.matrix.clone(),
+            stands_for.map_or(String::new(), |family| family.stands_for.into()),
+            auto.map_or(NOTHING.into(), Entrant::shares),
+            best.map_or(NOTHING.into(), |best| best.name.clone()),
+            count(contest.products),
+            number(contest.auto_ms(), 3),
+            number(auto.and_then(|auto| auto.spread).map(|part| 100.0 * part), 1),
+            number(best.and_then(|best| best.ms), 3),
+            percent(contest.regret()),
+            if contest.wrong() == 0 { "yes" } else { "NO" }.into(),
+        ]
+    });
+    table(header, 4, rows)
+}
+
+/// The methods that were left out, each with a reason and the number of products.
+fn left_out(contests: &[Contest]) -> Option<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for left_out in contests.iter().flat_map(|contest| &contest.left_out) {
+        match reasons.iter_mut().find(|(name, _)| *name == left_out.name) {
+            Some((_, whys)) => whys.push(&left_out.why),
+            None => reasons.push((&left_out.name, vec![&left_out.why])),
+        }
+    }
+    let line = |(name, whys): &(&str, Vec<&str>)| {
+        let least = whys.iter().min().unwrap_or(&"");
+        format!("{name} is left out of {} of {} products: it {least} in one", whys.len(), contests.len())
+    };
+    (!reasons.is_empty()).then(|| reasons.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+fn summary(of: &Summary) -> String {
+    let best: Vec<_> = of.best.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    format!(
+        "regret of auto on {} products: {} % in the mean, {} % in the median, {} % at the 95th percentile, {} % at \
+         worst ({})\nauto's choice was the fastest method in {} of {}: what regret these have is noise\nfastest method: {}",
+        of.products,
+        percent(Some(of.mean)),
+        percent(Some(of.median)),
+        percent(Some(of.percentile_95)),
+        percent(Some(of.worst)),
+        of.worst_of,
+        of.right,
+        of.products,
+        best.join(", ")
+    )
+}
+
+fn classes(all: &[Classes]) -> String {
+    let header = ["by class", "classes and their fastest", "auto ms", "auto, apart ms", "oracle ms", "regret %"];
+    let rows = all.iter().map(|of| {
+        let best = of.classes.iter().map(|class| {
+            let best = class.contest.best().map_or(NOTHING, |best| best.name.as_str());
+            format!("{} {}: {best}", class.columns, class.class)
+        });
+        [
+            of.matrix.clone(),
+            best.collect::<Vec<_>>().join("; "),
+            number(Some(of.auto_ms), 3),
+            number(Some(of.apart_ms), 3),
+            number(Some(of.oracle_ms), 3),
+            percent(Some(of.apart_ms / of.oracle_ms - 1.0)),
+        ]
+    });
+    let note =
+        "each class is a product of its own, with its own analysis: \"apart\" is the sum of auto's times of them";
+    format!("{}\n({note})", table(header, 2, rows))
+}
+
+fn cliffs(all: &[Cliff]) -> String {
+    let header = ["parameter and threshold", "methods", "from", "to", "largest jump %", "behind"];
+    let rows = all.iter().map(|cliff| {
+        let value =
+            |point: Option<&super::cliffs::Point>| point.map_or(NOTHING.into(), |point| point.value.to_string());
+        let mut methods: Vec<&str> = cliff.points.iter().map(|point| point.methods.as_str()).collect();
+        methods.dedup();
+        [
+            cliff.what.into(),
+            methods.join(" | "),
+            value(cliff.points.first()),
+            value(cliff.points.last()),
+            percent(cliff.jump),
+            cliff.at.map_or(NOTHING.into(), |at| at.to_string()),
+        ]
+    });
+    table(header, 2, rows)
+}
+
+fn validation(of: &Validation) -> String {
+    let header = ["costs fitted to", "judged by", "regret %", "worst %", "best chosen %"];
+    let row = |name: String, predicted: &super::validation::Predicted| {
+        let best = format!("{:.0}", 100.0 * predicted.best);
+        [name, predicted.products.to_string(), percent(Some(predicted.regret)), percent(Some(predicted.worst)), best]
+    };
+    let folds = of.folds.iter().map(|fold| row(fold.families.join(", "), &fold.predicted));
+    let present = row("the device's costs".into(), &of.present);
+    format!(
+        "{}\nchoices by costs that are fitted to a third of the families regret {} % on the others, and are the fastest \
+         in {:.0} %",
+        table(header, 1, folds.chain([present])),
+        percent(Some(of.regret)),
+        100.0 * of.best
+    )
+}

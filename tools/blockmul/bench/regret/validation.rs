@@ -1,0 +1,107 @@
+//! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
+//! the products of a third of the families, and judged by the choice they predict on the others.
+use super::super::contest::Contest;
+use crate::tune::{cost_name, launch_ms, samples};
+use blockmul::{
+    Result,
+    tuning::{MethodCost, MethodCosts},
+};
+use serde::Serialize;
+
+const FOLDS: usize = 3;
+/// Bins from which the costs of a method are fitted: one for each of its coefficients.
+const LEAST_BINS: usize = MethodCost::NAMES.len();
+
+/// What the choices predicted by fitted costs take beside the fastest methods.
+#[derive(Serialize)]
+pub struct Validation {
+    pub folds: Vec<Fold>,
+    /// Means over the folds.
+    pub regret: f64,
+    pub best: f64,
+    /// The same choices by the device's present costs, on all products.
+    pub present: Predicted,
+}
+
+/// Costs fitted to a third of the families.
+#[derive(Serialize)]
+pub struct Fold {
+    pub families: Vec<String>,
+    pub costs: MethodCosts,
+    #[serde(flatten)]
+    pub predicted: Predicted,
+}
+
+/// Choices by predicted times.
+#[derive(Serialize, Clone, Copy)]
+pub struct Predicted {
+    /// Products on which there was a choice.
+    pub products: usize,
+    /// What the chosen methods take more than the fastest, in the mean and at worst.
+    pub regret: f64,
+    pub worst: f64,
+    /// The part of the products whose fastest method was chosen.
+    pub best: f64,
+}
+
+impl Validation {
+    /// `None` for fewer families than folds, or if nothing can be predicted.
+    pub fn of(contests: &[Contest], present: MethodCosts) -> Result<Option<Self>> {
+        let mut families: Vec<&str> = Vec::new();
+        contests.iter().for_each(|of| {
+            if !families.contains(&of.family.as_str()) {
+                families.push(&of.family);
+            }
+        });
+        if families.len() < FOLDS {
+            return Ok(None);
+        }
+        let fold = |contest: &&Contest| families.iter().position(|name| *name == contest.family).map(|at| at % FOLDS);
+        let mut folds = Vec::new();
+        for number in 0..FOLDS {
+            let (used, others): (Vec<_>, Vec<_>) = contests.iter().partition(|of| fold(of) == Some(number));
+            let costs = fitted(&used, present)?;
+            let Some(predicted) = predicted(&others, &costs) else { return Ok(None) };
+            let families = families.iter().skip(number).step_by(FOLDS).map(|&name| name.to_owned()).collect();
+            folds.push(Fold { families, costs, predicted });
+        }
+        let mean = |of: fn(&Predicted) -> f64| folds.iter().map(|fold| of(&fold.predicted)).sum::<f64>() / FOLDS as f64;
+        let (regret, best) = (mean(|of| of.regret), mean(|of| of.best));
+        let all: Vec<_> = contests.iter().collect();
+        Ok(predicted(&all, &present).map(|present| Self { folds, regret, best, present }))
+    }
+}
+
+/// The costs fitted to some products, as `blockmul tune` does it. Methods with too few bins keep
+/// theirs.
+fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
+    let mut table = present;
+    for name in MethodCosts::names() {
+        let runs = contests.iter().flat_map(|of| of.explained.iter().map(|run| (of.products, run)));
+        let launch_ms = launch_ms(runs, name);
+        let samples = samples(contests.iter().flat_map(|of| &of.explained), name, launch_ms);
+        if samples.len() >= LEAST_BINS {
+            table = table.with(name, MethodCost::fit(&samples)?)?;
+        }
+    }
+    Ok(table)
+}
+
+/// The choices by these costs: of each product the method with the least predicted time.
+fn predicted(contests: &[&Contest], costs: &MethodCosts) -> Option<Predicted> {
+    let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
+    for contest in contests {
+        let predictions = contest.explained.iter().filter_map(|run| {
+            let cost = costs.of(cost_name(run.method))?;
+            let ms = run.bins.iter().map(|bin| bin.size.map(|size| cost.predict_ms(&size))).sum::<Option<f64>>()?;
+            let entrant = contest.entrants.iter().find(|entrant| entrant.method == run.method)?;
+            Some((ms, entrant.ms?))
+        });
+        let chosen = predictions.min_by(|one, other| one.0.total_cmp(&other.0));
+        let (Some((_, ms)), Some(least)) = (chosen, contest.best().and_then(|best| best.ms)) else { continue };
+        let regret = ms / least - 1.0;
+        (products, sum, worst, best) = (products + 1, sum + regret, worst.max(regret), best + usize::from(ms == least));
+    }
+    let part = |of: f64| of / products as f64;
+    (products > 0).then(|| Predicted { products, regret: part(sum), worst, best: part(best as f64) })
+}

@@ -1,0 +1,57 @@
+//! Studies: measurements of a question, instead of a list of products.
+use crate::failure::Failure;
+use blockmul::{Device, device::DeviceKind};
+use std::num::NonZero;
+
+/// The options of studies.
+#[derive(clap::Args)]
+pub struct StudyArgs {
+    /// Time the choice of methods beside every method that can compute the whole product, on
+    /// products of scalars: files, or else generated families in growing sizes. Also each class of
+    /// columns alone, parameters that step across the thresholds of the choice, and a
+    /// cross-validation of its costs.
+    #[arg(long, conflicts_with_all = ["iterations", "list", "operation", "block", "elements", "method", "by_rows", "stages", "together"])]
+    pub regret: bool,
+    /// Most products of a matrix that a study generates [default: 1 million on CPUs, 100 million on
+    /// other devices].
+    #[arg(long, value_name = "N", value_parser = products)]
+    max_products: Option<NonZero<u64>>,
+}
+
+/// Parses a number of products, such as 1000000 or 1e6.
+fn products(text: &str) -> Result<NonZero<u64>, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (1.0..=1e12).contains(number));
+    number.and_then(|number| NonZero::new(number as u64)).ok_or_else(|| "a number from 1 to 1e12 is wanted".into())
+}
+
+impl StudyArgs {
+    /// Refuses options of studies without a study.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.max_products {
+            Some(_) if !self.regret => Err(Failure::Usage("--max-products is for --regret".into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Most products of a generated matrix.
+    pub fn most(&self, device: &Device) -> u64 {
+        let default = if device.info().kind == DeviceKind::Cpu { 1_000_000 } else { 100_000_000 };
+        self.max_products.map_or(default, NonZero::get)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_numbers_with_or_without_an_exponent() {
+        assert_eq!(
+            (products("1e6"), products("250")),
+            (Ok(NonZero::new(1_000_000).unwrap()), Ok(NonZero::new(250).unwrap()))
+        );
+        for wrong in ["0", "-3", "1e13", "many", "nan"] {
+            assert!(products(wrong).unwrap_err().contains("from 1"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by the
+//! studies of `bench`.
+use blockmul::{
+    BlockShape, Cbc, Csc, Error, Result,
+    generate::{self, Values},
+    matrix::Pattern,
+};
+
+/// The seed of every matrix.
+const SEED: u64 = 1;
+
+/// A, and B if the product is not A·A.
+pub type Factors = (Csc<f64>, Option<Csc<f64>>);
+
+/// The least side of a square or a cube with so many columns, at least 4.
+pub fn side(columns: usize, dimensions: u32) -> usize {
+    (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(4)
+}
+
+fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
+    let (pattern, values) = matrix.into_parts();
+    Csc::new(pattern, values)
+}
+
+/// Entries in rows drawn uniformly.
+pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
+    let n = columns.max(2 * entries);
+    Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
+}
+
+/// A graph of few hubs and many leaves.
+pub fn power_law(columns: usize) -> Result<Factors> {
+    Ok((scalars(generate::power_law(columns, 9 * columns, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
+}
+
+/// Columns of B with one entry.
+pub fn single(columns: usize) -> Result<Factors> {
+    let of = |entries| scalars(generate::uniform(columns, columns, entries, BlockShape::SCALAR, Values::Real, SEED)?);
+    Ok((of(8)?, Some(of(1)?)))
+}
+
+/// Long columns of B that meet short columns of A.
+pub fn hubs(columns: usize) -> Result<Factors> {
+    let rows = (8 * columns).max(1000);
+    let of = |cols, entries| scalars(generate::uniform(rows, cols, entries, BlockShape::SCALAR, Values::Real, SEED)?);
+    Ok((of(rows, 3)?, Some(of(columns, 300)?)))
+}
+
+/// The five-point stencil of a square.
+pub fn plane(side: usize) -> Result<Csc<f64>> {
+    let n = side * side;
+    stencil(n, |column| {
+        let (x, y) = (column % side, column / side);
+        let neighbours = [
+            (y > 0).then(|| column.wrapping_sub(side)),
+            (x > 0).then(|| column.wrapping_sub(1)),
+            Some(column),
+            (x + 1 < side).then_some(column + 1),
+            (y + 1 < side).then_some(column + side),
+        ];
+        neighbours.into_iter().flatten().collect()
+    })
+}
+
+/// The 27-point stencil of a cube.
+pub fn space(side: usize) -> Result<Csc<f64>> {
+    let near = |at: usize| at.saturating_sub(1)..(at + 2).min(side);
+    stencil(side * side * side, |column| {
+        let (x, y, z) = (column % side, column / side % side, column / side / side);
+        let rows = near(z).flat_map(|z| near(y).map(move |y| (y, z)));
+        rows.flat_map(|(y, z)| near(x).map(move |x| (z * side + y) * side + x)).collect()
+    })
+}
+
+/// A band of so many diagonals on either side.
+pub fn banded(columns: usize, half: usize) -> Result<Csc<f64>> {
+    stencil(columns, |column| (column.saturating_sub(half)..(column + half + 1).min(columns)).collect())
+}
+
+/// A square matrix whose columns have these rows, ascending.
+fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
+    if n >= u32::MAX as usize {
+        return Err(Error::Argument(format!("a grid of {n} points")));
+    }
+    let (mut col_ptr, mut row_idx) = (vec![0u64], Vec::new());
+    for column in 0..n {
+        row_idx.extend(rows(column).into_iter().map(|row| row as u32));
+        col_ptr.push(row_idx.len() as u64);
+    }
+    with_values(n, col_ptr, row_idx)
+}
+
+/// The matrix of this pattern, with values whose sums depend on their order.
+fn with_values(rows: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Csc<f64>> {
+    let mut random = generate::Random::new(SEED);
+    let values = row_idx.iter().map(|_| 2.0 * random.unit() - 1.0).collect();
+    Csc::new(Pattern::new(rows, col_ptr.len() - 1, col_ptr, row_idx)?, values)
+}
+
+/// A grid of nodes with `unknowns` unknowns each, which meet those of the node and of its six
+/// neighbours: neighbouring columns have the same rows.
+pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
+    stencil(side * side * side * unknowns, |column| {
+        let node = column / unknowns;
+        let (x, y, z) = (node % side, node / side % side, node / side / side);
+        let neighbours = [
+            (z > 0).then(|| node.wrapping_sub(side * side)),
+            (y > 0).then(|| node.wrapping_sub(side)),
+            (x > 0).then(|| node.wrapping_sub(1)),
+            Some(node),
+            (x + 1 < side).then_some(node + 1),
+            (y + 1 < side).then_some(node + side),
+            (z + 1 < side).then_some(node + side * side),
+        ];
+        neighbours.into_iter().flatten().flat_map(|node| (0..unknowns).map(move |row| node * unknowns + row)).collect()
+    })
+}
+
+/// Roads: a square grid without three tenths of its edges, and a few hubs with edges to 100 nodes
+/// anywhere.
+pub fn roads(side: usize) -> Result<Csc<f64>> {
+    let (n, mut random) = (side * side, generate::Random::new(SEED));
+    let mut edges = Vec::new();
+    for node in 0..n {
+        let (right, down) = (node % side + 1 < side, node / side + 1 < side);
+        edges.extend((right && random.below(10) < 7).then_some((node, node + 1)));
+        edges.extend((down && random.below(10) < 7).then_some((node, node + side)));
+    }
+    for _ in 0..n.div_ceil(10_000) {
+        let hub = random.below(n as u64) as usize;
+        edges.extend((0..100).map(|_| (hub, random.below(n as u64) as usize)));
+    }
+    let both = edges.iter().flat_map(|&(one, other)| [(one, other), (other, one)]);
+    of_places([n, n], both.collect())
+}
+
+/// A square matrix with fewer entries than columns, at places drawn uniformly.
+pub fn hypersparse(n: usize, entries: usize) -> Result<Csc<f64>> {
+    let mut random = generate::Random::new(SEED);
+    let mut line = || random.below(n as u64) as usize;
+    of_places([n, n], (0..entries).map(|_| (line(), line())).collect())
+}
+
+/// A matrix of so many rows and columns with as many entries in each column, at rows drawn
+/// uniformly.
+pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
+    scalars(generate::uniform(rows, cols, entries.min(rows), BlockShape::SCALAR, Values::Real, SEED)?)
+}
+
+/// A matrix with entries at these places, each a column and a row; twice is once.
+fn of_places([rows, cols]: [usize; 2], mut places: Vec<(usize, usize)>) -> Result<Csc<f64>> {
+    places.sort_unstable();
+    places.dedup();
+    let mut col_ptr = vec![0u64; cols + 1];
+    places.iter().for_each(|&(col, _)| col_ptr[col + 1] += 1);
+    (0..cols).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
+    with_values(rows, col_ptr, places.into_iter().map(|(_, row)| row as u32).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stencils_have_their_neighbours() -> Result<()> {
+        let (plane, space) = (plane(4)?, space(3)?);
+        assert_eq!((plane.nnz(), plane.pattern().column(5)), (64, &[1, 4, 5, 6, 9][..]));
+        assert_eq!((space.nnz(), space.pattern().column(13).len()), (343, 27));
+        assert_eq!(banded(5, 1)?.pattern().row_idx(), [0, 1, 0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4]);
+        Ok(())
+    }
+
+    #[test]
+    fn families_have_their_shapes() -> Result<()> {
+        let elements = elements(3, 2)?;
+        assert_eq!((elements.ncols(), elements.pattern().column(0)), (54, &[0, 1, 2, 3, 6, 7, 18, 19][..]));
+        assert_eq!(elements.pattern().column(0), elements.pattern().column(1), "of one node");
+        assert_eq!(elements.pattern().column(27).len(), 14);
+        let roads = roads(40)?;
+        let longest = (0..1600).map(|col| roads.pattern().column(col).len()).max();
+        assert!(roads.pattern() == roads.transpose().pattern() && longest >= Some(90), "{longest:?}");
+        let sparse = hypersparse(1000, 200)?;
+        assert!((150..=200).contains(&sparse.nnz()) && sparse.ncols() == 1000, "{}", sparse.nnz());
+        let drawn = drawn([7, 5], 3)?;
+        assert_eq!((drawn.nrows(), drawn.ncols(), drawn.nnz()), (7, 5, 15));
+        Ok(())
+    }
+}
