@@ -18,6 +18,7 @@ mod numbers;
 mod overflow;
 mod packings;
 mod pages;
+mod papers;
 mod places;
 mod problems;
 mod regret;

@@ -45,7 +45,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
     assert_eq!(summary["products"], 2);
     // The columns of an arrow: one is full.
     let classes = &all["classes"][1];
-    assert_eq!(classes["matrix"], "arrow", "{classes}");
+    assert_eq!(classes["matrix"], "arrow:40", "{classes}");
     let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();
     assert!(columns == 40 && classes["oracle_ms"].as_f64() <= classes["apart_ms"].as_f64(), "{classes}");
     assert!(all["cliffs"].as_array().unwrap().is_empty() && all["validation"].is_null());
@@ -75,7 +75,7 @@ fn families_have_cliffs_and_a_cross_validation() {
 fn what_is_no_study_is_refused() {
     let desk = Desk::new();
     for (line, words) in [
-        ("--max-products 100", "--max-products is for --regret"),
+        ("--max-products 100", "--max-products is for --regret and --paper"),
         ("--regret --max-products 0", "from 1 to 1e12"),
         ("--regret --element f16", "f64 or f32"),
         ("--regret --operation plan", "--operation"),

@@ -2,6 +2,7 @@
 //! for results, stderr for the rest.
 mod add;
 mod bench;
+mod chart;
 mod compare;
 mod convert;
 mod devices;

@@ -141,6 +141,32 @@ pub fn hypersparse(n: usize, entries: usize) -> Result<Csc<f64>> {
     of_places([n, n], (0..entries).map(|_| (line(), line())).collect())
 }
 
+/// Honeycombs, of which every node has three neighbours.
+pub fn hexagons(side: usize) -> Result<Csc<f64>> {
+    stencil(side * side, |column| {
+        let (x, y) = (column % side, column / side);
+        let neighbours = [
+            ((x + y) % 2 == 1 && y > 0).then(|| column.wrapping_sub(side)),
+            (x > 0).then(|| column.wrapping_sub(1)),
+            (x + 1 < side).then_some(column + 1),
+            ((x + y) % 2 == 0 && y + 1 < side).then_some(column + side),
+        ];
+        neighbours.into_iter().flatten().collect()
+    })
+}
+
+/// Entries in each column at rows drawn from those nearer than `width`.
+pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64>> {
+    let mut random = generate::Random::new(SEED);
+    let mut places = Vec::new();
+    for column in 0..columns {
+        let (first, last) = (column.saturating_sub(width), (column + width).min(columns - 1));
+        let rows = random.distinct(entries.min(last - first + 1) as u64, (last - first + 1) as u64);
+        places.extend(rows.into_iter().map(|row| (column, first + row as usize)));
+    }
+    of_places([columns, columns], places)
+}
+
 /// A matrix of so many rows and columns with as many entries in each column, at rows drawn
 /// uniformly.
 pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
@@ -181,6 +207,12 @@ mod tests {
         assert!(roads.pattern() == roads.transpose().pattern() && longest >= Some(90), "{longest:?}");
         let sparse = hypersparse(1000, 200)?;
         assert!((150..=200).contains(&sparse.nnz()) && sparse.ncols() == 1000, "{}", sparse.nnz());
+        let hexagons = hexagons(6)?;
+        assert!((0..36).all(|col| hexagons.pattern().column(col).len() <= 3), "three neighbours");
+        assert!(hexagons.pattern() == hexagons.transpose().pattern() && hexagons.pattern().column(14).len() == 3);
+        let scattered = scattered(50, 4, 6)?;
+        let near = |col: usize| scattered.pattern().column(col).iter().all(|&row| (row as usize).abs_diff(col) <= 6);
+        assert!(scattered.nnz() == 200 && (0..50).all(near));
         let drawn = drawn([7, 5], 3)?;
         assert_eq!((drawn.nrows(), drawn.ncols(), drawn.nnz()), (7, 5, 15));
         Ok(())

@@ -80,6 +80,24 @@ struct Stage {
 }
 
 impl Size {
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// Entries (blocks) of a mean row of blocks.
+    pub fn mean_row(&self) -> Option<f64> {
+        let rows = self.rows / self.block[0].max(1);
+        (rows > 0).then(|| self.nnz as f64 / rows as f64)
+    }
+
     /// The size of a matrix on a device.
     pub fn on_device<M: Matrix>(matrix: &DeviceMatrix<M>) -> Self {
         let shape = matrix.shape();

@@ -74,6 +74,13 @@ pub struct Args {
     quiet: bool,
 }
 
+/// A PNG picture of where the entries of a matrix are, with at most `size` pixels a side.
+pub fn picture<M: blockmul::Matrix>(matrix: &M, size: usize) -> blockmul::Result<Vec<u8>> {
+    let shaded = Shaded::new(&Raster::on_host(matrix, size)?, Shade::Pattern);
+    let picture = picture::Picture::draw(&shaded, size).encode();
+    picture.map_err(|source| blockmul::Error::Io { path: PathBuf::from("a picture"), source })
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     let in_terminal = args.term || args.output.is_none();
     if let Some(path) = &args.output {

@@ -38,6 +38,18 @@ impl Input {
         }
     }
 
+    /// The name of the matrix in records: the family with its sizes, or the file's name up to its
+    /// first dot, such as `blk6_er` for blk6_er.bcsr.gz.
+    pub fn matrix_name(&self) -> String {
+        match self {
+            Self::Family(named) => named.made(None, named.block()).name(),
+            Self::File(path) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.split('.').next().unwrap_or_default().to_owned()
+            }
+        }
+    }
+
     /// The name of the family; the path of a file.
     pub fn name(&self) -> String {
         match self {
@@ -72,10 +84,7 @@ impl Source {
         };
         let file = input::read(path, false, messages)?;
         let layout = input::layout(&file);
-        // For example `blk6_er` for blk6_er.bcsr.gz.
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.split('.').next().unwrap_or_default().to_owned();
-        Ok(Self::File { name, matrix: with_values(file)?, layout })
+        Ok(Self::File { name: input.matrix_name(), matrix: with_values(file)?, layout })
     }
 
     /// The name of the matrix in blocks of `shape`.
@@ -102,6 +111,13 @@ impl Source {
                 Shaped::cut(matrix, Some(shape))?.into_blocks()
             }
         }
+    }
+
+    /// The matrix in its own blocks, as scalars; and its transpose if it is not square.
+    pub fn scalars<T: Element>(&self) -> Result<(Csc<T>, Option<Csc<T>>)> {
+        let a = self.matrix::<T>(self.default_block())?.to_scalars();
+        let b = (a.nrows() != a.ncols()).then(|| a.try_transpose()).transpose()?;
+        Ok((a, b))
     }
 
     /// The Jacobian J whose JᵀJ is timed: the family's own, else the matrix.

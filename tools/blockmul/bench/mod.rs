@@ -8,6 +8,7 @@ mod matrices;
 mod measure;
 mod operands;
 mod operation;
+mod paper;
 mod primitives;
 mod products;
 mod read;
@@ -55,6 +56,8 @@ Examples:
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
+  blockmul bench --paper polok -o polok                  the measurements of a paper again: polok/report.md
+  blockmul bench --paper parger *.mtx.gz --peers target/peers/records/*.json -o parger
   blockmul bench --list                                  the families
 
 Families are those of `blockmul generate`, with the same sizes, counted in blocks, and two with long columns.
@@ -160,7 +163,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
         return Err(Failure::Usage(format!("--by-rows is for product and plan, not for {}", operation.name())));
     }
-    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
+    let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
     args.overwriting.places().reads(files).others(&args.json).check()?;
     args.study.check()?;
     let messages = Messages::new(args.quiet);
@@ -176,6 +179,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let bench = Bench { devices, methods, patience, together, messages: &messages };
     if args.study.regret {
         return regret::run(args, &bench);
+    }
+    if let (Some(paper), Some(folder)) = (args.study.paper, &args.study.output) {
+        return paper::run(paper, folder, args, &bench);
     }
     let mut session = Session { args, bench: &bench, messages: &messages, results: Results::new(), status: None };
     for file in &args.iterations {

@@ -1,7 +1,9 @@
 //! Studies: measurements of a question, instead of a list of products.
+use super::paper::Paper;
 use crate::failure::Failure;
 use blockmul::{Device, device::DeviceKind};
 use std::num::NonZero;
+use std::path::PathBuf;
 
 /// The options of studies.
 #[derive(clap::Args)]
@@ -12,6 +14,17 @@ pub struct StudyArgs {
     /// cross-validation of its costs.
     #[arg(long, conflicts_with_all = ["iterations", "list", "operation", "block", "elements", "method", "by_rows", "stages", "together"])]
     pub regret: bool,
+    /// Repeat the measurements of a paper, on files or on generated matrices that stand for the
+    /// paper's, and write a report with figures into a folder.
+    #[arg(long, value_name = "PAPER", requires = "output", conflicts_with_all = ["regret", "iterations", "list", "operation", "block", "elements", "method", "stages", "together", "json"])]
+    pub paper: Option<Paper>,
+    /// The folder of --paper, which is made: report.md, report.json, pictures.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+    /// Times of other libraries beside those of --paper: files that benches/peers/run-cpu and
+    /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
+    #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
+    pub peers: Vec<PathBuf>,
     /// Most products of a matrix that a study generates [default: 1 million on CPUs, 100 million on
     /// other devices].
     #[arg(long, value_name = "N", value_parser = products)]
@@ -27,10 +40,14 @@ fn products(text: &str) -> Result<NonZero<u64>, String> {
 impl StudyArgs {
     /// Refuses options of studies without a study.
     pub fn check(&self) -> Result<(), Failure> {
-        match self.max_products {
-            Some(_) if !self.regret => Err(Failure::Usage("--max-products is for --regret".into())),
-            _ => Ok(()),
-        }
+        let only = |given: bool, option: &str, studies: &str| match given {
+            true => Err(Failure::Usage(format!("{option} is for {studies}"))),
+            false => Ok(()),
+        };
+        let no_paper = self.paper.is_none();
+        only(no_paper && !self.regret && self.max_products.is_some(), "--max-products", "--regret and --paper")?;
+        only(no_paper && self.output.is_some(), "--output", "--paper")?;
+        only(no_paper && !self.peers.is_empty(), "--peers", "--paper")
     }
 
     /// Most products of a generated matrix.

@@ -9,7 +9,7 @@ mod table;
 mod validation;
 
 use super::contest::{Contest, Variant};
-use super::matrices::{Input, Pair, Source};
+use super::matrices::{Input, Source};
 use super::measure::Bench;
 use super::results::Host;
 use super::{Args, ElementName};
@@ -18,7 +18,7 @@ use crate::messages::{Tone, tell, visible};
 use crate::output;
 use crate::patterns::Factors;
 use crate::report::command_line;
-use blockmul::{BlockShape, Csc, Device, Error, element::Field};
+use blockmul::{Csc, Device, element::Field};
 use classes::Classes;
 use cliffs::Cliff;
 use families::FAMILIES;
@@ -89,7 +89,8 @@ fn measured<T: Field>(args: &Args, bench: &Bench<'_>, device: &Device) -> Result
     let json = args.json.as_deref().filter(|path| !output::is_standard(path));
     for input in &args.inputs {
         let factors = of_input::<T>(input, bench);
-        study.product(bench, device, [&input.name(), &input.name()], factors)?;
+        let name = input.matrix_name();
+        study.product(bench, device, [&name, &name], factors)?;
         study.write(json)?;
     }
     let sizes =
@@ -124,10 +125,7 @@ fn cast<T: Field>((a, b): Factors) -> Operands<T> {
 
 /// The operands of a file, or of a family with its sizes, as scalars.
 fn of_input<T: Field>(input: &Input, bench: &Bench<'_>) -> Result<Operands<T>, Failure> {
-    match Source::open(input, None, bench.messages)?.operands(BlockShape::SCALAR)? {
-        Pair::Scalars(a, b) => Ok((a, b)),
-        Pair::Blocks(..) => Err(Error::Argument("blocks of one element are scalars".into()).into()),
-    }
+    Ok(Source::open(input, None, bench.messages)?.scalars()?)
 }
 
 impl Study {

@@ -1,0 +1,103 @@
+//! `bench --paper`: the folder of a paper's measurements.
+use super::bench::bench;
+use super::*;
+use serde_json::json;
+
+/// Runs a study into the folder `p`, and returns its page and its object.
+fn study(desk: &Desk, line: &str) -> (String, Value) {
+    let ran = bench(desk, &format!("{line} --rounds 1 -o p"));
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
+    let read = |name: &str| std::fs::read_to_string(desk.path("p").join(name)).unwrap();
+    (read("report.md"), serde_json::from_str(&read("report.json")).unwrap())
+}
+
+/// Every picture that the page shows is a PNG file of the folder.
+fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
+    for name in names {
+        assert!(page.contains(&format!("]({name})")), "no {name} in {page}");
+    }
+    for name in page.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+        if name.ends_with(".png") {
+            let bytes = std::fs::read(desk.path("p").join(name)).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 500, "{name}");
+        }
+    }
+}
+
+/// A file of another library's times.
+fn put_peers(desk: &Desk, matrix: &str) {
+    let record = |variant: &str, ms: f64, verified: bool| {
+        json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
+            "element": "f64", "verified": verified, "ms": ms, "flops": 1, "products": 1})
+    };
+    let records = [record("slow", 70.0, true), record("fast", 50.0, true), record("wrong", 1.0, false)];
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+}
+
+#[test]
+fn polok_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    put_peers(&desk, "g");
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
+    let (page, object) =
+        study(&desk, "g.mtx pose-graph:12x6 bundle-adjustment:9x20x3 --paper polok --peers peers.json");
+    assert_eq!((&object["schema"], &object["max_products"]), (&"blockmul-paper/1".into(), &object["max_products"]));
+    has_its_pictures(&desk, &page, &["figure-1.png", "figure-3.png", "figure-4.png", "figure-5.png"]);
+    let table = object["table_1"].as_array().unwrap();
+    let names: Vec<_> = table.iter().map(|of| of["matrix"].as_str().unwrap()).collect();
+    assert_eq!(names, ["g", "pose-graph:12x6", "bundle-adjustment:9x20x3"]);
+    for of in table.iter().chain(object["figure_5"].as_array().unwrap()) {
+        assert!(of["entrants"].as_array().unwrap().iter().all(|one| one["verified"] == true), "{of}");
+    }
+    // The row of g: the paper's FLOP, and the fastest right record of the other library.
+    let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
+    let flop = 2 * table[0]["products"].as_u64().unwrap() - table[0]["c_nnz"].as_u64().unwrap();
+    let shown = if flop >= 1000 { format!("{:.3} k", flop as f64 / 1e3) } else { flop.to_string() };
+    assert!(row.contains(&format!(" {shown} ")) && row.contains(" 50.000 "), "{row}");
+    assert!(page.contains("other 3 fast (2 threads) on d"), "{page}");
+    // Blocks of six sides for each of the three.
+    assert_eq!(object["figure_5"].as_array().unwrap().len(), 18);
+    assert!(!object["all_to_all"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn parger_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    put_peers(&desk, "arrow:40");
+    let (page, object) =
+        study(&desk, "uniform:300x7 arrow:40 bundle-adjustment:9x20x3 --paper parger --peers peers.json");
+    let figures = [6, 7, 9, 10, 11, 12, 14, 15].map(|number| format!("figure-{number}.png"));
+    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
+    assert_eq!(page.matches("](figure-8-").count(), 3);
+    assert_eq!(object["products"].as_array().unwrap().len(), 3);
+    let ranks = object["table_3"].as_array().unwrap();
+    let rank = |name: &str| ranks.iter().find(|rank| rank["name"] == name).unwrap();
+    assert_eq!((&rank("auto")["invalid"], &rank("auto")["memory"]), (&0.into(), &1.0.into()));
+    assert_eq!((&rank("other")["invalid"], &rank("other")["far"]), (&2.into(), &1.into()));
+    assert!(ranks.iter().map(|rank| rank["best"].as_u64().unwrap()).sum::<u64>() >= 3, "{ranks:?}");
+    assert!(ranks.iter().all(|rank| rank["name"] != "balanced never"), "an ablation is no column");
+    for words in ["Not repeated: spECK gives", "balanced always", "geometric mean of t(hash) / t"] {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+}
+
+#[test]
+fn what_is_no_paper_is_refused() {
+    let desk = Desk::new();
+    desk.put("other.json", r#"{"schema": "other/1", "results": []}"#);
+    for (line, words) in [
+        ("--paper polok", "--output"),
+        ("--paper bell -o p", "polok"),
+        ("--paper polok -o p --regret", "--regret"),
+        ("--paper polok -o p --element f32", "f64"),
+        ("--paper polok -o p --peers nowhere.json", "nowhere.json"),
+        ("--paper polok -o p --peers other.json", "other/1"),
+        ("uniform:9x2 -o p", "--output is for --paper"),
+        ("uniform:9x2 --peers other.json", "--peers is for --paper"),
+    ] {
+        let ran = bench(&desk, line);
+        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+    }
+    assert_eq!(desk.files(), ["other.json"]);
+}

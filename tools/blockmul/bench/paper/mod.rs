@@ -1,0 +1,134 @@
+//! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
+//! folder: `report.md`, `report.json` and the figures. `polok` and `parger` have the papers,
+//! `models` the matrices that stand for theirs, `peers` the times of other libraries.
+mod models;
+mod parger;
+mod peers;
+mod polok;
+mod report;
+
+use super::contest::{Contest, Variant};
+use super::measure::Bench;
+use super::{Args, ElementName};
+use crate::failure::Failure;
+use crate::messages::{Tone, tell};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
+use peers::Peers;
+use report::Report;
+use std::path::Path;
+
+/// A paper whose measurements can be repeated.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Paper {
+    /// Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015.
+    Polok,
+    /// Parger, Winter, Mlakar, Steinberger: spECK, 2020.
+    Parger,
+}
+
+/// The circumstances of a study.
+struct Setting<'a> {
+    args: &'a Args,
+    bench: &'a Bench<'a>,
+    device: &'a Device,
+    /// Most products of a generated matrix, and of a product of two different ones.
+    most: u64,
+    peers: Peers,
+}
+
+/// Measures the paper and writes the folder.
+pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::result::Result<(), Failure> {
+    let ([place], [ElementName::F64]) = (&bench.devices[..], &args.element[..]) else {
+        return Err(Failure::Usage("--paper takes one --device, and elements of f64".into()));
+    };
+    let (device, info) = (&place.device, place.device.info());
+    let peers = Peers::read(&args.study.peers)?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
+    bench.messages.show_compiling(device);
+    bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
+    let setting = Setting { args, bench, device, most: args.study.most(device), peers };
+    let mut report = Report::new(&setting);
+    match paper {
+        Paper::Polok => polok::study(&setting, &mut report)?,
+        Paper::Parger => parger::study(&setting, &mut report)?,
+    }
+    report.write(folder)?;
+    bench.messages.say(&format!("{}: the report", folder.join("report.md").display()));
+    match (report.wrong, report.failed) {
+        (0, None) => Ok(()),
+        (0, Some(status)) => Err(Failure::Reported(status)),
+        (wrong, _) => Err(Failure::Verification(format!(
+            "{wrong} results are not the reference's bit for bit; they were not timed"
+        ))),
+    }
+}
+
+impl Setting<'_> {
+    /// ESC as it is made for the kind of device.
+    fn esc(&self) -> Method {
+        if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
+    }
+
+    /// Times a product of scalars, of columns or of rows. `None` if it fails, which is reported.
+    fn scalars(
+        &self,
+        report: &mut Report,
+        [name, family]: [&str; 2],
+        (a, b): (&Csc<f64>, Option<&Csc<f64>>),
+        variants: &[Variant],
+    ) -> Option<Contest> {
+        let by_rows = |matrix: &Csc<f64>| matrix.try_transpose().map(Csr::from_transpose);
+        let of = |(): ()| -> Result<Contest> {
+            let names = [name, family];
+            match self.args.by_rows {
+                false => Contest::of(self.bench, self.device, names, (a, b), (variants, false)),
+                true => {
+                    let (a, b) = (by_rows(a)?, b.map(by_rows).transpose()?);
+                    Contest::of(self.bench, self.device, names, (&a, b.as_ref()), (variants, false))
+                }
+            }
+        };
+        self.kept(report, name, of(()))
+    }
+
+    /// The same of a product of blocks.
+    fn blocks(
+        &self,
+        report: &mut Report,
+        name: &str,
+        (a, b): (&Cbc<f64>, Option<&Cbc<f64>>),
+        variants: &[Variant],
+    ) -> Option<Contest> {
+        let by_rows = |matrix: &Cbc<f64>| matrix.try_transpose().map(Bsr::from_transpose);
+        let of = |(): ()| -> Result<Contest> {
+            match self.args.by_rows {
+                false => Contest::of(self.bench, self.device, [name, name], (a, b), (variants, false)),
+                true => {
+                    let (a, b) = (by_rows(a)?, b.map(by_rows).transpose()?);
+                    Contest::of(self.bench, self.device, [name, name], (&a, b.as_ref()), (variants, false))
+                }
+            }
+        };
+        self.kept(report, name, of(()))
+    }
+
+    fn kept(&self, report: &mut Report, name: &str, contest: Result<Contest>) -> Option<Contest> {
+        match contest {
+            Ok(contest) => {
+                report.wrong += contest.wrong();
+                Some(contest)
+            }
+            Err(error) => {
+                self.note(report, name, error);
+                None
+            }
+        }
+    }
+
+    /// Reports that something could not be measured. The others continue.
+    fn note(&self, report: &mut Report, what: &str, error: Error) {
+        let failure = Failure::from(error);
+        self.bench.messages.pause(|| tell(Tone::Error, &format!("{what}: {failure}")));
+        report.failed.get_or_insert(failure.status());
+    }
+}

@@ -1,0 +1,123 @@
+//! Generated matrices that stand for those of the papers, if no files are given.
+use crate::patterns::{Factors, banded, drawn, elements, hexagons, plane, power_law, scattered, side, space};
+use blockmul::Result;
+
+/// A matrix that stands for one of a paper's.
+pub struct Model {
+    /// The paper's matrix.
+    pub name: &'static str,
+    /// What is generated in its place.
+    pub what: &'static str,
+    /// Products of the paper's.
+    pub products: u64,
+    pub make: fn(products: usize) -> Result<Factors>,
+}
+
+/// Those of Parger 2020, table 4, with about as many entries in a column and as many products for
+/// each entry of C.
+pub const PARGER: [Model; 10] = [
+    Model { name: "webbase", what: "power law", products: 69_500_000, make: |products| power_law(products / 200) },
+    Model {
+        name: "hugebubbles",
+        what: "honeycomb",
+        products: 190_700_000,
+        make: |products| Ok((hexagons(side(products / 9, 2))?, None)),
+    },
+    Model {
+        name: "mario002",
+        what: "5-point stencil",
+        products: 12_800_000,
+        make: |products| Ok((plane(side(products / 25, 2))?, None)),
+    },
+    Model {
+        name: "stat96v2",
+        what: "long rows by short columns",
+        products: 8_700_000,
+        make: |products| {
+            let cols = (products / 9).max(99);
+            let a = drawn([cols / 33, cols], 3)?;
+            let transposed = a.transpose();
+            Ok((a, Some(transposed)))
+        },
+    },
+    Model {
+        name: "cage13",
+        what: "17 entries in a band",
+        products: 137_300_000,
+        make: |products| Ok((scattered((products / 289).max(40), 17, 64)?, None)),
+    },
+    Model {
+        name: "144",
+        what: "elements, 2 unknowns a node",
+        products: 33_000_000,
+        make: |products| Ok((elements(side(products / 392, 3), 2)?, None)),
+    },
+    Model {
+        name: "poisson3Da",
+        what: "27-point stencil",
+        products: 11_800_000,
+        make: |products| Ok((space(side(products / 729, 3))?, None)),
+    },
+    Model {
+        name: "QCD",
+        what: "elements, 5 unknowns a node",
+        products: 4_700_000,
+        make: |products| Ok((elements(side(products / 6125, 3), 5)?, None)),
+    },
+    Model {
+        name: "harbor",
+        what: "elements, 7 unknowns a node",
+        products: 156_500_000,
+        make: |products| Ok((elements(side(products / 16_807, 3), 7)?, None)),
+    },
+    Model {
+        name: "TSC_OPF",
+        what: "a band of 251",
+        products: 1_352_400_000,
+        make: |products| Ok((banded((products / 63_001).max(260), 125)?, None)),
+    },
+];
+
+/// Inputs of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing sizes.
+pub fn polok(most: u64) -> Vec<String> {
+    let sizes = std::iter::successors(Some(most.min(10_000)), |size| Some(size * 10).filter(|size| *size <= most));
+    let names = |products: u64| {
+        let (poses, points) = ((products / 6500).max(8), (products / 2700).max(10));
+        [format!("pose-graph:{poses}x{poses}"), format!("bundle-adjustment:{}x{points}x5", points / 100 + 8)]
+    };
+    sizes.flat_map(names).collect()
+}
+
+/// The model as a product of about as many products, at most `most`.
+impl Model {
+    pub fn factors(&self, most: u64) -> Result<Factors> {
+        (self.make)(self.products.min(most) as usize)
+    }
+}
+
+/// Products of the longest column of C.
+pub fn longest_column((a, b): &Factors) -> u64 {
+    let b = b.as_ref().unwrap_or(a);
+    let column =
+        |col: usize| b.pattern().column(col).iter().map(|&k| a.pattern().column(k as usize).len() as u64).sum();
+    (0..b.ncols()).map(column).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::reference;
+
+    #[test]
+    fn models_have_about_the_products() -> Result<()> {
+        for model in &PARGER {
+            let factors = model.factors(1_000_000)?;
+            let (a, b) = &factors;
+            let products = reference::products(a, b.as_ref().unwrap_or(a));
+            assert!((250_000..=18_000_000).contains(&products), "{}: {products}", model.name);
+            assert!(longest_column(&factors) > 0);
+        }
+        assert_eq!(polok(100_000).len(), 4);
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 3 and 4, figures 6 to 12, 14 and 15;
+//! `ranking` has the table of best counts and the curves, `ablations` what is switched off.
+mod ablations;
+mod ranking;
+
+use super::super::contest::{Contest, Entrant, Variant};
+use super::super::matrices::{Input, Source};
+use super::super::regret::families::FAMILIES;
+use super::models::{PARGER, longest_column};
+use super::polok::{peers_text, shares};
+use super::report::{Report, counted, shown};
+use super::{Setting, peers::Peer};
+use crate::chart::{Bars, Group};
+use crate::failure::Failure;
+use crate::patterns::Factors;
+use crate::spy;
+use blockmul::Method;
+use serde::Serialize;
+
+/// Products of the smallest matrix of a family, and by how much the next ones grow.
+const SMALLEST: u64 = 10_000;
+const GROWTH: u64 = 10;
+/// Most matrices that are shown one by one.
+const SHOWN: usize = 11;
+/// Most pixels of a side of their pictures.
+const PICTURE: usize = 256;
+
+/// A product, and whether it is one of those that are shown.
+#[derive(Serialize)]
+struct Subject {
+    /// What is generated in place of the paper's matrix.
+    what: String,
+    common: bool,
+    /// Products of the longest column of C.
+    longest: u64,
+    #[serde(flatten)]
+    contest: Contest,
+}
+
+/// Writes the report of the paper's measurements.
+pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
+    let (info, costs) = (setting.device.info(), setting.device.info().costs());
+    report.say("# spECK, again");
+    report.say(&format!(
+        "Measurements of M. Parger, M. Winter, D. Mlakar, M. Steinberger, *spECK: Accelerating GPU Sparse Matrix-Matrix \
+         Multiplication through Lightweight Analysis*, PPoPP 2020, with blockmul {} on {} ({}). f64; medians of up to \
+         {} rounds, all variants in turn; operands and C are on the device; every product is the reference's bit for \
+         bit. GFLOPS count two operations for each product, as the paper does. `auto` is blockmul as it is, the other \
+         names of methods are that method forced.",
+        env!("CARGO_PKG_VERSION"),
+        info.name,
+        info.platform,
+        setting.bench.patience.rounds
+    ));
+    let mut variants = Variant::all();
+    variants.extend(ablations::balancing(&costs)?);
+    let mut subjects = Vec::new();
+    let mut pictures = Vec::new();
+    for Operands { name, what, make } in operands(setting) {
+        setting.bench.messages.step(format!("{name}: making operands"));
+        let factors = match make() {
+            Ok(factors) => factors,
+            Err(Failure::Library(error)) => {
+                setting.note(report, &name, error);
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        let common = subjects.len() < SHOWN && setting.args.inputs.is_empty() == what.starts_with(MODEL);
+        let longest = longest_column(&factors);
+        let (a, b) = &factors;
+        let Some(contest) = setting.scalars(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
+        if common {
+            pictures.push((name.clone(), spy::picture(a, PICTURE).map_err(Failure::from)?));
+        }
+        subjects.push(Subject { what, common, longest, contest });
+    }
+    ranking::tables(setting, report, &subjects)?;
+    let common: Vec<&Subject> = subjects.iter().filter(|of| of.common).collect();
+    statistics(report, &common);
+    report.say("## Figure 8: patterns");
+    for (at, (name, picture)) in pictures.into_iter().enumerate() {
+        report.figure(&format!("figure-8-{}.png", at + 1), &format!("A of {name}."), Ok(picture))?;
+    }
+    bars(setting, report, &common)?;
+    ablations::figures(report, &subjects)?;
+    let peers: Vec<&Peer> = subjects.iter().flat_map(|of| setting.peers.of(&of.contest.matrix)).collect();
+    report.say(&peers_text(&peers));
+    report.keep("peers", &peers);
+    report.keep("products", &subjects);
+    Ok(())
+}
+
+/// The beginning of the description of a model.
+const MODEL: &str = "in its place: ";
+
+/// A matrix before it is made: its name, what it is, and its factors.
+struct Operands<'s> {
+    name: String,
+    what: String,
+    make: Box<dyn Fn() -> Result<Factors, Failure> + 's>,
+}
+
+/// The files; or the models of the paper's matrices, and families in growing sizes.
+fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
+    let (inputs, most) = (&setting.args.inputs, setting.most);
+    let file = |input: &'s Input| {
+        let make = Box::new(move || Ok(Source::open(input, None, setting.bench.messages)?.scalars()?));
+        Operands { name: input.matrix_name(), what: "a file".into(), make }
+    };
+    let mut all: Vec<_> = inputs.iter().map(file).collect();
+    if !inputs.is_empty() {
+        return all;
+    }
+    for model in &PARGER {
+        let make = Box::new(move || Ok(model.factors(most)?));
+        all.push(Operands { name: model.name.into(), what: format!("{MODEL}{}", model.what), make });
+    }
+    let sizes =
+        std::iter::successors(Some(SMALLEST.min(most)), |size| Some(size * GROWTH).filter(|size| *size <= most));
+    for size in sizes {
+        for family in &FAMILIES {
+            let name = format!("{}:{:.0e}", family.name, size as f64);
+            let make = Box::new(move || Ok((family.make)(size as usize)?));
+            all.push(Operands { name, what: family.stands_for.into(), make });
+        }
+    }
+    all
+}
+
+fn gflops(contest: &Contest, ms: Option<f64>) -> Option<f64> {
+    ms.map(|ms| 2.0 * contest.products as f64 / ms / 1e6)
+}
+
+/// Table 4.
+fn statistics(report: &mut Report, common: &[&Subject]) {
+    report.say("## Table 4: the matrices");
+    let rows: Vec<Vec<String>> = common
+        .iter()
+        .map(|of| {
+            let contest = &of.contest;
+            let sizes = [contest.a.rows(), contest.a.cols(), contest.a.nnz()].map(|size| counted(size as f64));
+            let mut row = vec![contest.matrix.clone(), of.what.clone()];
+            row.extend(sizes);
+            row.extend([contest.products, contest.c_nnz].map(|count| counted(count as f64)));
+            row.push(auto(contest).map_or("-".into(), Entrant::shares));
+            row
+        })
+        .collect();
+    report.table(&["matrix", "what", "rows", "cols", "nnz(A)", "products", "nnz(C)", "auto's choice"], &rows);
+}
+
+fn auto(contest: &Contest) -> Option<&Entrant> {
+    contest.entrants.iter().find(|entrant| entrant.name == Method::Auto.name())
+}
+
+/// Figures 9 to 11: rates, memory and stages of the matrices that are shown.
+fn bars(setting: &Setting<'_>, report: &mut Report, common: &[&Subject]) -> Result<(), Failure> {
+    let columns = ranking::columns(setting, common.iter().copied());
+    let group = |of: &&Subject, number: &dyn Fn(&Subject, &str) -> Option<f64>| Group {
+        name: of.contest.matrix.clone(),
+        numbers: columns.iter().map(|name| number(of, name)).collect(),
+    };
+    let chart = |title: &str, label: &str, number: &dyn Fn(&Subject, &str) -> Option<f64>| Bars {
+        title: title.into(),
+        label: label.into(),
+        parts: columns.clone(),
+        groups: common.iter().map(|of| group(of, number)).collect(),
+        stacked: false,
+        log: true,
+    };
+    report.say("## Figure 9: rates");
+    let rate = |of: &Subject, name: &str| gflops(&of.contest, ranking::ms(setting, &of.contest, name));
+    report.figure("figure-9.png", "GFLOPS on the matrices of table 4.", chart("GFLOPS", "GFLOPS", &rate).encode())?;
+    report.say("## Figure 10: memory");
+    let memory = |of: &Subject, name: &str| ranking::bytes(setting, &of.contest, name).map(|bytes| bytes / 1e6);
+    let text = "Device memory in use at most, operands and C included. Other libraries where their records have it.";
+    report.figure("figure-10.png", text, chart("peak memory", "MB", &memory).encode())?;
+    report.say("## Figure 11: stages");
+    let stages = shares(
+        "time of the stages of auto, %",
+        common.iter().filter_map(|of| Some((of.contest.matrix.as_str(), auto(&of.contest)?))),
+    );
+    let text = "Share of each stage in the busy time of auto. `count` is the paper's symbolic SpGEMM, `sums` its numeric \
+                one, `setup` its analysis; ESC has the stages of Polok 2015.";
+    report.figure("figure-11.png", text, stages.encode())?;
+    let rows: Vec<Vec<String>> = stages
+        .groups
+        .iter()
+        .map(|group| {
+            let numbers = group.numbers.iter().map(|number| shown(*number, 1));
+            std::iter::once(group.name.clone()).chain(numbers).collect()
+        })
+        .collect();
+    let header: Vec<&str> = std::iter::once("%").chain(stages.parts.iter().map(String::as_str)).collect();
+    report.table(&header, &rows);
+    Ok(())
+}

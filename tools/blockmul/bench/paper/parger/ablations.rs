@@ -1,0 +1,121 @@
+//! Figures 12 and 14: what the methods and the balancing give. Figure 13 has nothing to compare
+//! here: a team always has 32 work-items, which share entries of any length.
+use super::super::super::contest::{Contest, Variant};
+use super::super::report::{Report, shown};
+use super::Subject;
+use crate::chart::{Plot, Series};
+use crate::failure::Failure;
+use blockmul::{
+    Method, Result,
+    tuning::{MethodCost, MethodCosts},
+};
+
+/// Every class of columns is a bin of its own; as few bins as there can be.
+const ALWAYS: &str = "balanced always";
+const NEVER: &str = "balanced never";
+
+/// Microseconds of a launch by which classes never get a kernel of their own.
+const DEAR_US: f64 = 1e9;
+
+/// Whether a variant is an ablation, and no column of the tables.
+pub fn is_one(name: &str) -> bool {
+    [ALWAYS, NEVER].contains(&name)
+}
+
+/// The choice with launches that cost nothing, and with such that nothing repays. ESC does not take
+/// all columns in either.
+pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
+    let with = |name: &str, launch_us: f64| -> Result<Variant> {
+        let mut table = *costs;
+        for (method, cost) in costs.iter() {
+            let [_, product, entry, column] = cost.coefficients();
+            let launch_us = if method == Method::Esc.name() { 1e3 * DEAR_US } else { launch_us };
+            table = table.with(method, MethodCost::new([launch_us, product, entry, column])?)?;
+        }
+        Ok(Variant { name: name.into(), method: Method::Auto, costs: Some(table) })
+    };
+    Ok([with(ALWAYS, 0.0)?, with(NEVER, DEAR_US)?])
+}
+
+fn ms(contest: &Contest, name: &str) -> Option<f64> {
+    contest.entrants.iter().find(|entrant| entrant.name == name).and_then(|entrant| entrant.ms)
+}
+
+/// Figures 12 and 14, with tables of their means.
+pub fn figures(report: &mut Report, subjects: &[Subject]) -> std::result::Result<(), Failure> {
+    let hash = Method::Hash.name();
+    let over_hash = |name: &str| {
+        let mut points: Vec<[f64; 2]> = subjects
+            .iter()
+            .filter_map(|of| Some([of.longest as f64, ms(&of.contest, hash)? / ms(&of.contest, name)?]))
+            .collect();
+        points.sort_by(|one, other| one[0].total_cmp(&other[0]));
+        points
+    };
+    report.say("## Figure 12: hashing alone, dense accumulation, all methods");
+    let names = [Method::Dense.name(), Method::Hub.name(), Method::Auto.name()];
+    let series: Vec<Series> = names.iter().map(|name| Series::dots(*name, over_hash(name))).collect();
+    let axes = [("products of the longest column", true), ("t(hash) / t", true)];
+    let rows = means(&series);
+    let plot = Plot::new("speedup over hashing alone", axes, series);
+    let text = "How many times longer hash takes, forced for every column, than dense, hub and auto.";
+    report.figure("figure-12.png", text, plot.encode())?;
+    report.table(&["", "products", "geometric mean of t(hash) / t"], &rows);
+
+    report.say("## Figure 13: work-items for an entry");
+    report.say(
+        "Not repeated: spECK gives each referenced row g work-items, and compares its choice of g with 32. Here a team of \
+         32 shares the products of several entries of B, however long the columns of A are, so there is no g to fix.",
+    );
+
+    report.say("## Figure 14: balancing");
+    let of_auto = |name: &str| -> Series {
+        let mut slower: Vec<f64> = subjects
+            .iter()
+            .filter_map(|of| {
+                let times = [Method::Auto.name(), ALWAYS, NEVER].map(|name| ms(&of.contest, name));
+                let least = times.into_iter().flatten().reduce(f64::min)?;
+                Some(ms(&of.contest, name)? / least)
+            })
+            .collect();
+        slower.sort_by(f64::total_cmp);
+        Series::line(name, slower.iter().enumerate().map(|(at, slower)| [at as f64 + 1.0, *slower]).collect())
+    };
+    let series: Vec<Series> = [Method::Auto.name(), ALWAYS, NEVER].map(of_auto).into();
+    let rows = means(&series);
+    let axes = [("products, by ascending slowdown", false), ("t / t of the fastest", false)];
+    let text = "Every class of columns in a bin of its own (launches cost nothing), as few bins as possible (launches are \
+                too dear), and the choice by the device's costs. On devices where auto is ESC alone, all three are ESC, and \
+                what differs is noise.";
+    report.figure("figure-14.png", text, Plot::new("slowdown by balancing", axes, series).encode())?;
+    report.table(&["", "products", "geometric mean of the slowdown"], &rows);
+    Ok(())
+}
+
+/// Names, numbers of points and geometric means.
+fn means(series: &[Series]) -> Vec<Vec<String>> {
+    let mean =
+        |points: &[[f64; 2]]| (points.iter().map(|point| point[1].ln()).sum::<f64>() / points.len() as f64).exp();
+    let row = |of: &Series| {
+        let mean = (!of.points.is_empty()).then(|| mean(&of.points));
+        vec![of.name.clone(), of.points.len().to_string(), shown(mean, 3)]
+    };
+    series.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockmul::{device::DeviceKind, tuning::BinSize};
+
+    #[test]
+    fn launches_are_free_or_dear_and_esc_is_never_cheaper() -> Result<()> {
+        let costs = MethodCosts::of_kind(DeviceKind::Gpu);
+        let [always, never] = balancing(&costs)?.map(|variant| variant.costs.unwrap());
+        let ms = |costs: MethodCosts, name: &str| costs.of(name).unwrap().predict_ms(&BinSize::new(1, 0, 0, 0));
+        assert_eq!(ms(always, "dense"), 0.0);
+        assert!(ms(never, "dense") >= 1e6 && ms(always, "esc") > 14.0 * ms(never, "sort"));
+        assert_eq!(always.of("sort").unwrap().coefficients()[1..], costs.of("sort").unwrap().coefficients()[1..]);
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The folder of a study: a page of Markdown, one JSON object, and pictures.
+use super::super::results::Host;
+use super::Setting;
+use crate::failure::Failure;
+use crate::output;
+use crate::report::command_line;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: &str = "blockmul-paper/1";
+
+/// What a study has found.
+pub struct Report {
+    page: String,
+    object: Map<String, Value>,
+    /// Names and contents.
+    pictures: Vec<(String, Vec<u8>)>,
+    /// Results that differ from the reference.
+    pub wrong: usize,
+    /// Exit status of the first failure.
+    pub failed: Option<u8>,
+}
+
+impl Report {
+    pub fn new(setting: &Setting<'_>) -> Self {
+        let info = setting.device.info();
+        let mut report = Self { page: String::new(), object: Map::new(), pictures: Vec::new(), wrong: 0, failed: None };
+        report.keep("schema", SCHEMA);
+        report.keep("command", command_line());
+        report.keep("host", Host::this());
+        report.keep("device", [&info.name, &info.platform, &info.driver]);
+        report.keep("by_rows", setting.args.by_rows);
+        report.keep("max_products", setting.most);
+        report
+    }
+
+    /// Adds a field to the JSON object.
+    pub fn keep(&mut self, name: &str, value: impl Serialize) {
+        self.object.insert(name.into(), serde_json::to_value(value).expect("plain data"));
+    }
+
+    /// Adds a paragraph.
+    pub fn say(&mut self, text: &str) {
+        self.page.push_str(text);
+        self.page.push_str("\n\n");
+    }
+
+    /// Adds a table. All columns but the first are aligned on the right.
+    pub fn table(&mut self, header: &[&str], rows: &[Vec<String>]) {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        self.page.push_str(&line(header.to_vec()));
+        self.page.push_str(&line((0..header.len()).map(|at| if at == 0 { "---" } else { "---:" }).collect()));
+        for row in rows {
+            self.page.push_str(&line(row.iter().map(String::as_str).collect()));
+        }
+        self.page.push('\n');
+    }
+
+    /// Adds a picture with a line below it.
+    pub fn figure(&mut self, name: &str, text: &str, picture: io::Result<Vec<u8>>) -> Result<(), Failure> {
+        let picture = picture.map_err(|error| Failure::Output(name.into(), error))?;
+        writeln!(self.page, "![{text}]({name})\n\n{text}\n").expect("text");
+        self.pictures.push((name.into(), picture));
+        Ok(())
+    }
+
+    /// Writes all files of the folder.
+    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+        for (name, picture) in &self.pictures {
+            output::write_bytes(&folder.join(name), picture)?;
+        }
+        let object = serde_json::to_string_pretty(&self.object).expect("plain data");
+        output::write(&folder.join("report.json"), &object)?;
+        output::write(&folder.join("report.md"), self.page.trim_end())
+    }
+}
+
+/// A number with so many digits, or a dash.
+pub fn shown(number: Option<f64>, digits: usize) -> String {
+    number.map_or("-".into(), |number| format!("{number:.digits$}"))
+}
+
+/// A number in millions or thousands, as tables have it.
+pub fn counted(number: f64) -> String {
+    match number {
+        number if number >= 1e9 => format!("{:.3} G", number / 1e9),
+        number if number >= 1e6 => format!("{:.3} M", number / 1e6),
+        number if number >= 1e3 => format!("{:.3} k", number / 1e3),
+        number => format!("{number:.0}"),
+    }
+}
