@@ -124,12 +124,13 @@ fn budget(most: u64) -> usize {
 /// A with so many entries in each column, B with so many, and as many columns of B as give the
 /// products.
 fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
-    let (inner, of_b) = (INNER.max(of_b), of_b.max(1));
+    let of_b = of_b.max(1);
     let cols = (products / (of_a * of_b)).max(1);
+    let inner = INNER.min(cols * of_b).max(of_b);
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Columns of A: so few that a wide range of rows does not make A large.
+/// Most columns of A: so few that a wide range of rows does not make A large.
 const INNER: usize = 4096;
 
 impl Sweep {
