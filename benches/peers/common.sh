@@ -1,6 +1,7 @@
 # What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
 # PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
+# PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
@@ -65,19 +66,35 @@ measure() {
     "$@" "${files[@]}" "${options[@]}" --json "$records/$name.json" || left_out "$name" "ended with status $?"
 }
 
+# Sets `blockmul`, the binary.
+find_blockmul() {
+    blockmul=${BLOCKMUL:-}
+    [ -n "$blockmul" ] && return
+    has cargo || { left_out blockmul "neither BLOCKMUL nor cargo"; return 1; }
+    (cd "$root" && cargo build --release --quiet) || { left_out blockmul "does not build"; return 1; }
+    blockmul=$root/target/release/blockmul
+}
+
 # blockmul on device $1.
 measure_blockmul() {
     wanted blockmul || return 0
-    local blockmul=${BLOCKMUL:-}
-    if [ -z "$blockmul" ]; then
-        has cargo || { left_out blockmul "neither BLOCKMUL nor cargo"; return; }
-        (cd "$root" && cargo build --release --quiet) || { left_out blockmul "does not build"; return; }
-        blockmul=$root/target/release/blockmul
-    fi
+    find_blockmul || return 0
     say blockmul
     # shellcheck disable=SC2086 # a list of arguments
     "$blockmul" bench "${files[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
         left_out blockmul "ended with status $?"
+}
+
+# The papers of PAPERS on device $1, beside the peers that have been measured.
+measure_papers() {
+    [ -n "${PAPERS:-}" ] || return 0
+    find_blockmul || return 0
+    local paper
+    for paper in $PAPERS; do
+        say "the measurements of $paper"
+        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --peers "$records"/*.json -o "$out/$paper" ||
+            left_out "$paper" "ended with status $?"
+    done
 }
 
 print_table() {

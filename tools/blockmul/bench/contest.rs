@@ -1,6 +1,6 @@
 //! One product by several variants in turn: by the choice, and by every method that can compute all
 //! of it. So a change of the machine concerns all of them.
-use super::measure::{Bench, equal};
+use super::measure::{Bench, equal, in_turn};
 use super::record::{median, spread};
 use crate::messages::Unit;
 use crate::report::Size;
@@ -124,7 +124,10 @@ impl Contest {
         let c_nnz = want.as_cbc().pattern.nnz() as u64;
         drop(want);
         let rounds = bench.patience.rounds(&progress, || {
-            let run = |variant: &&Variant| Ok(variant.product(&a, b).untimed().run_with_report()?.1.total_ms);
+            let run = |variant: &&Variant| {
+                let product = variant.product(&a, b).untimed();
+                in_turn(|| Ok(product.run_with_report()?.1.total_ms))
+            };
             timed.iter().map(run).collect::<Result<Vec<f64>>>()
         })?;
         for (at, entrant) in entrants.iter_mut().filter(|entrant| entrant.verified).enumerate() {

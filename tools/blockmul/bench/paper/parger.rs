@@ -7,7 +7,7 @@ use super::super::contest::{Contest, Entrant, Variant};
 use super::super::matrices::{Input, Source};
 use super::super::regret::families::FAMILIES;
 use super::models::{PARGER, longest_column};
-use super::polok::{peers_text, shares};
+use super::polok::{figures::shares, peers_text};
 use super::report::{Report, counted, shown};
 use super::{Setting, peers::Peer};
 use crate::chart::{Bars, Group};
@@ -86,6 +86,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     ablations::figures(report, &subjects)?;
     let peers: Vec<&Peer> = subjects.iter().flat_map(|of| setting.peers.of(&of.contest.matrix)).collect();
     report.say(&peers_text(&peers));
+    report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");
     report.keep("peers", &peers);
     report.keep("products", &subjects);
     Ok(())

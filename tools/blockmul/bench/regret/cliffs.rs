@@ -1,6 +1,6 @@
 //! Cliffs: products of generated matrices whose parameter steps across a threshold of the choice.
 //! Where neighbours differ little, their times should.
-use super::super::measure::{Bench, equal};
+use super::super::measure::{Bench, equal, in_turn};
 use super::super::record::median;
 use crate::messages::Unit;
 use crate::patterns::{Factors, drawn, uniform};
@@ -156,7 +156,10 @@ impl Sweep {
             operands.push(uploaded);
         }
         let rounds = bench.patience.rounds(&progress, || {
-            let run = |uploaded: &Uploaded<T>| Ok(of(uploaded).untimed().run_with_report()?.1.total_ms);
+            let run = |uploaded: &Uploaded<T>| {
+                let product = of(uploaded).untimed();
+                in_turn(|| Ok(product.run_with_report()?.1.total_ms))
+            };
             operands.iter().map(run).collect::<Result<Vec<f64>>>()
         })?;
         for (at, point) in points.iter_mut().enumerate() {
