@@ -123,12 +123,16 @@ impl Contest {
         }
         let c_nnz = want.as_cbc().pattern.nnz() as u64;
         drop(want);
+        let mut order: Vec<usize> = (0..timed.len()).collect();
         let rounds = bench.patience.rounds(&progress, || {
-            let run = |variant: &&Variant| {
-                let product = variant.product(&a, b).untimed();
-                in_turn(|| Ok(product.run_with_report()?.1.total_ms))
-            };
-            timed.iter().map(run).collect::<Result<Vec<f64>>>()
+            let mut times = vec![0.0; timed.len()];
+            for &at in &order {
+                let product = timed[at].product(&a, b).untimed();
+                times[at] = in_turn(|| Ok(product.run_with_report()?.1.total_ms))?;
+            }
+            // The next round is the other way round, so that none always follows the same one.
+            order.reverse();
+            Ok(times)
         })?;
         for (at, entrant) in entrants.iter_mut().filter(|entrant| entrant.verified).enumerate() {
             entrant.timed(rounds.iter().map(|round| round[at]).collect());
