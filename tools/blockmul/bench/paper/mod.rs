@@ -31,6 +31,7 @@ struct Setting<'a> {
     args: &'a Args,
     bench: &'a Bench<'a>,
     device: &'a Device,
+    folder: &'a Path,
     /// Most products of a generated matrix, and of a product of two different ones.
     most: u64,
     peers: Peers,
@@ -46,7 +47,7 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
     std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
     bench.messages.show_compiling(device);
     bench.messages.say(&format!("device: {} ({})", info.name, info.platform));
-    let setting = Setting { args, bench, device, most: args.study.most(device), peers };
+    let setting = Setting { args, bench, device, folder, most: args.study.most(device), peers };
     let mut report = Report::new(&setting);
     match paper {
         Paper::Polok => polok::study(&setting, &mut report)?,

@@ -74,6 +74,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
             pictures.push((name.clone(), spy::picture(a, PICTURE).map_err(Failure::from)?));
         }
         subjects.push(Subject { what, common, longest, contest });
+        report.keep("products", &subjects);
+        report.save(setting.folder)?;
     }
     ranking::tables(setting, report, &subjects)?;
     let common: Vec<&Subject> = subjects.iter().filter(|of| of.common).collect();
@@ -88,7 +90,6 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     report.say(&peers_text(&peers));
     report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");
     report.keep("peers", &peers);
-    report.keep("products", &subjects);
     Ok(())
 }
 

@@ -34,7 +34,12 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         setting.bench.patience.rounds,
         setting.esc(),
     ));
-    let squares: Vec<Contest> = subjects.iter().filter_map(|of| square(setting, report, of, &variants)).collect();
+    let mut squares: Vec<Contest> = Vec::new();
+    for of in &subjects {
+        squares.extend(square(setting, report, of, &variants));
+        report.keep("table_1", &squares);
+        report.save(setting.folder)?;
+    }
     let own_blocks: Vec<Contest> =
         subjects.iter().filter_map(|of| in_own_blocks(setting, report, of, &variants)).collect();
     table(setting, report, &squares, &own_blocks);
@@ -43,7 +48,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     figures::scaling(setting, report, &squares, &others)?;
     let blocks = figures::of_sides(setting, report, &subjects, &variants)?;
     report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");
-    for (name, contests) in [("table_1", &squares), ("own_blocks", &own_blocks), ("all_to_all", &others)] {
+    for (name, contests) in [("own_blocks", &own_blocks), ("all_to_all", &others)] {
         report.keep(name, contests);
     }
     report.keep("figure_5", blocks);

@@ -68,13 +68,18 @@ impl Report {
         Ok(())
     }
 
+    /// Writes the JSON object as it is so far, because a study may take long.
+    pub fn save(&self, folder: &Path) -> Result<(), Failure> {
+        let object = serde_json::to_string_pretty(&self.object).expect("plain data");
+        output::write(&folder.join("report.json"), &object)
+    }
+
     /// Writes all files of the folder.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         for (name, picture) in &self.pictures {
             output::write_bytes(&folder.join(name), picture)?;
         }
-        let object = serde_json::to_string_pretty(&self.object).expect("plain data");
-        output::write(&folder.join("report.json"), &object)?;
+        self.save(folder)?;
         output::write(&folder.join("report.md"), self.page.trim_end())
     }
 }
