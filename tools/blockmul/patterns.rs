@@ -1,5 +1,5 @@
-//! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by the
-//! studies of `bench`.
+//! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by
+//! the studies of `bench`.
 use blockmul::{
     BlockShape, Cbc, Csc, Error, Result,
     generate::{self, Values},

@@ -154,8 +154,8 @@ impl Contest {
         methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
     }
 
-    /// What the choice takes more than the fastest method, as a part of that; less than 0 if several
-    /// methods together are faster.
+    /// What the choice takes more than the fastest method, as a part of that; less than 0 if
+    /// several methods together are faster.
     pub fn regret(&self) -> Option<f64> {
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
     }

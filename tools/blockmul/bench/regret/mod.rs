@@ -1,6 +1,7 @@
-//! `bench --regret`: whether the choice of methods is right. `contest` times the choice beside every
-//! method, `classes` does so for each class of columns, `cliffs` at the thresholds of the choice;
-//! `validation` fits costs to some families and judges them by others. `table` has the output.
+//! `bench --regret`: whether the choice of methods is right. `contest` times the choice beside
+//! every method, `classes` does so for each class of columns, `cliffs` at the thresholds of the
+//! choice; `validation` fits costs to some families and judges them by others. `table` has the
+//! output.
 mod classes;
 mod cliffs;
 pub mod families;
