@@ -24,6 +24,7 @@ mod operands;
 mod output;
 mod patterns;
 mod places;
+mod png_file;
 mod problem;
 mod report;
 mod scene;

@@ -1,6 +1,6 @@
 //! Pictures of solved problems, before on the left and after on the right. They show trajectories
 //! with their loop closures, or clouds of points with the cameras that see them.
-pub mod canvas;
+mod canvas;
 mod cloud;
 mod panel;
 mod trajectory;

@@ -1,59 +1,106 @@
-//! Axes: from numbers to parts of a frame, with ticks.
+//! Axes: from numbers to pixels, with ticks.
+use plotters::coord::{
+    ranged1d::{BoldPoints, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter},
+    types::RangedCoordf64,
+};
+use std::ops::Range;
 
-/// The numbers along one side of a chart.
+/// Decades up to which an axis has ticks at 2 and 5 too.
+const FEW_DECADES: f64 = 3.0;
+/// Most decades with ticks.
+const MOST_DECADES: usize = 10;
+
+/// The numbers along one side of a chart, linear or logarithmic in one type. The logarithmic axes
+/// of `plotters` have no ticks below their first power of ten.
+#[derive(Clone)]
 pub struct Axis {
     pub label: String,
     log: bool,
-    low: f64,
-    high: f64,
+    range: Range<f64>,
 }
 
 impl Axis {
-    /// A logarithmic axis that shows these numbers, as far as they are positive.
+    /// A logarithmic axis that shows these numbers, as far as they are positive. It leads from a
+    /// tick to a tick, with no number at its ends.
     pub fn log(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = range(numbers.filter(|number| *number > 0.0)).unwrap_or((1.0, 10.0));
-        // Whole parts of a decade, so that marks are not on the frame.
-        let part = |number: f64, way: f64| 10f64.powf((4.0 * number.log10() + way).round() / 4.0);
-        Self { label: label.into(), log: true, low: part(low, -0.6), high: part(high, 0.6) }
+        let (low, high) = extremes(numbers.filter(|number| *number > 0.0)).unwrap_or((1.0, 10.0));
+        let (low, high) = (0.8 * low, 1.25 * high);
+        let low = round_numbers(low).rfind(|round| *round <= low).unwrap_or(low);
+        let high = round_numbers(high).find(|round| *round >= high).unwrap_or(high);
+        Self { label: label.into(), log: true, range: low..high }
     }
 
     /// A linear axis from 0 that shows these numbers.
     pub fn linear(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
-        let high = range(numbers).map_or(1.0, |(_, high)| high);
-        Self { label: label.into(), log: false, low: 0.0, high: if high > 0.0 { 1.05 * high } else { 1.0 } }
+        let high = extremes(numbers).map_or(1.0, |(_, high)| high);
+        Self { label: label.into(), log: false, range: 0.0..if high > 0.0 { 1.05 * high } else { 1.0 } }
     }
 
-    /// Where a number is, from 0 to 1; `None` if a logarithmic axis has no place for it.
-    pub fn part(&self, number: f64) -> Option<f64> {
-        match self.log {
-            true if number <= 0.0 => None,
-            true => Some((number / self.low).ln() / (self.high / self.low).ln()),
-            false => Some((number - self.low) / (self.high - self.low)),
-        }
+    /// So many places side by side, each one wide.
+    pub fn places(count: usize) -> Self {
+        Self { label: String::new(), log: false, range: 0.0..count.max(1) as f64 }
     }
 
-    /// Numbers to name: decades, with their halves if there are few; or some even steps.
-    pub fn ticks(&self) -> Vec<f64> {
-        let within = |number: &f64| (self.low..=self.high).contains(number);
-        if self.log {
-            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
-            let steps: &[f64] = if decades.end() - decades.start() <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-            let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
-            return ticks.filter(within).collect();
-        }
-        let decade = 10f64.powf((self.high / 4.0).log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|step| self.high / step <= 6.0);
-        let step = step.unwrap_or(self.high);
-        (0..).map(|at| f64::from(at) * step).take_while(within).collect()
+    /// Whether the axis has a place for a number.
+    pub fn shows(&self, number: f64) -> bool {
+        number.is_finite() && (!self.log || number > 0.0)
+    }
+
+    /// The lowest number.
+    pub fn foot(&self) -> f64 {
+        self.range.start
+    }
+
+    fn decades(&self) -> f64 {
+        (self.range.end / self.range.start).log10()
+    }
+
+    /// Multiples of the powers of ten in the range.
+    fn multiples(&self, of: &[f64], every: usize) -> Vec<f64> {
+        let Range { start, end } = self.range;
+        let powers = (start.log10().floor() as i32..=end.log10().ceil() as i32).step_by(every);
+        let all = powers.flat_map(|power| of.iter().map(move |multiple| multiple * 10f64.powi(power)));
+        all.filter(|number| (0.999 * start..1.001 * end).contains(number)).collect()
     }
 }
 
-/// A number as a tick has it: `5k`, `2M`, `0.01`.
-pub fn named(number: f64) -> String {
-    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    match units.iter().find(|(unit, _)| number >= *unit * 0.999_999) {
-        Some((unit, letter)) => format!("{}{letter}", trimmed(number / unit)),
-        None => trimmed(number),
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, pixels: (i32, i32)) -> i32 {
+        let place = |number: f64| if self.log { number.ln() } else { number };
+        RangedCoordf64::from(place(self.range.start)..place(self.range.end)).map(&place(*value), pixels)
+    }
+
+    /// The ticks are bold, the finer lines of a grid are not.
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.bold_points() == 0 {
+            return Vec::new();
+        }
+        let bold = hint.max_num_points() == hint.bold_points();
+        match (self.log, bold) {
+            (false, true) => RangedCoordf64::from(self.range.clone()).key_points(BoldPoints(hint.max_num_points())),
+            (false, false) => Vec::new(),
+            (true, true) if self.decades() < FEW_DECADES => self.multiples(&[1.0, 2.0, 5.0], 1),
+            (true, true) => self.multiples(&[1.0], self.decades() as usize / MOST_DECADES + 1),
+            (true, false) => self.multiples(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    /// A number as a tick has it: `5k`, `2M`, `0.01`.
+    fn format(number: &f64) -> String {
+        let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+        match units.iter().find(|(unit, _)| *number >= *unit * 0.999_999) {
+            Some((unit, letter)) => format!("{}{letter}", trimmed(number / unit)),
+            None => trimmed(*number),
+        }
     }
 }
 
@@ -62,7 +109,13 @@ fn trimmed(number: f64) -> String {
     if rounded != 0.0 && rounded.abs() < 1e-3 { format!("{rounded:.0e}") } else { rounded.to_string() }
 }
 
-fn range(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+/// 1, 2 and 5 of the decade of a number, and the power of ten above.
+fn round_numbers(number: f64) -> impl DoubleEndedIterator<Item = f64> {
+    let decade = 10f64.powi(number.log10().floor() as i32);
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(move |step| step * decade)
+}
+
+fn extremes(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     numbers
         .filter(|number| number.is_finite())
         .map(|number| (number, number))
@@ -73,20 +126,35 @@ fn range(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
+    fn ticks(axis: &Axis) -> Vec<f64> {
+        axis.key_points(BoldPoints(10))
+    }
+
     #[test]
     fn ticks_are_round_and_within() {
         let log = Axis::log("", [3.0, 4000.0, -1.0, 0.0].into_iter());
-        assert_eq!(log.ticks(), [10.0, 100.0, 1000.0]);
-        assert!(log.part(3.0).unwrap() > 0.0 && log.part(4000.0).unwrap() < 1.0 && log.part(0.0).is_none());
+        assert_eq!((ticks(&log), log.range()), (vec![10.0, 100.0, 1000.0], 2.0..5000.0));
+        assert!(!log.shows(0.0) && !log.shows(f64::NAN) && log.shows(1.0));
+        // Within a decade.
+        assert_eq!(ticks(&Axis::log("", [2.6, 3.9].into_iter())), [2.0, 5.0]);
         let linear = Axis::linear("", [3.0, 42.0].into_iter());
-        assert_eq!((linear.ticks(), linear.part(0.0)), (vec![0.0, 10.0, 20.0, 30.0, 40.0], Some(0.0)));
-        assert!(Axis::log("", std::iter::empty()).ticks().len() > 1);
-        assert_eq!(Axis::linear("", std::iter::empty()).part(1.05), Some(1.0));
+        assert_eq!(ticks(&linear), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
+        assert!(ticks(&Axis::log("", std::iter::empty())).len() > 1);
+        assert_eq!(Axis::linear("", [0.0].into_iter()).range(), 0.0..1.0);
+        assert!(ticks(&Axis::log("", [1e-30, 1e30].into_iter())).len() <= MOST_DECADES + 1);
+    }
+
+    #[test]
+    fn numbers_are_where_their_scale_has_them() {
+        let log = Axis::log("", [2.0, 500.0].into_iter());
+        let [low, middle, high] = [1.0, 10f64.powf(1.5), 1000.0].map(|number| log.map(&number, (0, 600)));
+        assert_eq!((low, middle, high), (0, 300, 600));
+        assert_eq!(Axis::places(4).map(&1.0, (0, 600)), 150);
     }
 
     #[test]
     fn numbers_are_named_by_their_thousands() {
-        let names = [0.0, 1e-6, 0.05, 250.0, 1000.0, 2.5e6, 1e9].map(named);
+        let names = [0.0, 1e-6, 0.05, 250.0, 1000.0, 2.5e6, 1e9].map(|number| Axis::format(&number));
         assert_eq!(names, ["0", "1e-6", "0.05", "250", "1k", "2.5M", "1G"]);
     }
 }

@@ -1,124 +1,192 @@
-//! Charts as PNG files: dots and lines over two axes (`plot`), and bars (`bars`). `axis` has the
-//! scales and their ticks, `text` the letters.
+//! Charts as PNG files: dots and lines over two axes (`plot`), and bars (`bars`). `plotters` draws
+//! them; `axis` has the scales and their ticks.
 mod axis;
 mod bars;
 mod plot;
-mod text;
 
 pub use bars::{Bars, Group};
 pub use plot::{Plot, Series};
 
-use crate::scene::canvas::{Canvas, Colour};
+use crate::png_file;
+use axis::Axis;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::{
+    register_font,
+    text_anchor::{HPos, Pos, VPos},
+};
+use std::error::Error;
 use std::io;
 
-/// Colours of series, which people who see no red or no green can distinguish (Okabe and Ito 2008).
-const COLOURS: [Colour; 9] = [
-    [0x00, 0x72, 0xb2],
-    [0xd5, 0x5e, 0x00],
-    [0x00, 0x9e, 0x73],
-    [0xcc, 0x79, 0xa7],
-    [0xe6, 0x9f, 0x00],
-    [0x56, 0xb4, 0xe9],
-    [0x00, 0x00, 0x00],
-    [0x99, 0x99, 0x33],
-    [0x88, 0x88, 0x88],
+/// Colours of series, which people who see no red or no green can distinguish: those of Okabe and
+/// Ito 2008 without the yellow, which is too light for lines on white, then some of P. Tol's.
+const COLOURS: [RGBColor; 12] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0x00, 0x00, 0x00),
+    RGBColor(0x88, 0x22, 0x55),
+    RGBColor(0xdd, 0xcc, 0x77),
+    RGBColor(0x99, 0x99, 0x99),
+    RGBColor(0x33, 0x22, 0x88),
+    RGBColor(0x99, 0x99, 0x33),
 ];
-const INK: Colour = [0x20; 3];
-const GRID: Colour = [0xe0; 3];
-const FRAME: Colour = [0x80; 3];
+const INK: RGBColor = RGBColor(0x20, 0x20, 0x20);
+const GRID: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
+const FINE_GRID: RGBColor = RGBColor(0xf0, 0xf0, 0xf0);
 
 /// Sides of a picture, in pixels.
-const WIDTH: u32 = 1100;
-const HEIGHT: u32 = 640;
-/// Pixels around the part that shows the data: left, right, above, below.
-const LEFT: f64 = 90.0;
-const RIGHT: f64 = 250.0;
-const ABOVE: f64 = 56.0;
-const BELOW: f64 = 70.0;
+const SIZE: [u32; 2] = [1100, 640];
+/// Sides of the drawing over those of the picture, each of whose pixels is the mean of some of the
+/// drawing's: `plotters` does not smooth the edges of wide lines, and rounds all places. All
+/// lengths below are of the drawing.
+const SCALE: u32 = 3;
+const WIDTH: u32 = SIZE[0] * SCALE;
+const HEIGHT: u32 = SIZE[1] * SCALE;
+/// The part to the right, with the legend.
+const LEGEND: u32 = 220 * SCALE;
+const MARGIN: u32 = 12 * SCALE;
+/// Heights of letters.
+const TITLE: u32 = 22 * SCALE;
+const TEXT: u32 = 16 * SCALE;
+/// By how much letters are too high if they are centred: their box reaches above them.
+const HIGH: i32 = 2 * SCALE as i32;
+/// Lines of axes and grids.
+const THIN: u32 = SCALE;
+const TICK: u32 = 4 * SCALE;
+/// Places of the ticks' numbers, with the axis' label.
+const LEFT: u32 = 70 * SCALE;
+const BELOW: u32 = 50 * SCALE;
+/// Room for the longest name below an axis, if names are turned.
+const TURNED: u32 = 230 * SCALE;
+/// Side of a colour's square in the legend, and the distance of its rows.
+const SWATCH: u32 = 13 * SCALE;
+const ROW: u32 = 21 * SCALE;
+/// The name that the font is registered by.
+const FONT: &str = "sans-serif";
 
-/// The part of a picture that shows the data.
-#[derive(Clone, Copy)]
-struct Frame {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+type Drawn<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type Picture<'p> = DrawingArea<BitMapBackend<'p>, Shift>;
+type Chart<'f, 'p> = ChartContext<'f, BitMapBackend<'p>, Cartesian2d<Axis, Axis>>;
+
+/// A picture with a title, a part for the chart and one for the legend.
+struct Frame<'p> {
+    chart: Picture<'p>,
+    legend: Picture<'p>,
 }
 
-/// A white picture with a title, and its frame.
-fn framed(title: &str) -> io::Result<(Canvas, Frame)> {
-    let mut canvas = Canvas::new(WIDTH, HEIGHT)?;
-    let (right, bottom) = (f64::from(WIDTH) - RIGHT, f64::from(HEIGHT) - BELOW);
-    text::write(&mut canvas, [LEFT, 16.0], title, 2.0, INK);
-    Ok((canvas, Frame { left: LEFT, right, top: ABOVE, bottom }))
-}
-
-impl Frame {
-    fn outline(&self, canvas: &mut Canvas) {
-        let &Self { left, right, top, bottom } = self;
-        canvas.line([[left, bottom], [right, bottom]], 1.0, FRAME);
-        canvas.line([[left, top], [left, bottom]], 1.0, FRAME);
+impl<'p> Frame<'p> {
+    fn new(picture: &Picture<'p>, title: &str) -> Drawn<Self> {
+        let below = picture.margin(MARGIN, 0, 0, 0).titled(title, text(TITLE))?;
+        let (chart, legend) = below.split_horizontally(WIDTH - LEGEND);
+        Ok(Self { chart, legend })
     }
 
-    /// Names each series beside its colour, to the right of the frame.
-    fn legend<'n>(&self, canvas: &mut Canvas, names: impl Iterator<Item = &'n str>) {
-        for (at, name) in names.enumerate() {
-            let top = self.top + 20.0 * at as f64;
-            canvas.fill([self.right + 14.0, top], [12.0, 12.0], colour(at));
-            text::write(canvas, [self.right + 32.0, top + 2.0], &shortened(name, 26), 1.0, INK);
+    /// Axes with a grid. Names are those of the places below, instead of numbers.
+    fn chart(&self, x: &Axis, y: &Axis, names: &[&str]) -> Drawn<Chart<'_, 'p>> {
+        let step = (WIDTH - LEGEND - LEFT - 2 * MARGIN) / names.len().max(1) as u32;
+        let widest = names.iter().map(|name| width(&self.chart, name)).max().unwrap_or(0);
+        let turned = widest + TEXT / 2 > step;
+        let mut chart = ChartBuilder::on(&self.chart)
+            .margin(MARGIN)
+            .x_label_area_size(if turned { widest.min(TURNED) + MARGIN } else { BELOW })
+            .y_label_area_size(LEFT)
+            .build_cartesian_2d(x.clone(), y.clone())?;
+        let mut mesh = chart.configure_mesh();
+        if !names.is_empty() {
+            mesh.disable_x_mesh().x_labels(0);
         }
+        mesh.bold_line_style(GRID.stroke_width(THIN)).light_line_style(FINE_GRID.stroke_width(THIN));
+        mesh.axis_style(INK.stroke_width(THIN)).label_style(text(TEXT));
+        mesh.set_all_tick_mark_size(TICK).y_label_offset(HIGH);
+        mesh.x_desc(&x.label).y_desc(&y.label).draw()?;
+        let style = if turned {
+            text(TEXT).pos(Pos::new(HPos::Right, VPos::Center)).transform(FontTransform::Rotate270)
+        } else {
+            text(TEXT).pos(Pos::new(HPos::Center, VPos::Top))
+        };
+        // Of names that are closer than their height, only some.
+        for (at, name) in names.iter().enumerate().step_by(TEXT.div_ceil(step.max(1)) as usize) {
+            let (left, top) = chart.backend_coord(&(at as f64 + 0.5, y.foot()));
+            let (base_x, base_y) = self.chart.get_base_pixel();
+            let place = (left - base_x, top - base_y + MARGIN as i32 / 2);
+            self.chart.draw_text(&fitted(&self.chart, name, TURNED), &style, place)?;
+        }
+        Ok(chart)
+    }
+
+    /// Names each series beside its colour.
+    fn legend<'n>(&self, names: impl Iterator<Item = &'n str>) -> Drawn<()> {
+        let style = text(TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+        for (at, name) in names.enumerate() {
+            let (top, side) = ((MARGIN + ROW * at as u32) as i32, SWATCH as i32);
+            let square = [(0, top), (side, top + side)];
+            self.legend.draw(&Rectangle::new(square, colour(at).filled()))?;
+            let name = fitted(&self.legend, name, LEGEND - 2 * SWATCH - MARGIN);
+            self.legend.draw_text(&name, &style, (3 * side / 2, top + side / 2 + HIGH))?;
+        }
+        Ok(())
     }
 }
 
-fn colour(at: usize) -> Colour {
+/// The pixels of a white picture after it was drawn upon.
+fn paint(draw: impl FnOnce(&Picture<'_>) -> Drawn<()>) -> io::Result<Vec<u8>> {
+    // One font alone is linked.
+    let font = epaint_default_fonts::UBUNTU_LIGHT;
+    register_font(FONT, FontStyle::Normal, font).map_err(|_| io::Error::other("the font is unreadable"))?;
+    let mut pixels = vec![0xff; 3 * (WIDTH * HEIGHT) as usize];
+    draw(&BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT)).into_drawing_area()).map_err(io::Error::other)?;
+    Ok(smaller(&pixels, WIDTH as usize))
+}
+
+/// The means of squares of `SCALE` x `SCALE` pixels.
+fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
+    const SIDE: usize = SCALE as usize;
+    let mut all = Vec::with_capacity(pixels.len() / (SIDE * SIDE));
+    let mut sums = vec![0u32; 3 * width / SIDE];
+    for rows in pixels.chunks_exact(3 * width * SIDE) {
+        sums.fill(0);
+        for row in rows.chunks_exact(3 * width) {
+            for (sum, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * SIDE)) {
+                for pixel in square.chunks_exact(3) {
+                    (0..3).for_each(|at| sum[at] += u32::from(pixel[at]));
+                }
+            }
+        }
+        all.extend(sums.iter().map(|sum| (sum / (SCALE * SCALE)) as u8));
+    }
+    all
+}
+
+fn encode(title: &str, pixels: &[u8]) -> io::Result<Vec<u8>> {
+    png_file::encode(SIZE, pixels, title)
+}
+
+fn text(height: u32) -> TextStyle<'static> {
+    TextStyle::from((FONT, height).into_font()).color(&INK)
+}
+
+fn colour(at: usize) -> RGBColor {
     COLOURS[at % COLOURS.len()]
 }
 
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most { text.into() } else { text.chars().take(most - 1).chain(['.']).collect() }
+fn width(picture: &Picture<'_>, name: &str) -> u32 {
+    picture.estimate_text_size(name, &text(TEXT)).map_or(0, |(width, _)| width)
+}
+
+/// A name without some letters in its middle, if it is wider: its ends say what distinguishes it.
+fn fitted(picture: &Picture<'_>, name: &str, most: u32) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let cut = |kept: usize| -> String {
+        let (front, back) = (kept.div_ceil(2), letters.len() - kept / 2);
+        letters[..front].iter().chain(&['…']).chain(&letters[back..]).collect()
+    };
+    let all = std::iter::once(name.to_owned()).chain((0..letters.len()).rev().map(cut));
+    all.into_iter().find(|name| width(picture, name) <= most).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Pixels of each colour of a series, in a decoded picture.
-    fn pixels(png: io::Result<Vec<u8>>) -> Vec<Colour> {
-        let mut reader = png::Decoder::new(io::Cursor::new(png.unwrap())).read_info().unwrap();
-        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut bytes).unwrap();
-        assert_eq!((info.width, info.height), (WIDTH, HEIGHT));
-        bytes.chunks(3).map(|pixel| pixel.try_into().unwrap()).collect()
-    }
-
-    fn count(pixels: &[Colour], at: usize) -> usize {
-        pixels.iter().filter(|&&pixel| pixel == colour(at)).count()
-    }
-
-    #[test]
-    fn every_point_and_every_bar_is_drawn() {
-        let dots = |n: usize| (1..=n).map(|i| [i as f64, (i * i) as f64]).collect();
-        let series = vec![Series::dots("one", dots(5)), Series::line("other", vec![[1.0, 9.0], [5.0, 9.0]])];
-        let plot = Plot::new("title", [("x", true), ("y", true)], series);
-        let drawn = pixels(plot.encode());
-        // The swatch of the legend has 144 pixels, a dot about 38.
-        assert!((144 + 5 * 20..144 + 5 * 45).contains(&count(&drawn, 0)), "{}", count(&drawn, 0));
-        assert!(count(&drawn, 1) > 144 + 400, "a line of {}", count(&drawn, 1));
-        let group = |numbers: [Option<f64>; 2]| Group { name: "g".into(), numbers: numbers.into() };
-        let bars = |stacked| Bars {
-            title: "t".into(),
-            label: "%".into(),
-            parts: vec!["a".into(), "b".into()],
-            groups: vec![group([Some(1.0), Some(3.0)]), group([None, Some(2.0)])],
-            stacked,
-            log: false,
-        };
-        for stacked in [true, false] {
-            let drawn = pixels(bars(stacked).encode());
-            let ratio = (count(&drawn, 1) - 144) as f64 / (count(&drawn, 0) - 144) as f64;
-            assert!((4.8..5.2).contains(&ratio), "3 and 2 beside 1: {ratio}");
-        }
-        let empty = Plot::new("", [("", false), ("", true)], Vec::new());
-        assert!(pixels(empty.encode()).contains(&GRID));
-    }
-}
+mod tests;

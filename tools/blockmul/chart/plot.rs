@@ -1,7 +1,14 @@
 //! Dots and lines over two axes.
-use super::axis::{Axis, named};
-use super::{GRID, INK, colour, framed, text};
+use super::{Axis, Drawn, Frame, SCALE, colour, encode, paint};
+use plotters::prelude::*;
 use std::io;
+
+/// Radius of a mark.
+const MARK: u32 = 4 * SCALE;
+/// Width of a line.
+const LINE: u32 = 2 * SCALE;
+/// Joined points are marked too if they are fewer.
+const FEW_POINTS: usize = 40;
 
 /// Numbers of one kind, each with a place on both axes.
 pub struct Series {
@@ -41,37 +48,26 @@ impl Plot {
 
     /// The chart as a PNG file.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        let (mut canvas, frame) = framed(&self.title)?;
+        encode(&self.title, &self.pixels()?)
+    }
+
+    pub(super) fn pixels(&self) -> io::Result<Vec<u8>> {
+        paint(|picture| self.draw(&Frame::new(picture, &self.title)?))
+    }
+
+    fn draw(&self, frame: &Frame<'_>) -> Drawn<()> {
         let [x, y] = &self.axes;
-        let across = |part: f64| frame.left + part * (frame.right - frame.left);
-        let up = |part: f64| frame.bottom - part * (frame.bottom - frame.top);
-        for tick in x.ticks() {
-            let Some(at) = x.part(tick).map(across) else { continue };
-            canvas.line([[at, frame.top], [at, frame.bottom]], 1.0, GRID);
-            let name = named(tick);
-            text::write(&mut canvas, [at - text::width(&name, 1.0) / 2.0, frame.bottom + 8.0], &name, 1.0, INK);
-        }
-        for tick in y.ticks() {
-            let Some(at) = y.part(tick).map(up) else { continue };
-            canvas.line([[frame.left, at], [frame.right, at]], 1.0, GRID);
-            let name = named(tick);
-            text::write(&mut canvas, [frame.left - text::width(&name, 1.0) - 8.0, at - 4.0], &name, 1.0, INK);
-        }
-        frame.outline(&mut canvas);
-        let below = frame.right - text::width(&x.label, 1.0);
-        text::write(&mut canvas, [below, frame.bottom + 28.0], &x.label, 1.0, INK);
-        text::write(&mut canvas, [frame.left, frame.top - 14.0], &y.label, 1.0, INK);
+        let mut chart = frame.chart(x, y, &[])?;
         for (at, series) in self.series.iter().enumerate() {
-            let place = |point: &[f64; 2]| Some([across(x.part(point[0])?), up(y.part(point[1])?)]);
-            let places: Vec<_> = series.points.iter().filter_map(place).collect();
-            for two in places.windows(2).filter(|_| series.joined) {
-                canvas.line([two[0], two[1]], 2.0, colour(at));
+            let shown = series.points.iter().filter(|[of_x, of_y]| x.shows(*of_x) && y.shows(*of_y));
+            let places: Vec<(f64, f64)> = shown.map(|[x, y]| (*x, *y)).collect();
+            if !series.joined || places.len() < FEW_POINTS {
+                chart.draw_series(places.iter().map(|&place| Circle::new(place, MARK, colour(at).filled())))?;
             }
-            for &place in places.iter().filter(|_| !series.joined || places.len() < 40) {
-                canvas.dot(place, 3.5, colour(at));
+            if series.joined {
+                chart.draw_series([PathElement::new(places, colour(at).stroke_width(LINE))])?;
             }
         }
-        frame.legend(&mut canvas, self.series.iter().map(|series| series.name.as_str()));
-        canvas.encode(&self.title)
+        frame.legend(self.series.iter().map(|series| series.name.as_str()))
     }
 }

@@ -1,4 +1,5 @@
-//! Draws antialiased lines and dots, and encodes a PNG file.
+//! Draws antialiased lines and dots.
+use crate::png_file;
 use std::{f64::consts::PI, io};
 use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
@@ -91,19 +92,9 @@ impl Canvas {
     }
 
     pub fn encode(&self, description: &str) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, self.pixels.width(), self.pixels.height());
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
-        encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
-        encoder.add_text_chunk("Description".into(), description.into())?;
-        let mut writer = encoder.write_header()?;
         // Everything is painted onto white, so nothing is transparent.
         let pixels: Vec<u8> = self.pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
-        writer.write_image_data(&pixels)?;
-        writer.finish()?;
-        Ok(bytes)
+        png_file::encode([self.pixels.width(), self.pixels.height()], &pixels, description)
     }
 
     fn sides(&self) -> [f64; 2] {

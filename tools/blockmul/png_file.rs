@@ -1,0 +1,17 @@
+//! PNG files of opaque pixels.
+use std::io;
+
+/// Encodes pixels of three bytes: red, green and blue.
+pub fn encode([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
+    encoder.add_text_chunk("Description".into(), description.into())?;
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
