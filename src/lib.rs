@@ -119,6 +119,7 @@ pub mod error;
 mod events;
 pub mod generate;
 pub mod groups;
+mod gustavson;
 pub mod host;
 pub mod io;
 pub mod matrix;

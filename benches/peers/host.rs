@@ -1,0 +1,146 @@
+//! Times products of scalar matrices on the host, one after the other in one run, on one thread and
+//! on several: the reference of blockmul, faer, and nalgebra-sparse, which uses one thread. Of
+//! block matrices (`--block 3`) only the reference, whose blocks the others do not have.
+//!
+//! ```text
+//! cargo bench --bench peers_host -- FILE.mtx ... [--threads 1,2] [--block SIDE]
+//!     [--rounds N] [--json OUT.json]
+//! ```
+//!
+//! Each file is a square A, and A·A is computed from nothing, C included. All results must have the
+//! pattern of the reference's, and its values but for rounding.
+use blockmul::{BlockShape, Cbc, Csc, Matrix, io, matrix::Pattern, reference};
+use clap::Parser;
+use faer::sparse::{SparseColMat, SymbolicSparseColMat, linalg::matmul};
+use nalgebra_sparse::CscMatrix;
+use serde_json::{Value, json};
+use std::{hint::black_box, path::PathBuf, time::Instant};
+
+type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Time products on the host.
+#[derive(Parser)]
+struct Args {
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Numbers of threads.
+    #[arg(long, value_delimiter = ',', default_value = "1,2")]
+    threads: Vec<usize>,
+    /// Multiply square blocks with sides of so many scalars.
+    #[arg(long, default_value_t = 1)]
+    block: usize,
+    /// Timed rounds of each product.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Write every time as JSON.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Cargo adds it.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> Anything<()> {
+    let args = Args::parse();
+    let mut results = Vec::new();
+    for file in &args.files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let a = io::read(file, &Default::default())?.matrix;
+        match args.block {
+            1 => scalars(&a, &name, &args, &mut results)?,
+            side => blocks(&a.to_blocks(BlockShape::new(side, side)?)?, &name, &args, &mut results)?,
+        }
+    }
+    if let Some(path) = &args.json {
+        let whole = json!({"schema": "blockmul-bench/1", "host": {}, "results": results});
+        std::fs::write(path, serde_json::to_string_pretty(&whole)?)?;
+    }
+    Ok(())
+}
+
+fn blocks(a: &Cbc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> Anything<()> {
+    for &threads in &args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        pool.install(|| time("reference", name, threads, a, args, results, || reference::multiply(a, a)));
+    }
+    Ok(())
+}
+
+fn scalars(a: &Csc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> Anything<()> {
+    let want = reference::multiply(a, a)?;
+    let (pattern, values) = (a.pattern(), a.values().to_vec());
+    let offsets = pattern.col_ptr().iter().map(|&offset| u32::try_from(offset)).collect::<Result<_, _>>()?;
+    let (nrows, ncols) = (a.nrows(), a.ncols());
+    let symbolic = SymbolicSparseColMat::new_checked(nrows, ncols, offsets, None, pattern.row_idx().to_vec());
+    let of_faer = SparseColMat::<u32, f64>::new(symbolic, values.clone());
+    let [offsets, rows] = [
+        pattern.col_ptr().iter().map(|&offset| offset as usize).collect(),
+        pattern.row_idx().iter().map(|&row| row as usize).collect(),
+    ];
+    let of_nalgebra = CscMatrix::try_from_csc_data(nrows, ncols, offsets, rows, values).map_err(|e| e.to_string())?;
+
+    let c = matmul::sparse_sparse_matmul(of_faer.as_ref(), of_faer.as_ref(), 1.0, faer::Par::Seq)
+        .map_err(|error| format!("faer: {error:?}"))?;
+    let col_ptr = c.col_ptr().iter().map(|&offset| offset.into()).collect();
+    check("faer", &want, Csc::new(Pattern::new(nrows, ncols, col_ptr, c.row_idx().to_vec())?, c.val().to_vec())?)?;
+    let c = &of_nalgebra * &of_nalgebra;
+    let (col_ptr, row_idx) = (c.col_offsets().iter(), c.row_indices().iter());
+    let (col_ptr, row_idx) = (col_ptr.map(|&offset| offset as u64).collect(), row_idx.map(|&row| row as u32).collect());
+    check("nalgebra-sparse", &want, Csc::new(Pattern::new(nrows, ncols, col_ptr, row_idx)?, c.values().to_vec())?)?;
+    drop(c);
+
+    for &threads in &args.threads {
+        let par = if threads == 1 { faer::Par::Seq } else { faer::Par::rayon(threads) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        pool.install(|| {
+            time("reference", name, threads, a, args, results, || reference::multiply(a, a));
+            time("faer", name, threads, a, args, results, || {
+                matmul::sparse_sparse_matmul(of_faer.as_ref(), of_faer.as_ref(), 1.0, par)
+            });
+        });
+    }
+    time("nalgebra-sparse", name, 1, a, args, results, || &of_nalgebra * &of_nalgebra);
+    Ok(())
+}
+
+/// The same pattern, and values as near as sums in another order are.
+fn check(library: &str, want: &Csc<f64>, found: Csc<f64>) -> Anything<()> {
+    let near = |(&x, &y): (&f64, &f64)| (x - y).abs() <= 1e-9 * (1.0 + x.abs());
+    match want.pattern() == found.pattern() && want.values().iter().zip(found.values()).all(near) {
+        true => Ok(()),
+        false => Err(format!("{library} computes another product").into()),
+    }
+}
+
+/// Times a product; prints and keeps the median and the least time.
+fn time<M: Matrix, R>(
+    library: &str,
+    name: &str,
+    threads: usize,
+    a: &M,
+    args: &Args,
+    results: &mut Vec<Value>,
+    multiply: impl Fn() -> R,
+) {
+    drop(black_box(multiply()));
+    let mut runs: Vec<f64> = Vec::new();
+    for _ in 0..args.rounds {
+        let start = Instant::now();
+        let c = black_box(multiply());
+        runs.push(start.elapsed().as_secs_f64() * 1e3);
+        drop(c);
+    }
+    let mut sorted = runs.clone();
+    sorted.sort_by(f64::total_cmp);
+    let (ms, least) = (sorted[sorted.len() / 2], sorted[0]);
+    let products = reference::products(a, a);
+    let flops = 2 * products * args.block.pow(3) as u64;
+    println!(
+        "{library:<16} {name:<12} {threads} {ms:10.2} ms, least {least:10.2}, {:7.2} Gflop/s",
+        flops as f64 / ms / 1e6
+    );
+    results.push(json!({
+        "library": library, "variant": "host", "device": "host", "threads": threads, "matrix": name, "element": "f64",
+        "block": args.block, "products": products, "flops": flops, "runs_ms": runs, "ms": ms, "verified": true,
+    }));
+}

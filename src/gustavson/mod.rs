@@ -1,0 +1,104 @@
+//! Products on the host, by columns and without a device: Gustavson's algorithm (ACM TOMS 4, 1978).
+//!
+//! Two passes share columns out by their products, among the threads of the ambient rayon pool. The
+//! first, [`FoundRows::find`], finds the rows of each column of C in a bitmap. Then the memory that
+//! C needs is known. The second, [`Factors::sum`], adds products to a dense column and copies the
+//! sums of those rows. Rows that are kept from one pass to the next save the second its bitmap: it
+//! takes 13 ms instead of 21 on the square of a grid's Laplacian, 90 instead of 161 on that of a
+//! random matrix.
+//!
+//! Sums are formed in the kernels' order, so that results are equal to the bit: the terms of an
+//! entry in ascending k, within a block product over the inner index, each multiplication rounded
+//! before the addition, and cut into pieces of 1024 products. The model in the tests has the same
+//! in a few lines, on one thread.
+mod rows;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use rows::FoundRows;
+pub(crate) use sums::{Factors, Operand, Room};
+
+use crate::{Error, Pattern, Result};
+use std::{ops::Range, sync::Mutex};
+
+/// Multiplications below which a product stays on the calling thread: other threads take some ten
+/// microseconds to wake up.
+const ONE_THREAD: u64 = 50_000;
+
+/// Parts of a product for each thread, so that no thread waits long for the last one.
+const PARTS: usize = 8;
+
+/// The type of offsets: `u64` on the host, `u32` in the arrays of a device.
+pub(crate) trait Offset: Copy + Sync + Into<u64> {}
+
+impl<O: Copy + Sync + Into<u64>> Offset for O {}
+
+/// The pattern of a factor, borrowed from a host matrix or mapped from a device.
+pub(crate) struct Columns<'a, O> {
+    pub nrows: usize,
+    pub col_ptr: &'a [O],
+    pub row_idx: &'a [u32],
+}
+
+impl<O> Clone for Columns<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Columns<'_, O> {}
+
+impl<'a> From<&'a Pattern> for Columns<'a, u64> {
+    fn from(pattern: &'a Pattern) -> Self {
+        Self { nrows: pattern.nrows(), col_ptr: pattern.col_ptr(), row_idx: pattern.row_idx() }
+    }
+}
+
+impl<'a, O: Offset> Columns<'a, O> {
+    pub fn ncols(&self) -> usize {
+        self.col_ptr.len() - 1
+    }
+
+    fn entries(&self, col: usize) -> Range<usize> {
+        self.col_ptr[col].into() as usize..self.col_ptr[col + 1].into() as usize
+    }
+
+    fn column(&self, col: usize) -> &'a [u32] {
+        &self.row_idx[self.entries(col)]
+    }
+
+    /// Products of the column of A·B, of which this is A.
+    pub fn products(&self, b: Columns<'_, O>, col: usize) -> u64 {
+        b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
+    }
+}
+
+/// Gives the items to as many threads as there are; each thread has a state of its own. A single
+/// item stays on this thread. Returns the first error.
+fn share_out<I: Send, S>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> Result<()> + Sync,
+) -> Result<()> {
+    if items.len() < 2 {
+        let mut state = state();
+        return { items }.try_for_each(|item| work(&mut state, item));
+    }
+    let threads = items.len().min(rayon::current_num_threads());
+    let (items, failed) = (Mutex::new(items), Mutex::new(None::<Error>));
+    let next = || items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    rayon::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|_| {
+                let mut state = state();
+                while let Some(item) = next() {
+                    let Err(error) = work(&mut state, item) else { continue };
+                    failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
+                    break;
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)
+}

@@ -1,0 +1,288 @@
+//! The second pass: the sums of the rows that were found.
+use super::{Columns, FoundRows, Offset, share_out};
+use crate::{
+    Arithmetic, BlockShape, Element, Result, Semiring, host::memory, matrix::CbcView,
+    primitives::segmented_reduce::RUN_PIECE,
+};
+use nalgebra::{DMatrixView, DMatrixViewMut};
+use std::borrow::Cow;
+
+/// A factor: its pattern, and its blocks in the type in which sums are formed.
+pub(crate) struct Operand<'a, O, N: Clone> {
+    columns: Columns<'a, O>,
+    shape: BlockShape,
+    /// Elements from one block to the next.
+    stride: usize,
+    values: Cow<'a, [N]>,
+}
+
+impl<'a, O: Offset, N: Arithmetic> Operand<'a, O, N> {
+    pub fn new<T: Element<Arithmetic = N>>(
+        columns: Columns<'a, O>,
+        (shape, stride): (BlockShape, usize),
+        values: &'a [T],
+    ) -> Self {
+        let values = match size_of::<T>() == size_of::<N>() {
+            true => Cow::Borrowed(bytemuck::cast_slice(values)), // the same type
+            false => Cow::Owned(values.iter().map(|value| value.widen()).collect()),
+        };
+        Self { columns, shape, stride, values }
+    }
+
+    fn block(&self, entry: usize) -> &[N] {
+        &self.values[entry * self.stride..][..self.shape.area()]
+    }
+}
+
+impl<'a, N: Arithmetic> Operand<'a, u64, N> {
+    pub fn of_view<T: Element<Arithmetic = N>>(view: CbcView<'a, T>) -> Self {
+        Self::new(view.pattern.into(), (view.shape, view.stride), view.values)
+    }
+}
+
+/// Where C is written: a row for each entry, and `stride` elements.
+pub(crate) struct Room<'a, T> {
+    pub rows: &'a mut [u32],
+    pub values: &'a mut [T],
+    pub stride: usize,
+}
+
+impl<'a, T> Room<'a, T> {
+    /// Splits off the room of the first entries.
+    fn take(&mut self, entries: usize) -> Self {
+        let rows = self.rows.split_off_mut(..entries);
+        let values = self.values.split_off_mut(..entries * self.stride);
+        Self { rows: rows.unwrap_or_default(), values: values.unwrap_or_default(), stride: self.stride }
+    }
+}
+
+/// The factors of A·B.
+pub(crate) struct Factors<'a, O, N: Clone> {
+    pub a: Operand<'a, O, N>,
+    pub b: Operand<'a, O, N>,
+}
+
+/// The operations of an algebra, in a form that the compiler can inline.
+#[derive(Clone, Copy)]
+struct Operations<A, M> {
+    add: A,
+    multiply: M,
+}
+
+trait Operation<N>: Fn(N, N) -> N + Copy + Sync {}
+
+impl<N, F: Fn(N, N) -> N + Copy + Sync> Operation<N> for F {}
+
+impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
+    /// Writes the rows that were found and their sums.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) if a dense column for each thread does not fit.
+    pub fn sum<T: Element<Arithmetic = N>>(
+        &self,
+        found: FoundRows,
+        algebra: &Semiring<N>,
+        into: Room<'_, T>,
+    ) -> Result<()> {
+        match algebra.operators {
+            true => self.sum_by(found, algebra, Operations { add: |x, y| x + y, multiply: |x, y| x * y }, into),
+            false => self.sum_by(found, algebra, Operations { add: algebra.add, multiply: algebra.multiply }, into),
+        }
+    }
+
+    fn sum_by<T: Element<Arithmetic = N>>(
+        &self,
+        found: FoundRows,
+        algebra: &Semiring<N>,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        mut into: Room<'_, T>,
+    ) -> Result<()> {
+        let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
+        let threads = match found.parts.len() {
+            parts @ 0..2 => parts,
+            parts => parts.min(rayon::current_num_threads()),
+        };
+        let what = || format!("a column of the product, {nrows} rows, on each of {threads} threads");
+        memory::check_large(what, Column::<N>::bytes(nrows, shape).saturating_mul(threads as u64))?;
+        let parts: Vec<_> = found.parts.into_iter().map(|part| (into.take(part.rows.len()), part)).collect();
+        share_out(
+            parts.into_iter(),
+            || Column::new(nrows, shape, algebra),
+            |column, (mut room, part)| {
+                room.rows.copy_from_slice(&part.rows);
+                for (col, count) in part.cols.zip(part.counts) {
+                    let Room { rows, values, stride } = room.take(count as usize);
+                    column.sum(by, self, col, rows);
+                    column.write(rows, values, stride);
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+/// A dense column of C. Only the elements of rows that are summed have a meaning.
+struct Column<'a, N> {
+    algebra: &'a Semiring<N>,
+    shape: BlockShape,
+    nrows: usize,
+    sum: Vec<N>,
+    /// For columns of B with more entries than a piece has products: the longest that a run can be.
+    cut: Cut<N>,
+}
+
+/// Runs that are cut: of each row the products in its current piece, and the sum of those before.
+struct Cut<N> {
+    in_use: bool,
+    terms: Vec<u16>,
+    pieces: Vec<N>,
+}
+
+impl<'a, N: Arithmetic> Column<'a, N> {
+    /// Bytes of a column of `nrows` blocks, including the arrays for cut runs.
+    fn bytes(nrows: usize, shape: BlockShape) -> u64 {
+        (nrows as u64).saturating_mul((size_of::<u16>() + 2 * shape.area() * size_of::<N>()) as u64)
+    }
+
+    fn new(nrows: usize, shape: BlockShape, algebra: &'a Semiring<N>) -> Self {
+        let cut = Cut { in_use: false, terms: Vec::new(), pieces: Vec::new() };
+        Self { algebra, shape, nrows, sum: vec![N::ZERO; nrows * shape.area()], cut }
+    }
+
+    /// Sums column `col` of C, which has these rows.
+    fn sum<O: Offset>(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        of: &Factors<'_, O, N>,
+        col: usize,
+        rows: &[u32],
+    ) {
+        self.cut.in_use = of.b.columns.entries(col).len() > RUN_PIECE;
+        self.clear(rows);
+        let scalars = (self.shape.area(), of.a.shape.cols(), of.a.stride) == (1, 1, 1);
+        match self.shape.rows() {
+            1 if scalars && !self.cut.in_use => self.add_scalars(by, of, col),
+            1 => self.add_blocks(of, col, add_rows::<N, 1>(by)),
+            2 => self.add_blocks(of, col, add_rows::<N, 2>(by)),
+            3 => self.add_blocks(of, col, add_rows::<N, 3>(by)),
+            4 => self.add_blocks(of, col, add_rows::<N, 4>(by)),
+            6 => self.add_blocks(of, col, add_rows::<N, 6>(by)),
+            8 => self.add_blocks(of, col, add_rows::<N, 8>(by)),
+            9 => self.add_blocks(of, col, add_rows::<N, 9>(by)),
+            _ => self.add_blocks(of, col, add_any(by, self.shape, of.a.shape.cols())),
+        }
+    }
+
+    /// Begins the sums of these rows.
+    fn clear(&mut self, rows: &[u32]) {
+        let (area, identity) = (self.shape.area(), self.algebra.identity);
+        let places = || rows.iter().map(|&row| row as usize * area);
+        places().for_each(|place| self.sum[place..][..area].fill(identity));
+        if self.cut.in_use {
+            let Cut { terms, pieces, .. } = &mut self.cut;
+            terms.resize(self.nrows, 0);
+            pieces.resize(self.nrows * area, identity);
+            rows.iter().for_each(|&row| terms[row as usize] = 0);
+            places().for_each(|place| pieces[place..][..area].fill(identity));
+        }
+    }
+
+    fn add_scalars<O: Offset>(
+        &mut self,
+        by: Operations<impl Operation<N>, impl Operation<N>>,
+        of: &Factors<'_, O, N>,
+        col: usize,
+    ) {
+        let Factors { a, b } = of;
+        for b_entry in b.columns.entries(col) {
+            let factor = b.values[b_entry * b.stride];
+            let of_a = a.columns.entries(b.columns.row_idx[b_entry] as usize);
+            for (&row, &x) in a.columns.row_idx[of_a.clone()].iter().zip(&a.values[of_a]) {
+                let sum = &mut self.sum[row as usize];
+                *sum = (by.add)(*sum, (by.multiply)(x, factor));
+            }
+        }
+    }
+
+    /// Adds products of blocks by `add(sum, of_a, of_b, inner)`.
+    fn add_blocks<O: Offset>(
+        &mut self,
+        Factors { a, b }: &Factors<'_, O, N>,
+        col: usize,
+        add: impl Fn(&mut [N], &[N], &[N], usize),
+    ) {
+        let (area, inner) = (self.shape.area(), a.shape.cols());
+        for b_entry in b.columns.entries(col) {
+            let of_b = b.block(b_entry);
+            for a_entry in a.columns.entries(b.columns.row_idx[b_entry] as usize) {
+                let row = a.columns.row_idx[a_entry] as usize;
+                if self.cut.in_use {
+                    if self.cut.terms[row] as usize == RUN_PIECE {
+                        self.end_piece(row);
+                    }
+                    self.cut.terms[row] += 1;
+                }
+                add(&mut self.sum[row * area..][..area], a.block(a_entry), of_b, inner);
+            }
+        }
+    }
+
+    /// Adds the current piece of a row to those before, and begins a new one.
+    fn end_piece(&mut self, row: usize) {
+        let Semiring { identity, add, .. } = *self.algebra;
+        for i in row * self.shape.area()..(row + 1) * self.shape.area() {
+            self.cut.pieces[i] = add(self.cut.pieces[i], std::mem::replace(&mut self.sum[i], identity));
+        }
+        self.cut.terms[row] = 0;
+    }
+
+    /// Writes the sums of these rows.
+    fn write<T: Element<Arithmetic = N>>(&mut self, rows: &[u32], values: &mut [T], stride: usize) {
+        let area = self.shape.area();
+        for (&row, block) in rows.iter().zip(values.chunks_exact_mut(stride)) {
+            let row = row as usize;
+            if self.cut.in_use {
+                self.end_piece(row);
+            }
+            let sums = if self.cut.in_use { &self.cut.pieces } else { &self.sum };
+            let (block, padding) = block.split_at_mut(area);
+            block.iter_mut().zip(&sums[row * area..]).for_each(|(value, &sum)| *value = T::narrow(sum));
+            padding.fill(T::zeroed());
+        }
+    }
+}
+
+/// Computes sum += a·b of blocks with `R` rows, over the inner index in ascending order, with every
+/// product rounded before it is added. A column of the sum stays in registers.
+fn add_rows<N: Arithmetic, const R: usize>(
+    by: Operations<impl Operation<N>, impl Operation<N>>,
+) -> impl Fn(&mut [N], &[N], &[N], usize) {
+    move |sum, a, b, inner| {
+        for (sum, b) in sum.as_chunks_mut::<R>().0.iter_mut().zip(b.chunks_exact(inner)) {
+            let mut column = *sum;
+            for (a, &factor) in a.as_chunks::<R>().0.iter().zip(b) {
+                for (sum, &x) in column.iter_mut().zip(a) {
+                    *sum = (by.add)(*sum, (by.multiply)(x, factor));
+                }
+            }
+            *sum = column;
+        }
+    }
+}
+
+/// The same of blocks with any number of rows.
+fn add_any<N: Arithmetic>(
+    by: Operations<impl Operation<N>, impl Operation<N>>,
+    shape: BlockShape,
+    inner: usize,
+) -> impl Fn(&mut [N], &[N], &[N], usize) {
+    move |sum, a, b, _| {
+        let mut sum = DMatrixViewMut::from_slice(sum, shape.rows(), shape.cols());
+        let (a, b) = (DMatrixView::from_slice(a, shape.rows(), inner), DMatrixView::from_slice(b, inner, shape.cols()));
+        for (mut sum, b) in sum.column_iter_mut().zip(b.column_iter()) {
+            for (a, &factor) in a.column_iter().zip(b.iter()) {
+                sum.zip_apply(&a, |sum, x| *sum = (by.add)(*sum, (by.multiply)(x, factor)));
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+use super::*;
+use crate::{
+    BlockShape, Cbc, Element, Semiring,
+    generate::{self, Values},
+    matrix::CbcView,
+    primitives::segmented_reduce::RUN_PIECE,
+};
+use half::f16;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A·B on one thread: the products of each entry in ascending k, summed in pieces.
+fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T::Arithmetic>) -> Result<Cbc<T>> {
+    let (shape, inner) = (a.shape.product(b.shape), a.shape.cols());
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
+    for col in 0..b.pattern.ncols() {
+        let mut runs = BTreeMap::<u32, Vec<_>>::new();
+        for of_b in b.pattern.entries(col) {
+            for of_a in a.pattern.entries(b.pattern.row_idx()[of_b] as usize) {
+                runs.entry(a.pattern.row_idx()[of_a]).or_default().push((of_a, of_b));
+            }
+        }
+        for (row, run) in runs {
+            row_idx.push(row);
+            for (i, j) in (0..shape.cols()).flat_map(|j| (0..shape.rows()).map(move |i| (i, j))) {
+                let term = |of_a, of_b, k: usize| {
+                    let (x, y): (T, T) = (a.block(of_a)[k * shape.rows() + i], b.block(of_b)[j * inner + k]);
+                    (algebra.multiply)(x.widen(), y.widen())
+                };
+                let piece = |pairs: &[(usize, usize)]| {
+                    let terms = pairs.iter().flat_map(|&(of_a, of_b)| (0..inner).map(move |k| term(of_a, of_b, k)));
+                    terms.fold(algebra.identity, algebra.add)
+                };
+                values.push(T::narrow(run.chunks(RUN_PIECE).map(piece).fold(algebra.identity, algebra.add)));
+            }
+        }
+        col_ptr.push(row_idx.len() as u64);
+    }
+    Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, values)
+}
+
+/// A·B by both passes, with offsets of type `O` and `padding` elements after each block of C.
+fn fast<O: Offset + TryFrom<u64>, T: Element>(
+    a: CbcView<'_, T>,
+    b: CbcView<'_, T>,
+    algebra: &Semiring<T::Arithmetic>,
+    padding: usize,
+) -> Result<Cbc<T>> {
+    let offsets = |view: CbcView<'_, T>| -> Vec<O> {
+        view.pattern.col_ptr().iter().map(|&offset| O::try_from(offset).ok().unwrap()).collect()
+    };
+    let (a_ptr, b_ptr) = (offsets(a), offsets(b));
+    fn columns<'a, O, T>(view: CbcView<'a, T>, col_ptr: &'a [O]) -> Columns<'a, O> {
+        Columns { nrows: view.pattern.nrows(), col_ptr, row_idx: view.pattern.row_idx() }
+    }
+    let (of_a, of_b) = (columns(a, &a_ptr), columns(b, &b_ptr));
+    let shape = a.shape.product(b.shape);
+    let found = FoundRows::find(of_a, of_b, (shape.area() * a.shape.cols()) as u64, |_| Ok(()))?;
+    let (col_ptr, nnz, stride) = (found.col_ptr().collect(), found.nnz(), shape.area() + padding);
+    let (mut row_idx, mut values) = (vec![u32::MAX; nnz], vec![T::from_f64(7.0); nnz * stride]);
+    let factors = Factors {
+        a: Operand::new(of_a, (a.shape, a.stride), a.values),
+        b: Operand::new(of_b, (b.shape, b.stride), b.values),
+    };
+    factors.sum(found, algebra, Room { rows: &mut row_idx, values: &mut values, stride })?;
+    let blocks = values.chunks_exact(stride).flat_map(|block| {
+        assert!(block[shape.area()..].iter().all(|padding| padding.to_f64() == 0.0));
+        &block[..shape.area()]
+    });
+    Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, blocks.copied().collect())
+}
+
+/// Compares both ways, on one thread and on several. NaN equals NaN.
+fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, algebra: &Semiring<T::Arithmetic>, what: &str) {
+    use crate::Matrix;
+    let (a, b) = (a.as_cbc(), b.as_cbc());
+    let want = model(a, b, algebra).unwrap();
+    let bits = |value: &T| if value.to_f64().is_nan() { vec![0xff; 9] } else { bytemuck::bytes_of(value).to_vec() };
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (wide, narrow) = pool.install(|| (fast::<u64, T>(a, b, algebra, 0), fast::<u32, T>(a, b, algebra, 3)));
+        for c in [wide.unwrap(), narrow.unwrap()] {
+            assert_eq!(c.pattern(), want.pattern(), "{what}");
+            assert!(c.values().iter().map(bits).eq(want.values().iter().map(bits)), "{what}, {threads} threads");
+        }
+    }
+}
+
+/// Values that show the order of sums, and now and then a special one.
+fn special(matrix: &Cbc<f64>, seed: u64, specials: bool) -> Cbc<f64> {
+    let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 5e-324, f64::MAX, 1e-300];
+    let mut state = seed | 1;
+    let mut values = matrix.values().to_vec();
+    for value in &mut values {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *value *= 2f64.powi((state >> 40) as i32 % 31 - 15);
+        if specials && (state >> 33) % 16 == 0 {
+            *value = numbers[(state >> 50) as usize % numbers.len()];
+        }
+    }
+    Cbc::new(matrix.pattern().clone(), matrix.shape(), values).unwrap()
+}
+
+/// A random matrix with empty columns and rows, and columns of up to `most` entries.
+fn matrix(rows: usize, cols: usize, most: usize, shape: BlockShape, seed: u64, specials: bool) -> Cbc<f64> {
+    let mut random = seed;
+    let mut next = move |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below.max(1)
+    };
+    let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
+    for _ in 0..cols {
+        let count = if next(3) == 0 { 0 } else { next(most + 1) };
+        let mut of_column: Vec<u32> = (0..if rows == 0 { 0 } else { count }).map(|_| next(rows) as u32).collect();
+        of_column.sort_unstable();
+        of_column.dedup();
+        row_idx.extend(of_column);
+        col_ptr.push(row_idx.len() as u64);
+    }
+    let values = (0..row_idx.len() * shape.area()).map(|_| next(1 << 20) as f64 / 1024.0 - 500.0).collect();
+    special(&Cbc::new(Pattern::new(rows, cols, col_ptr, row_idx).unwrap(), shape, values).unwrap(), seed, specials)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn products_are_those_of_the_model(
+        (m, k, n) in (0usize..90, 0usize..40, 0usize..40),
+        (r, inner, c) in (1usize..11, 1usize..5, 1usize..5),
+        most in 1usize..12, scalars: bool, specials: bool, seed: u64,
+    ) {
+        let shape = |rows, cols| if scalars { BlockShape::SCALAR } else { BlockShape::new(rows, cols).unwrap() };
+        let a = matrix(m, k, most, shape(r, inner), seed, specials);
+        let b = matrix(k, n, most, shape(inner, c), !seed, specials);
+        check(&a, &b, &Semiring::PLUS_TIMES, "f64");
+        check(&a, &b, &Semiring::<f64>::MIN_PLUS, "min-plus");
+        check(&a.cast::<f32>(), &b.cast(), &Semiring::PLUS_TIMES, "f32");
+        check(&a.cast::<f16>(), &b.cast(), &Semiring::PLUS_TIMES, "f16");
+        check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), &Semiring::PLUS_TIMES, "aligned");
+    }
+}
+
+#[test]
+fn runs_in_long_columns_are_cut_as_in_the_model() {
+    // Columns of B of 0 to 2600 entries; few rows of A, so that runs of more than 2048 products
+    // occur beside short ones.
+    for (shape, inner) in [(1, 1), (3, 2), (5, 1)] {
+        let of_a = BlockShape::new(shape, inner).unwrap();
+        let a = matrix(3, 2600, 3, of_a, 5, false);
+        let b = matrix(2600, 9, 20_000, BlockShape::new(inner, 1).unwrap(), 6, false);
+        let lengths: Vec<_> = (0..b.ncols()).map(|col| b.pattern().column(col).len()).collect();
+        assert!(
+            lengths.iter().any(|&of| of > 2 * RUN_PIECE) && lengths.iter().any(|&of| of < RUN_PIECE),
+            "{lengths:?}"
+        );
+        check(&a, &b, &Semiring::PLUS_TIMES, "long");
+        check(&a.cast::<f32>(), &b.cast(), &Semiring::PLUS_TIMES, "long, f32");
+    }
+}
+
+#[test]
+fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
+    // Two rows at the ends of 2^20, in several columns of A; then so many that the bits pay.
+    for many in [2, 400] {
+        let a = generate::uniform(1 << 20, 60, many, BlockShape::SCALAR, Values::Real, 3).unwrap();
+        let b = generate::uniform(60, 50, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
+        check(&a, &b, &Semiring::PLUS_TIMES, "far apart");
+    }
+}
+
+#[test]
+fn an_error_of_a_thread_is_returned() {
+    let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let refuse = |nnz| Err(crate::Error::Argument(format!("{nnz} entries")));
+    assert!(FoundRows::find(a.pattern().into(), a.pattern().into(), 1, refuse).is_err());
+    let few = AtMost(std::sync::atomic::AtomicUsize::new(3));
+    assert!(share_out(0..5, || (), |_, item| few.take(item)).is_err());
+}
+
+struct AtMost(std::sync::atomic::AtomicUsize);
+
+impl AtMost {
+    fn take(&self, item: i32) -> Result<()> {
+        let left =
+            self.0.fetch_update(std::sync::atomic::Ordering::Relaxed, std::sync::atomic::Ordering::Relaxed, |n| {
+                n.checked_sub(1)
+            });
+        left.map(|_| ()).map_err(|_| crate::Error::Argument(format!("item {item}")))
+    }
+}
