@@ -22,14 +22,16 @@ pub(super) struct Part {
 
 impl FoundRows {
     /// Finds the rows of A·B, whose products take `work` multiplications each. `fits` is asked
-    /// from time to time whether so many entries of C fit the memory.
+    /// first, and from time to time, whether so many entries of C, which it has at least, fit the
+    /// memory.
     pub fn find<O: Offset>(
         a: Columns<'_, O>,
         b: Columns<'_, O>,
         work: u64,
         fits: impl Fn(u64) -> Result<()> + Sync,
     ) -> Result<Self> {
-        let mut parts = parts(a, b, work);
+        let (mut parts, least) = parts(a, b, work);
+        fits(least)?;
         let entries = AtomicU64::new(0);
         share_out(
             parts.iter_mut(),
@@ -63,27 +65,33 @@ impl FoundRows {
     }
 }
 
-/// Columns with about the same number of products in each part.
-fn parts<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, work: u64) -> Vec<Part> {
-    let (ncols, products) = (b.ncols(), |col| a.products(b, col));
+/// Columns with about the same number of products in each part, and the entries that C has at
+/// least: each column those of the longest column of A that it is made of.
+fn parts<O: Offset>(a: Columns<'_, O>, b: Columns<'_, O>, work: u64) -> (Vec<Part>, u64) {
+    let ncols = b.ncols();
+    let sizes = |col| {
+        let lengths = b.column(col).iter().map(|&k| a.entries(k as usize).len() as u64);
+        lengths.fold((0, 0), |(products, longest), length| (products + length, length.max(longest)))
+    };
     // Every entry of B and every column takes some time without a product, too.
     let one_thread = |load: u64| load.saturating_mul(work) < ONE_THREAD;
-    let of_columns: Vec<u64> = match one_thread((b.row_idx.len() + ncols) as u64) {
-        true => (0..ncols).map(products).collect(),
-        false => (0..ncols).into_par_iter().map(products).collect(),
+    let of_columns: Vec<(u64, u64)> = match one_thread((b.row_idx.len() + ncols) as u64) {
+        true => (0..ncols).map(sizes).collect(),
+        false => (0..ncols).into_par_iter().map(sizes).collect(),
     };
-    let load = of_columns.iter().sum::<u64>() + ncols as u64;
+    let (products, least) = of_columns.iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let load = products + ncols as u64;
     let parts = if one_thread(load) { 1 } else { PARTS * rayon::current_num_threads() };
     let share = load.div_ceil(parts as u64).max(1);
     let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
-    for (col, of_column) in of_columns.iter().enumerate() {
-        sum += of_column + 1;
+    for (col, (products, _)) in of_columns.iter().enumerate() {
+        sum += products + 1;
         if sum >= share || col + 1 == ncols {
             parts.push(Part { cols: start..col + 1, counts: Vec::with_capacity(col + 1 - start), rows: Vec::new() });
             (start, sum) = (col + 1, 0);
         }
     }
-    parts
+    (parts, least)
 }
 
 /// A set of rows: a bit for each row, and above it a bit for each word that is not 0. It is empty
@@ -133,12 +141,14 @@ impl RowSet {
             }
             return found.truncate(end);
         }
-        for &row in columns.flatten() {
-            let word = &mut self.words[(row >> WORD) as usize];
-            if *word == 0 {
-                self.tops[(row >> TOP) as usize] |= 1 << (row >> WORD & 63);
+        for rows in columns {
+            for &row in rows {
+                let word = &mut self.words[(row >> WORD) as usize];
+                if *word == 0 {
+                    self.tops[(row >> TOP) as usize] |= 1 << (row >> WORD & 63);
+                }
+                *word |= 1 << (row & 63);
             }
-            *word |= 1 << (row & 63);
         }
         for top in tops {
             for bit in bits(std::mem::take(&mut self.tops[top])) {

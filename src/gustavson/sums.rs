@@ -161,7 +161,7 @@ impl<'a, N: Arithmetic> Column<'a, N> {
         self.clear(rows);
         let scalars = (self.shape.area(), of.a.shape.cols(), of.a.stride) == (1, 1, 1);
         match self.shape.rows() {
-            1 if scalars && !self.cut.in_use => self.add_scalars(by, of, col),
+            1 if scalars && !self.cut.in_use => self.add_scalars(by, &of.a, &of.b, col),
             1 => self.add_blocks(of, col, add_rows::<N, 1>(by)),
             2 => self.add_blocks(of, col, add_rows::<N, 2>(by)),
             3 => self.add_blocks(of, col, add_rows::<N, 3>(by)),
@@ -176,6 +176,9 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     /// Begins the sums of these rows.
     fn clear(&mut self, rows: &[u32]) {
         let (area, identity) = (self.shape.area(), self.algebra.identity);
+        if area == 1 && !self.cut.in_use {
+            return rows.iter().for_each(|&row| self.sum[row as usize] = identity);
+        }
         let places = || rows.iter().map(|&row| row as usize * area);
         places().for_each(|place| self.sum[place..][..area].fill(identity));
         if self.cut.in_use {
@@ -190,14 +193,15 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     fn add_scalars<O: Offset>(
         &mut self,
         by: Operations<impl Operation<N>, impl Operation<N>>,
-        of: &Factors<'_, O, N>,
+        a: &Operand<'_, O, N>,
+        b: &Operand<'_, O, N>,
         col: usize,
     ) {
-        let Factors { a, b } = of;
+        let (a_values, b_values) = (&a.values[..], &b.values[..]);
         for b_entry in b.columns.entries(col) {
-            let factor = b.values[b_entry * b.stride];
+            let factor = b_values[b_entry * b.stride];
             let of_a = a.columns.entries(b.columns.row_idx[b_entry] as usize);
-            for (&row, &x) in a.columns.row_idx[of_a.clone()].iter().zip(&a.values[of_a]) {
+            for (&row, &x) in a.columns.row_idx[of_a.clone()].iter().zip(&a_values[of_a]) {
                 let sum = &mut self.sum[row as usize];
                 *sum = (by.add)(*sum, (by.multiply)(x, factor));
             }
@@ -239,6 +243,10 @@ impl<'a, N: Arithmetic> Column<'a, N> {
     /// Writes the sums of these rows.
     fn write<T: Element<Arithmetic = N>>(&mut self, rows: &[u32], values: &mut [T], stride: usize) {
         let area = self.shape.area();
+        if (area, stride) == (1, 1) && !self.cut.in_use {
+            let sums = rows.iter().map(|&row| self.sum[row as usize]);
+            return values.iter_mut().zip(sums).for_each(|(value, sum)| *value = T::narrow(sum));
+        }
         for (&row, block) in rows.iter().zip(values.chunks_exact_mut(stride)) {
             let row = row as usize;
             if self.cut.in_use {

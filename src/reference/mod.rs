@@ -47,21 +47,14 @@ pub fn products<M: Matrix>(a: &M, b: &M) -> u64 {
     (0..y.ncols()).map(|col| x.products(y, col)).sum()
 }
 
-/// Refuses operands whose inner sizes differ, and those whose product cannot fit the host.
-pub(crate) fn check_fits<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>) -> Result<()> {
-    if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
-        return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
-    }
-    let nnz = a.pattern.least_entries_of_product(b.pattern);
-    memory::check_large(|| "the product (at least)".into(), bytes_of::<T>(nnz, a.shape.product(b.shape)))
-}
-
 fn bytes_of<T: Element>(nnz: u64, shape: BlockShape) -> u64 {
     nnz.saturating_mul(4 + shape.area() as u64 * size_of::<T>() as u64)
 }
 
 fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T::Arithmetic>) -> Result<Cbc<T>> {
-    check_fits(a, b)?;
+    if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
+        return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
+    }
     let shape = a.shape.product(b.shape);
     let fits = |what: &'static str, nnz: u64| memory::check_large(|| what.into(), bytes_of::<T>(nnz, shape));
     let multiplications = (shape.area() * a.shape.cols()) as u64;
