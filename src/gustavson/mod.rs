@@ -1,7 +1,7 @@
 //! Products on the host, by columns and without a device: Gustavson's algorithm (ACM TOMS 4, 1978).
 //!
 //! Two passes share columns out by their products, among the threads of the ambient rayon pool. The
-//! first, [`FoundRows::find`], finds the rows of each column of C in a bitmap. Then the memory that
+//! first, [`Factors::find`], finds the rows of each column of C in a bitmap. Then the memory that
 //! C needs is known. The second, [`Factors::sum`], adds products to a dense column and copies the
 //! sums of those rows. Rows that are kept from one pass to the next save the second its bitmap: it
 //! takes 13 ms instead of 21 on the square of a grid's Laplacian, 90 instead of 161 on that of a

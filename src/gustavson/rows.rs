@@ -21,10 +21,8 @@ pub(super) struct Part {
 }
 
 impl FoundRows {
-    /// Finds the rows of A·B, whose products take `work` multiplications each. `fits` is asked
-    /// first, and from time to time, whether so many entries of C, which it has at least, fit the
-    /// memory.
-    pub fn find<O: Offset>(
+    /// See [`Factors::find`](super::Factors::find); a product takes `work` multiplications.
+    pub(super) fn find<O: Offset>(
         a: Columns<'_, O>,
         b: Columns<'_, O>,
         work: u64,

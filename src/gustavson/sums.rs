@@ -74,6 +74,13 @@ trait Operation<N>: Fn(N, N) -> N + Copy + Sync {}
 impl<N, F: Fn(N, N) -> N + Copy + Sync> Operation<N> for F {}
 
 impl<O: Offset, N: Arithmetic> Factors<'_, O, N> {
+    /// Finds the rows of each column of A·B. `fits` is asked first, and from time to time, whether
+    /// so many entries of C, which it has at least, fit the memory.
+    pub fn find(&self, fits: impl Fn(u64) -> Result<()> + Sync) -> Result<FoundRows> {
+        let multiplications = self.a.shape.area() * self.b.shape.cols();
+        FoundRows::find(self.a.columns, self.b.columns, multiplications as u64, fits)
+    }
+
     /// Writes the rows that were found and their sums.
     ///
     /// # Errors

@@ -55,13 +55,13 @@ fn fast<O: Offset + TryFrom<u64>, T: Element>(
     }
     let (of_a, of_b) = (columns(a, &a_ptr), columns(b, &b_ptr));
     let shape = a.shape.product(b.shape);
-    let found = FoundRows::find(of_a, of_b, (shape.area() * a.shape.cols()) as u64, |_| Ok(()))?;
-    let (col_ptr, nnz, stride) = (found.col_ptr().collect(), found.nnz(), shape.area() + padding);
-    let (mut row_idx, mut values) = (vec![u32::MAX; nnz], vec![T::from_f64(7.0); nnz * stride]);
     let factors = Factors {
         a: Operand::new(of_a, (a.shape, a.stride), a.values),
         b: Operand::new(of_b, (b.shape, b.stride), b.values),
     };
+    let found = factors.find(|_| Ok(()))?;
+    let (col_ptr, nnz, stride) = (found.col_ptr().collect(), found.nnz(), shape.area() + padding);
+    let (mut row_idx, mut values) = (vec![u32::MAX; nnz], vec![T::from_f64(7.0); nnz * stride]);
     factors.sum(found, algebra, Room { rows: &mut row_idx, values: &mut values, stride })?;
     let blocks = values.chunks_exact(stride).flat_map(|block| {
         assert!(block[shape.area()..].iter().all(|padding| padding.to_f64() == 0.0));

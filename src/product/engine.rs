@@ -9,6 +9,7 @@ use super::{
     compression::Compression,
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Columns, Method, Tally},
+    on_host::OnHost,
     problem::{Counts, Factors, Operands, Pairs, Payload, Sizes, Spec, Values},
     runs::FoundColumns,
     sort::SortedRuns,
@@ -183,6 +184,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 
 /// A·B in one shot, compiled for its kind of payload.
 pub(super) enum OneShot<T: Element> {
+    Host(Box<OnHost<T>>),
     Adaptive(Box<Adaptive<T>>),
     Values(Engine<T, Values>),
     Pairs(Engine<T, Pairs>),
@@ -199,7 +201,7 @@ impl<T: Element> OneShot<T> {
     /// The same with other costs than the device's.
     pub fn with_costs(mut self, costs: Option<MethodCosts>) -> Self {
         match (&mut self, costs) {
-            (_, None) | (Self::Pairs(_), _) => {}
+            (_, None) | (Self::Host(_) | Self::Pairs(_), _) => {}
             (Self::Adaptive(engine), Some(costs)) => engine.set_costs(costs),
             (Self::Values(engine), Some(costs)) => engine.costs = costs,
         }
@@ -226,6 +228,7 @@ impl<T: Element> OneShot<T> {
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         match self {
+            Self::Host(product) => product.multiply(work, operands, place),
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),

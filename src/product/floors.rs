@@ -25,6 +25,7 @@
 //!   columns. Count reads these and rows of A, scattered 4p, but those of the columns of `direct`.
 //!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
 //!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
+//! * On the host, read copies both operands, and multiply reads them and writes C.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{Bin, Operands, tuning::PayloadKind};
@@ -121,6 +122,16 @@ impl FloorSizes {
             moving(2 * self.segments()),
             Floor { bytes: patterns + values + INDEX * self.c_nnz, flops: 2 * self.products },
         ]
+    }
+
+    /// The floors of the stages of [`on_host`](super::on_host), in their order.
+    pub fn host_floors(&self) -> [Floor; 2] {
+        let [rows, inner, cols] = self.sides;
+        let of_a = (INDEX + self.element_bytes * rows * inner) * self.a_nnz + INDEX * (self.a_cols + 1);
+        let of_b = (INDEX + self.element_bytes * inner * cols) * self.b_nnz + INDEX * (self.b_cols + 1);
+        let of_c = (INDEX + self.element_bytes * self.c_stride) * self.c_nnz + self.segments();
+        let flops = 2 * self.products * rows * inner * cols;
+        [Floor { bytes: of_a + of_b, flops: 0 }, Floor { bytes: of_a + of_b + of_c, flops }]
     }
 
     fn setup(&self) -> u64 {

@@ -174,11 +174,12 @@ where
 
 /// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
 /// [`Algorithm`], by which they are compiled. Those of scalars, which add products as they meet
-/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks.
+/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks. The host needs no kernels.
 macro_rules! methods {
     (
         columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }
         scalars { $( $scalar:ident = $scalar_name:literal, $scalar_doc:literal, )+ }
+        host { $( $host:ident = $host_name:literal, $host_doc:literal, )+ }
         mask { $( $masked:ident = $masked_name:literal, $masked_doc:literal, )+ }
     ) => {
         /// How a product is computed.
@@ -191,12 +192,13 @@ macro_rules! methods {
             Auto,
             $( #[doc = $doc] $(#[$meta])? $method, )+
             $( #[doc = $scalar_doc] $scalar, )+
+            $( #[doc = $host_doc] $host, )+
             $( #[doc = $masked_doc] $masked, )+
         }
 
         impl Method {
             /// Every method, without the choice among them.
-            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$scalar, )+ $( Self::$masked, )+];
+            pub const ALL: &[Self] = &[$( $(#[$meta])? Self::$method, )+ $( Self::$scalar, )+ $( Self::$host, )+ $( Self::$masked, )+];
 
             /// Whether it computes only products that have a mask.
             pub fn needs_mask(self) -> bool {
@@ -209,6 +211,7 @@ macro_rules! methods {
                     Self::Auto => "auto",
                     $( $(#[$meta])? Self::$method => $name, )+
                     $( Self::$scalar => $scalar_name, )+
+                    $( Self::$host => $host_name, )+
                     $( Self::$masked => $masked_name, )+
                 }
             }
@@ -226,7 +229,7 @@ macro_rules! methods {
             /// The method, if it computes columns.
             pub(super) fn of_columns(self) -> Option<ColumnMethod> {
                 match self {
-                    Self::Auto $( | Self::$scalar )+ $( | Self::$masked )+ => None,
+                    Self::Auto $( | Self::$scalar )+ $( | Self::$host )+ $( | Self::$masked )+ => None,
                     $( $(#[$meta])? Self::$method => Some(ColumnMethod::$method), )+
                 }
             }
@@ -274,6 +277,9 @@ methods! {
         Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars.",
         Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
         Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
+    }
+    host {
+        Host = "host", "On the host's cores, between the device's arrays: small products on CPU devices.",
     }
     mask {
         Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",

@@ -21,6 +21,7 @@ mod join;
 mod limits;
 mod masked;
 mod method;
+mod on_host;
 mod once;
 mod operand;
 mod plan;

@@ -1,7 +1,8 @@
 //! A·B in one shot, in bands of columns or on a mask: the execution of a
 //! [`Product`](super::Product) of two factors.
 use super::{
-    Counts, Method, Operands, Report, engine::OneShot, host_columns::HostColumns, join, masked, plan::check_mask,
+    Counts, Method, Operands, Report, engine::OneShot, host_columns::HostColumns, join, masked, on_host::OnHost,
+    plan::check_mask,
 };
 use crate::{
     DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
@@ -50,11 +51,11 @@ impl Options {
     ) -> Result<Measured<'w, DeviceMatrix<M>>> {
         let (x, y) = in_column_order::<M>(&a.cbc, &b.cbc);
         let operands = self.operands(x, y)?;
-        let (esc, mut filter) = (self.one_shot(work, &operands)?, self.drop_filter_of(work.device(), &operands)?);
+        let mut filter = self.drop_filter_of(work.device(), &operands)?;
         count_operands(work, x, y);
-        let clock = work.clock();
+        let (one_shot, clock) = self.one_shot(work, &operands)?;
         let (mut bands, mut columns) = (Vec::new(), 0);
-        let counts = esc.multiply(work, &operands, |band| {
+        let counts = one_shot.multiply(work, &operands, |band| {
             columns += band.ncols as u64;
             bands.push(filter.keep(work, band)?);
             self.tell(columns, y.ncols as u64);
@@ -72,11 +73,11 @@ impl Options {
             HostColumns::check_product(&operands)?;
         }
         let work = self.reported(device)?;
-        let (esc, mut filter) = (self.one_shot(&work, &operands)?, self.drop_filter_of(device, &operands)?);
+        let mut filter = self.drop_filter_of(device, &operands)?;
         count_operands(&work, x, y);
-        let clock = work.clock();
+        let (one_shot, clock) = self.one_shot(&work, &operands)?;
         let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
-        let counts = esc.multiply(&work, &operands, |band| {
+        let counts = one_shot.multiply(&work, &operands, |band| {
             let band = filter.keep(&work, band)?;
             work.wait()?;
             let transfer = Instant::now();
@@ -101,12 +102,17 @@ impl Options {
         }
     }
 
-    /// The kernels of A·B.
-    fn one_shot<T: Element>(&self, work: &Work, operands: &Operands<'_, T>) -> Result<OneShot<T>> {
+    /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
+    fn one_shot<'w, T: Element>(&self, work: &'w Work, operands: &Operands<'_, T>) -> Result<(OneShot<T>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }
-        Ok(OneShot::new(work.device(), operands, self.method)?.with_costs(self.costs))
+        let clock = work.clock();
+        if let Some(host) = OnHost::new(work, operands, self.method)? {
+            return Ok((OneShot::Host(Box::new(host)), clock));
+        }
+        let kernels = OneShot::new(work.device(), operands, self.method)?.with_costs(self.costs);
+        Ok((kernels, work.clock()))
     }
 
     /// Computes C = A·B at the places where `mask` has entries.

@@ -315,14 +315,17 @@ pub(crate) struct Counts {
     pub merged: u64,
     /// The share of each method, for all bands together.
     pub bins: Vec<Bin>,
-    /// Whether the stages are those of an adaptive product.
-    pub adaptive: bool,
+    pub pipeline: Pipeline,
 }
 
 impl Counts {
     /// The stages, as the report names them.
     pub fn stages(&self) -> &'static [&'static str] {
-        if self.adaptive { &ADAPTIVE_STAGES } else { &STAGES }
+        match self.pipeline {
+            Pipeline::Esc => &STAGES,
+            Pipeline::Adaptive => &ADAPTIVE_STAGES,
+            Pipeline::Host => &HOST_STAGES,
+        }
     }
 
     /// The stage in which C is complete.
@@ -332,12 +335,12 @@ impl Counts {
     }
 
     /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product that is not adaptive only the time of
-    /// all bins is known.
+    /// bins is divided by the bins' products. Only an adaptive product knows the time of each of
+    /// several bins.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if !self.adaptive {
+        if self.pipeline != Pipeline::Adaptive {
             if let [bin] = &mut bins[..] {
                 bin.measured_ms = Some(times.values().sum());
             }
@@ -384,8 +387,23 @@ impl Counts {
     }
 }
 
+/// The stages of a product, by what computed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Pipeline {
+    /// [`Engine`](super::engine::Engine).
+    #[default]
+    Esc,
+    /// [`Adaptive`](super::adaptive::Adaptive).
+    Adaptive,
+    /// [`OnHost`](super::on_host::OnHost).
+    Host,
+}
+
 /// The stages, as the report names them.
 pub(crate) const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts", "compression", "gather"];
 
 /// The same of an adaptive product. ESC's, if it has some of the columns, count towards none.
 pub(crate) const ADAPTIVE_STAGES: [&str; 4] = ["setup", "count", "offsets", "sums"];
+
+/// The same of a product on the host.
+pub(crate) const HOST_STAGES: [&str; 2] = ["read", "multiply"];

@@ -1,5 +1,5 @@
 //! [`Report`]: time, memory and commands of a product.
-use super::{Bin, Counts, FloorSizes, Method, Operands};
+use super::{Bin, Counts, FloorSizes, Method, Operands, problem::Pipeline};
 use crate::{Element, device::StageTime};
 
 /// Time, memory and commands of a product.
@@ -48,7 +48,11 @@ impl Report {
     pub(super) fn with_floors<T: Element>(mut self, operands: &Operands<'_, T>, counts: &Counts) -> Self {
         let sizes = FloorSizes::new(operands, self.products, counts.merged, self.c_nnz + self.dropped);
         let direct = counts.bins.iter().find(|bin| bin.method == Method::Direct);
-        let floors: &[_] = if counts.adaptive { &sizes.adaptive_floors(direct) } else { &sizes.floors() };
+        let floors: &[_] = match counts.pipeline {
+            Pipeline::Esc => &sizes.floors(),
+            Pipeline::Adaptive => &sizes.adaptive_floors(direct),
+            Pipeline::Host => &sizes.host_floors(),
+        };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
         }

@@ -18,7 +18,7 @@ pub use vectors::{
 
 use crate::{
     BlockShape, Cbc, Element, Error, Matrix, Pattern, Result, Semiring,
-    gustavson::{Columns, Factors, FoundRows, Operand, Room},
+    gustavson::{Columns, Factors, Operand, Room},
     host::memory,
     matrix::CbcView,
 };
@@ -57,14 +57,11 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semi
     }
     let shape = a.shape.product(b.shape);
     let fits = |what: &'static str, nnz: u64| memory::check_large(|| what.into(), bytes_of::<T>(nnz, shape));
-    let multiplications = (shape.area() * a.shape.cols()) as u64;
-    let found = FoundRows::find(a.pattern.into(), b.pattern.into(), multiplications, |nnz| {
-        fits("the product (at least)", nnz)
-    })?;
+    let factors = Factors { a: Operand::of_view(a), b: Operand::of_view(b) };
+    let found = factors.find(|nnz| fits("the product (at least)", nnz))?;
     let (nnz, col_ptr) = (found.nnz(), found.col_ptr().collect());
     fits("the product", nnz as u64)?;
     let (mut row_idx, mut values) = (vec![0u32; nnz], vec![T::zeroed(); nnz * shape.area()]);
-    let factors = Factors { a: Operand::of_view(a), b: Operand::of_view(b) };
     let room = Room { rows: &mut row_idx[..], values: &mut values[..], stride: shape.area() };
     factors.sum(found, algebra, room)?;
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)

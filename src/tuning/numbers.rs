@@ -113,6 +113,11 @@ pub struct Numbers {
     /// Whether teams of 32 work-items exchange words by instructions of their own, if the device is
     /// one of NVIDIA's: 1, otherwise 0. With 0 they exchange words through local memory.
     pub warp_instructions: usize,
+    /// Entries and columns of both operands up to which the host may multiply in place of a CPU
+    /// device.
+    pub host_entries: usize,
+    /// Multiplications of elements up to which it does.
+    pub host_multiplications: usize,
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
     /// what adaptive sums take.
     pub plan_sums_percent: usize,
@@ -217,6 +222,8 @@ const GPU: Numbers = Numbers {
     // The same holds for the lines of the Schur complement.
     schur_short_line: 32,
     warp_instructions: 1,
+    host_entries: 0,
+    host_multiplications: 0,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
@@ -293,6 +300,8 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
+    host_entries: 1 << 17,
+    host_multiplications: 1 << 20,
     // `st27_100` has 580 and takes as long either way.
     plan_sums_percent: 500,
     // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
@@ -479,6 +488,12 @@ impl Numbers {
         }
         if self.adaptive_equal_piece < 64 {
             return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");
+        }
+        for (name, number) in [("host_entries", self.host_entries), ("host_multiplications", self.host_multiplications)]
+        {
+            if number > 1 << 31 {
+                return refuse(name, number, "more than 2147483648");
+            }
         }
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");

@@ -1,7 +1,7 @@
 //! The commands of a work by stage and by bin, and their times.
 use super::Work;
 use crate::{Result, device::queue::SharedEvent};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// A command, and what its time counts towards.
 pub(super) struct Event {
@@ -16,6 +16,8 @@ pub(super) struct StageRecord {
     /// Bins that commands count towards, as bits.
     pub bins: u64,
     pub events: Vec<Event>,
+    /// Nanoseconds that the host computed, in which stage and for which bins.
+    pub on_host: Vec<(&'static str, u64, u64)>,
     /// The stage of each kernel launched.
     pub launches: Vec<&'static str>,
     pub read_backs: u32,
@@ -29,7 +31,8 @@ pub(super) struct StageRecord {
 pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
-    /// Busy time: the milliseconds of its commands by the device's clock, added up. Commands on
+    /// Busy time: the milliseconds of its commands by the device's clock, and of what the host
+    /// computes in it, added up. Commands on
     /// several queues may overlap, so it may exceed the time that passed. `None` if the queue keeps
     /// no times: an adopted one, or that of a product that is
     /// [untimed](crate::Product::untimed).
@@ -46,13 +49,21 @@ pub struct StageTime {
 }
 
 impl Work {
+    /// Counts time that the host computed towards the stage.
+    pub fn count_host_time(&self, time: Duration) {
+        let mut record = self.record.borrow_mut();
+        let spent = (record.stage, record.bins, time.as_nanos() as u64);
+        record.on_host.push(spent);
+    }
+
     /// Waits for the last command and returns the time of each stage in the order of `names`.
     pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
         self.wait()?;
         let record = self.record.borrow();
         let time = |name: &&'static str| {
             let events = record.events.iter().filter(|event| event.stage == *name);
-            let ns: Option<u64> = events.clone().map(|event| event.event.nanoseconds()).sum();
+            let of_host = record.on_host.iter().filter(|(stage, ..)| stage == name).map(|(.., ns)| Some(*ns));
+            let ns: Option<u64> = events.clone().map(|event| event.event.nanoseconds()).chain(of_host).sum();
             let launches = record.launches.iter().filter(|stage| *stage == name).count() as u32;
             let (ms, commands) = (ns.map(|ns| ns as f64 / 1e6), events.count() as u32);
             StageTime { name, ms, commands, launches, bytes: None, flops: None }
@@ -80,6 +91,9 @@ impl Work {
         for Event { bins, event, .. } in &self.record.borrow().events {
             let Some(ns) = event.nanoseconds() else { return Ok(None) };
             *times.entry(*bins).or_insert(0.0) += ns as f64 / 1e6;
+        }
+        for (_, bins, ns) in &self.record.borrow().on_host {
+            *times.entry(*bins).or_insert(0.0) += *ns as f64 / 1e6;
         }
         Ok(Some(times))
     }

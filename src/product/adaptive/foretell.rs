@@ -16,7 +16,7 @@ use crate::{
     product::{
         choose,
         dense::SAMPLE_PRODUCTS,
-        problem::{Bin, Counts, Sizes},
+        problem::{Bin, Counts, Pipeline, Sizes},
     },
 };
 use rayon::prelude::*;
@@ -54,7 +54,7 @@ pub(in crate::product) fn foretell(
         let entries = counted_entries(a, b, products).unwrap_or(products);
         if memory.fits_sorted(cols, entries, free_bytes) {
             let bins = vec![choose::sorted_share(class, cols, products, &tuning.costs).bin()];
-            let counts = Counts { products, bands: 1, adaptive: true, bins, ..Counts::default() };
+            let counts = Counts { products, bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() };
             return Ok(Foretold { counts: Some(counts), peak_bytes: memory.need_sorted(cols, entries).bytes });
         }
     }
@@ -71,7 +71,7 @@ pub(in crate::product) fn foretell(
     }
     let products = whole.sizes.products();
     let entries = (products <= COUNTED).then(|| entries_of_columns(a, b, 0..b.ncols()));
-    let counts = Counts { products, adaptive: true, ..Counts::default() };
+    let counts = Counts { products, pipeline: Pipeline::Adaptive, ..Counts::default() };
     let columns = CountedColumns { rules: &rules, memory, columns: &whole.columns, entries: entries.as_deref() };
     let mut bands = ForetoldBands { columns, free_bytes, counts, peak_bytes: profile_bytes };
     let within = if products == 0 { u64::MAX } else { free_bytes };

@@ -3,7 +3,10 @@ use super::{Class, ClassSums, classes::ClassSizes, task::ColumnTask};
 use crate::{
     Result,
     device::{Buffer, Work},
-    product::{choose::Share, problem::Counts},
+    product::{
+        choose::Share,
+        problem::{Counts, Pipeline},
+    },
 };
 use std::ops::Deref;
 
@@ -39,7 +42,7 @@ impl ClassLists {
     /// The counts of these columns.
     pub fn counts(&self) -> Counts {
         let bins = self.shares.iter().map(Share::bin).collect();
-        Counts { products: self.products(), bands: 1, adaptive: true, bins, ..Counts::default() }
+        Counts { products: self.products(), bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() }
     }
 
     /// The columns of neighbouring classes that are listed.

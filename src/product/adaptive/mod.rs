@@ -33,7 +33,7 @@ pub(super) use tuning::AdaptiveTuning;
 use super::{
     engine::Engine,
     method::Method,
-    problem::{Bin, Counts, Operands, Spec, Values},
+    problem::{Bin, Counts, Operands, Pipeline, Spec, Values},
     target::{Layout, Target, TargetKind},
     tasks::TakenTasks,
     tuning::Tuning,
@@ -104,7 +104,7 @@ impl<T: Element> Adaptive<T> {
             drop(profile);
             return self.esc.multiply(work, operands, place);
         }
-        let mut counts = Counts { products: profile.products(), adaptive: true, ..Counts::default() };
+        let mut counts = Counts { products: profile.products(), pipeline: Pipeline::Adaptive, ..Counts::default() };
         if counts.products == 0 {
             place(operands.empty_product(work, cols)?)?;
             return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });

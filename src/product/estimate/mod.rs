@@ -10,13 +10,14 @@ use super::{
     choose::{choose, predict_esc},
     limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
     method::Method,
+    on_host::{HostMemory, is_small, is_worth_it},
     problem::{Bin, Counts, Sizes, Spec},
     sort::ShortRule,
     tuning::{PayloadKind, Tuning},
 };
 use crate::{
-    DeviceInfo, Element, Error, Pattern, Result, device::pool_bytes, matrix::CbcView,
-    primitives::drop_entries::DropMemory, resident::PatternArrays, tuning::MethodCosts,
+    DeviceInfo, Element, Error, Pattern, Result, analysis::entries_of_columns, device::pool_bytes, gustavson::Columns,
+    matrix::CbcView, primitives::drop_entries::DropMemory, resident::PatternArrays, tuning::MethodCosts,
 };
 use std::cell::Cell;
 
@@ -66,6 +67,16 @@ pub(crate) fn estimate<T: Element>(
     let strides = [a.stride, right.stride, entry_bytes / size_of::<T>()];
     let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides).with_method(info, method);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
+    if let Some(on_host) = estimate_on_host(conditions, operand_bytes, (a, right)) {
+        let needed = on_host.peak_device_bytes;
+        return match needed > limit {
+            true => {
+                let what = "the operands and a column of the product".into();
+                Err(Error::Memory { what, needed, available: limit, place: "device".into() })
+            }
+            false => Ok(on_host),
+        };
+    }
     let mut before_esc = 0;
     if tuning.payload == PayloadKind::Values && teams_for(info, method).is_some() {
         let spec = Spec::new(a.shape, right.shape, a.pattern.nrows());
@@ -80,6 +91,42 @@ pub(crate) fn estimate<T: Element>(
     }
     let by_esc = estimate_by_esc(conditions, &tuning, operand_bytes, (a, right))?;
     Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(before_esc), ..by_esc })
+}
+
+/// The same of a product that the host computes; `None` if it does not.
+fn estimate_on_host<T: Element>(
+    &Conditions { info, limit, entry_bytes, consumer, method, .. }: &Conditions<'_>,
+    operand_bytes: u64,
+    (a, b): (CbcView<'_, T>, CbcView<'_, T>),
+) -> Option<Estimate> {
+    let stored = |of: &Pattern| (of.nnz() + of.ncols()) as u64;
+    let small = || is_small(info, stored(a.pattern) + stored(b.pattern));
+    if method != Method::Host && (method != Method::Auto || !small()) {
+        return None;
+    }
+    let (of_a, of_b) = (Columns::from(a.pattern), Columns::from(b.pattern));
+    let products: u64 = (0..of_b.ncols()).map(|col| of_a.products(of_b, col)).sum();
+    let multiplications = (a.shape.area() * b.shape.cols()) as u64;
+    if method != Method::Host && !is_worth_it(info, products, multiplications) {
+        return None;
+    }
+    let memory = HostMemory::new::<T>(info, entry_bytes / size_of::<T>(), consumer);
+    let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
+    let mut col_ptr = vec![0];
+    col_ptr.extend(entries.iter().scan(0, |end, &entries| {
+        *end += u64::from(entries);
+        Some(*end)
+    }));
+    let (columns, mut begin, mut bands, mut peak) = (entries.len(), 0, 0, 0);
+    while begin < columns || bands == 0 {
+        let end = begin + memory.band(&col_ptr[begin..], limit.saturating_sub(operand_bytes));
+        peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
+        (begin, bands) = (end, bands + 1);
+    }
+    let bin = Bin::of("all columns", Method::Host, columns as u64, products);
+    let bins = if products > 0 { vec![bin] } else { Vec::new() };
+    let peak_device_bytes = operand_bytes + peak;
+    Some(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })
 }
 
 /// The same of a product by ESC.

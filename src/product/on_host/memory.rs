@@ -1,0 +1,50 @@
+//! When the host computes a product, and in which bands: pure functions of sizes.
+use crate::{DeviceInfo, DeviceKind, Element, device::pool_bytes, primitives::drop_entries::DropMemory};
+
+/// Bytes of the arrays of C.
+pub(in crate::product) struct HostMemory {
+    entry_bytes: u64,
+    consumer: Option<DropMemory>,
+    max_alloc_bytes: u64,
+}
+
+impl HostMemory {
+    /// For a C with entries `stride` elements apart.
+    pub fn new<T: Element>(info: &DeviceInfo, stride: usize, consumer: Option<DropMemory>) -> Self {
+        let entry_bytes = (stride * size_of::<T>()) as u64;
+        Self { entry_bytes, consumer, max_alloc_bytes: info.max_alloc_bytes }
+    }
+
+    /// Device memory for columns with so many entries.
+    pub fn need(&self, columns: u64, entries: u64) -> u64 {
+        let arrays = [4 * (columns + 1), 4 * entries, self.entry_bytes.saturating_mul(entries)];
+        arrays.into_iter().map(pool_bytes).fold(0, u64::saturating_add)
+            + self.consumer.map_or(0, |consumer| consumer.peak(entries, columns))
+    }
+
+    /// The columns of the next band, of those that begin and end here: as many as fit `free` bytes,
+    /// but at least one if there is one.
+    pub fn band(&self, col_ptr: &[u64], free: u64) -> usize {
+        let columns = col_ptr.len() - 1;
+        let fits = |columns: &usize| {
+            let entries = col_ptr[*columns] - col_ptr[0];
+            let largest = pool_bytes(self.entry_bytes.max(4).saturating_mul(entries));
+            // Offsets in a band have 32 bits.
+            entries < 1 << 31 && largest <= self.max_alloc_bytes && self.need(*columns as u64, entries) <= free
+        };
+        let all = columns > 0 && fits(&columns);
+        if all { columns } else { (1..columns).take_while(fits).count().max(1).min(columns) }
+    }
+}
+
+/// Whether operands of so many entries and columns are few enough to be read by the host.
+pub(in crate::product) fn is_small(info: &DeviceInfo, stored: u64) -> bool {
+    info.kind == DeviceKind::Cpu && stored <= info.numbers().host_entries as u64
+}
+
+/// Whether the host is faster than kernels for so many products, of which each takes so many
+/// multiplications.
+pub(in crate::product) fn is_worth_it(info: &DeviceInfo, products: u64, multiplications: u64) -> bool {
+    info.kind == DeviceKind::Cpu
+        && products.saturating_mul(multiplications) <= info.numbers().host_multiplications as u64
+}

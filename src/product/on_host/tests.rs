@@ -1,0 +1,110 @@
+use super::*;
+use crate::{
+    Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product,
+    device::test_device,
+    generate::{self, Values},
+    matrix::Threshold,
+    reference,
+};
+
+/// A·B by `Method::Host`, against the reference; within `limit` bytes for C.
+fn check<M: Matrix + PartialEq>(a: &M, b: &M, limit: Option<u64>) -> Result<usize> {
+    let (device, want) = (test_device(), reference::multiply(a, b)?);
+    let x = device.upload(a)?;
+    let other = if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) };
+    let operands = x.device_bytes() + other.as_ref().map_or(0, |other| other.device_bytes());
+    let product = Product::of(&x, other.as_ref().unwrap_or(&x)).method(Method::Host);
+    let product = if let Some(limit) = limit { product.memory_limit(operands + limit) } else { product };
+    let (c, report) = product.run_to_host()?;
+    assert!(c == want);
+    assert_eq!(report.products, reference::products(a, b));
+    assert!(report.bins.iter().all(|bin| bin.method == Method::Host));
+    let estimate = Product::of(a, b).method(Method::Host);
+    let estimate = if let Some(limit) = limit { estimate.memory_limit(operands + limit) } else { estimate };
+    let estimate = estimate.estimate(device.info())?;
+    assert_eq!((&estimate.bins, estimate.bands), (&report.bins, report.bands));
+    assert!(report.used_device_bytes <= estimate.peak_device_bytes, "{report:?} {estimate:?}");
+    Ok(report.bands)
+}
+
+fn uniform(rows: usize, cols: usize, per_column: usize, shape: (usize, usize), seed: u64) -> Result<Cbc<f64>> {
+    generate::uniform(rows, cols, per_column, BlockShape::new(shape.0, shape.1)?, Values::Real, seed)
+}
+
+#[test]
+fn small_products_have_the_bits_of_the_reference_in_one_band_and_in_several() -> Result<()> {
+    for (left, right) in [((1, 1), (1, 1)), ((6, 3), (3, 2)), ((5, 2), (2, 7))] {
+        let (a, b) = (uniform(300, 200, 5, left, 1)?, uniform(200, 400, 4, right, 2)?);
+        assert_eq!(check(&a, &b, None)?, 1);
+        let area = left.0 * right.1;
+        let few = (8000 * (4 + 8 * area) / 3) as u64;
+        assert!(check(&a, &b, Some(few))? > 1, "{left:?}");
+        check(&a.with_alignment(32)?, &b.with_alignment(16)?, None)?;
+    }
+    let a = uniform(300, 300, 5, (1, 1), 1)?.to_scalars();
+    check(&a, &a, None)?;
+    check(&crate::Csr::from_transpose(a.clone()), &crate::Csr::from_transpose(a.cast()), None)?;
+    check(&a.cast::<half::f16>(), &a.cast(), None)?;
+    Ok(())
+}
+
+#[test]
+fn small_products_without_entries_have_none() -> Result<()> {
+    let none = |rows, cols| crate::Csc::<f64>::from_triplets(rows, cols, []);
+    for (rows, inner, cols) in [(0, 0, 0), (3, 4, 0), (0, 3, 2), (5, 0, 4), (4, 4, 4)] {
+        check(&none(rows, inner)?, &none(inner, cols)?, None)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn c_stays_on_the_device_aligned_or_without_small_entries() -> Result<()> {
+    let (device, a) = (test_device(), uniform(100, 100, 5, (3, 3), 1)?);
+    let (x, want) = (device.upload(&a)?, reference::multiply(&a, &a)?);
+    let host = || Product::of(&x, &x).method(Method::Host);
+    let (c, report) = host().run_with_report()?;
+    assert!(c.download()? == want && report.launches == 0, "{report:?}");
+    assert_eq!(report.stages.iter().map(|stage| stage.name).collect::<Vec<_>>(), ["read", "multiply"]);
+    assert!(host().alignment(64).run()?.download()? == want.with_alignment(64)?);
+    let (c, report) = host().drop_below(Threshold::absolute(1.0)).run_to_host()?;
+    assert!(report.dropped > 0 && c == crate::matrix::drop_below(&want, 1.0)?, "{report:?}");
+    Ok(())
+}
+
+#[test]
+fn a_column_that_does_not_fit_is_refused() -> Result<()> {
+    let (a, device) = (uniform(4000, 50, 4000, (1, 1), 1)?, test_device());
+    let (x, y) = (device.upload(&a)?, device.upload(&uniform(50, 3, 5, (1, 1), 2)?)?);
+    let within = x.device_bytes() + y.device_bytes() + 20_000;
+    let refused = Product::of(&x, &y).method(Method::Host).memory_limit(within).run();
+    assert!(matches!(refused, Err(Error::Memory { needed, available, .. }) if needed > available));
+    Ok(())
+}
+
+#[test]
+fn auto_takes_small_products_on_cpus_alone() {
+    let of_kind = |kind| -> DeviceInfo {
+        let mut info = test_device().info().clone();
+        info.kind = kind;
+        info
+    };
+    let (cpu, gpu) = (of_kind(DeviceKind::Cpu), of_kind(DeviceKind::Gpu));
+    let numbers = cpu.numbers();
+    assert!(is_small(&cpu, numbers.host_entries as u64) && !is_small(&cpu, numbers.host_entries as u64 + 1));
+    assert!(!is_small(&gpu, 1));
+    let most = numbers.host_multiplications as u64;
+    assert!(is_worth_it(&cpu, most, 1) && !is_worth_it(&cpu, most + 1, 1));
+    assert!(!is_worth_it(&cpu, most, 2), "blocks are more work");
+    assert!(!is_worth_it(&gpu, 1, 1));
+}
+
+#[test]
+fn bands_are_as_long_as_memory_allows() {
+    let memory = HostMemory::new::<f64>(test_device().info(), 1, None);
+    let col_ptr: Vec<u64> = (0..=100).map(|col| 1000 * col).collect();
+    assert_eq!(memory.band(&col_ptr, u64::MAX), 100);
+    let columns = memory.band(&col_ptr, 500_000);
+    assert!(memory.need(columns as u64, 1000 * columns as u64) <= 500_000);
+    assert!(memory.need(columns as u64 + 1, 1000 * (columns as u64 + 1)) > 500_000);
+    assert_eq!((memory.band(&col_ptr, 0), memory.band(&[0], 0)), (1, 0), "a column is tried");
+}
