@@ -174,7 +174,8 @@ where
 
 /// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
 /// [`Algorithm`], by which they are compiled. Those of scalars, which add products as they meet
-/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks. The host needs no kernels.
+/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks;
+/// the host needs none.
 macro_rules! methods {
     (
         columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }

@@ -300,8 +300,10 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
+    // An estimate: reading them takes less than ten launches.
     host_entries: 1 << 17,
-    host_multiplications: 1 << 20,
+    // An estimate: ESC launches 16 kernels.
+    host_multiplications: 1 << 17,
     // `st27_100` has 580 and takes as long either way.
     plan_sums_percent: 500,
     // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has

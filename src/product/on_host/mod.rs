@@ -108,7 +108,7 @@ impl<T: Element> OnHost<T> {
             let free = work.limit().saturating_sub(work.used_bytes());
             let end = begin + memory.band(&col_ptr[begin..], free);
             let factors = factors(Columns { col_ptr: &b.col_ptr[begin..=end], ..b.columns() });
-            // The rows of all columns serve the only band. They are found again for each of several.
+            // The rows found serve the only band. For each of several they are found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
             place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
