@@ -165,7 +165,7 @@ fn least(share: &Share) -> f64 {
 }
 
 /// The predicted time of columns of scalars by ESC, in milliseconds.
-fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
+pub(super) fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
     predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
 }
 
@@ -185,7 +185,7 @@ pub(super) fn predict_esc(bins: &mut [Bin], (bands, nrows): (usize, u64), costs:
 }
 
 /// The predicted time of a bin in milliseconds, if the method has costs.
-fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) -> Option<f64> {
+pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) -> Option<f64> {
     costs.of(method.cost_name()).map(|cost| cost.predict_ms(size))
 }
 

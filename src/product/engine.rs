@@ -11,6 +11,7 @@ use super::{
     method::{AnyMethod, Columns, Method, Tally},
     on_host::OnHost,
     problem::{Counts, Factors, Operands, Pairs, Payload, Sizes, Spec, Values},
+    ranges::{RangeTuning, Ranged},
     runs::FoundColumns,
     sort::SortedRuns,
     tuning::{PayloadKind, Tuning},
@@ -186,6 +187,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 pub(super) enum OneShot<T: Element> {
     Host(Box<OnHost<T>>),
     Adaptive(Box<Adaptive<T>>),
+    Ranged(Box<Ranged<T>>),
     Values(Engine<T, Values>),
     Pairs(Engine<T, Pairs>),
 }
@@ -203,14 +205,18 @@ impl<T: Element> OneShot<T> {
         match (&mut self, costs) {
             (_, None) | (Self::Host(_) | Self::Pairs(_), _) => {}
             (Self::Adaptive(engine), Some(costs)) => engine.set_costs(costs),
+            (Self::Ranged(engine), Some(costs)) => engine.set_costs(costs),
             (Self::Values(engine), Some(costs)) => engine.costs = costs,
         }
         self
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
-        let teams = teams_for(device.info(), method);
+        let (teams, ranges) = (teams_for(device.info(), method), RangeTuning::new(device.info(), method));
         Ok(match tuning.payload {
+            PayloadKind::Values if let Some(ranges) = ranges => {
+                Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
+            }
             PayloadKind::Values if let Some(teams) = teams => {
                 let adaptive = AdaptiveTuning::new(device.info(), method, spec.row_bits);
                 Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
@@ -230,6 +236,7 @@ impl<T: Element> OneShot<T> {
         match self {
             Self::Host(product) => product.multiply(work, operands, place),
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
+            Self::Ranged(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),
         }

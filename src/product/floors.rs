@@ -26,9 +26,11 @@
 //!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
 //!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
 //! * On the host, read copies both operands, and multiply reads them and writes C.
+//! * Of a product in ranges, setup and sums are the same, and so is count if it takes two passes;
+//!   move reads and writes C, (4 + e)c + 4(cols + 1) each, if it takes one.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
-use super::{Bin, Operands, tuning::PayloadKind};
+use super::{Bin, Operands, ranges::Way, tuning::PayloadKind};
 use crate::{Element, OperandPair};
 
 /// Bytes of the smallest memory transfer on today's GPUs: a fourth of a cache line.
@@ -132,6 +134,19 @@ impl FloorSizes {
         let of_c = (INDEX + self.element_bytes * self.c_stride) * self.c_nnz + self.segments();
         let flops = 2 * self.products * rows * inner * cols;
         [Floor { bytes: of_a + of_b, flops: 0 }, Floor { bytes: of_a + of_b + of_c, flops }]
+    }
+
+    /// The floors of the stages of [`ranges`](super::ranges), in their order.
+    pub fn range_floors(&self, direct: Option<&Bin>, way: Way) -> Vec<Floor> {
+        let [setup, count, _, sums] = self.adaptive_floors(direct);
+        let entries = (INDEX + self.element_bytes) * self.c_nnz;
+        let moved = Floor { bytes: 2 * (entries + self.segments()), flops: 0 };
+        match way {
+            Way::Esc => Vec::new(),
+            Way::Exact => vec![setup, sums],
+            Way::OnePass => vec![setup, sums, moved],
+            Way::TwoPasses => vec![setup, count, sums],
+        }
     }
 
     fn setup(&self) -> u64 {
@@ -295,6 +310,19 @@ mod tests {
         let [setup, count, offsets, last] = SCALARS.adaptive_floors(Some(&direct)).map(|floor| floor.bytes);
         assert_eq!([setup, offsets, last], [b + 3 * 4, 2 * 3 * 4, sums]);
         assert_eq!(count, 2 * 4 + 3 * 4 + 3 * 4 + 5 * 4);
+    }
+
+    #[test]
+    fn products_in_ranges_by_hand() {
+        let [setup, count, _, sums] = SCALARS.adaptive_floors(None);
+        let moved = Floor { bytes: 2 * (5 * (4 + 8) + 3 * 4), flops: 0 };
+        for (way, floors) in [
+            (Way::Exact, vec![setup, sums]),
+            (Way::OnePass, vec![setup, sums, moved]),
+            (Way::TwoPasses, vec![setup, count, sums]),
+        ] {
+            assert_eq!((SCALARS.range_floors(None, way), way.stages().len()), (floors.clone(), floors.len()));
+        }
     }
 
     #[test]

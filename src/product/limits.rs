@@ -252,7 +252,6 @@ mod tests {
         product::{
             engine::OneShot,
             esc::tests::{tunings, with_segments},
-            method::Method,
             problem::Spec,
         },
     };
@@ -275,7 +274,7 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(scalar, scalar, rows);
-                let esc = OneShot::<f64>::tuned(&device, &spec, tuning.clone(), Method::Esc)?;
+                let esc = OneShot::<f64>::tuned(&device, &spec, tuning.clone(), tuning.esc.method())?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), |c| {
                     nnz = c.nnz() as u64;

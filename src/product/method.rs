@@ -174,8 +174,8 @@ where
 
 /// Every method: variant, name, documentation. Those of [`Columns`] with the type that implements
 /// [`Algorithm`], by which they are compiled. Those of scalars, which add products as they meet
-/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), those of a mask with their masks;
-/// the host needs none.
+/// them, are compiled by [`Adaptive`](super::adaptive::Adaptive), for CPUs `Dense` and `Direct` by
+/// [`Ranged`](super::ranges::Ranged), those of a mask with their masks; the host needs none.
 macro_rules! methods {
     (
         columns { $( $(#[$meta:meta])? $method:ident = $name:literal, $doc:literal: $algorithm:ty, )+ }
@@ -275,7 +275,7 @@ methods! {
     scalars {
         Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars.",
         Sort = "sort", "Columns of at most 256 products are sorted in registers: scalars, and blocks if no column is longer.",
-        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added: scalars.",
+        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added, on CPUs one for each row: scalars.",
         Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
         Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
     }

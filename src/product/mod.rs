@@ -27,6 +27,7 @@ mod operand;
 mod plan;
 mod planned;
 mod problem;
+mod ranges;
 mod report;
 mod retarget;
 mod run;

@@ -1,5 +1,5 @@
 //! The vocabulary of a product: its factors, the part of C to make, and its sizes.
-use super::{method::Method, tuning::PayloadKind};
+use super::{method::Method, ranges::Way, tuning::PayloadKind};
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 use crate::{
@@ -325,6 +325,7 @@ impl Counts {
             Pipeline::Esc => &STAGES,
             Pipeline::Adaptive => &ADAPTIVE_STAGES,
             Pipeline::Host => &HOST_STAGES,
+            Pipeline::Ranges(way) => way.stages(),
         }
     }
 
@@ -335,12 +336,12 @@ impl Counts {
     }
 
     /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Only an adaptive product knows the time of each of
-    /// several bins.
+    /// bins is divided by the bins' products. Of a product by ESC or on the host only the time of all
+    /// bins is known.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };
-        if self.pipeline != Pipeline::Adaptive {
+        if matches!(self.pipeline, Pipeline::Esc | Pipeline::Host) {
             if let [bin] = &mut bins[..] {
                 bin.measured_ms = Some(times.values().sum());
             }
@@ -397,6 +398,8 @@ pub(crate) enum Pipeline {
     Adaptive,
     /// [`OnHost`](super::on_host::OnHost).
     Host,
+    /// [`Ranged`](super::ranges::Ranged).
+    Ranges(Way),
 }
 
 /// The stages, as the report names them.

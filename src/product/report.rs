@@ -52,6 +52,7 @@ impl Report {
             Pipeline::Esc => &sizes.floors(),
             Pipeline::Adaptive => &sizes.adaptive_floors(direct),
             Pipeline::Host => &sizes.host_floors(),
+            Pipeline::Ranges(way) => &sizes.range_floors(direct, way),
         };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));

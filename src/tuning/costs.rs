@@ -87,12 +87,13 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// each; 50 ms by `esc` for the 705 M products of a stencil, 9 and 86 ms for 96 and 864 M of
 /// graphs, with few columns by `direct`. The products of `hash` and `hub` are guesses: twice those
 /// of `dense`. Those of CPUs are fits of `blockmul tune` on two cores with PoCL that other users
-/// share.
+/// share, but `direct` and `dense`, which are estimates from whole products
+/// (`docs/decisions/0014-ranges-on-cpus.md`): 1 ns for a product, 4 for an entry of C.
 const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
     ("esc", [6.0, 80.0, 20.0, 0.0], [70.0, 6000.0, 10_000.0, 100_000.0]),
-    ("direct", [6.0, 10.0, 0.0, 200.0], [70.0, 6000.0, 0.0, 100_000.0]),
+    ("direct", [6.0, 10.0, 0.0, 200.0], [70.0, 1000.0, 0.0, 20_000.0]),
     ("sort", [6.0, 5.0, 6.0, 400.0], [180.0, 18_000.0, 0.0, 2_900_000.0]),
-    ("dense", [6.0, 8.0, 60.0, 3000.0], [130.0, 13_000.0, 22_000.0, 4_200_000.0]),
+    ("dense", [6.0, 8.0, 60.0, 3000.0], [70.0, 1000.0, 4000.0, 20_000.0]),
     ("hub", [6.0, 15.0, 60.0, 3000.0], [170.0, 78_000.0, 110_000.0, 12_000_000.0]),
     ("hash", [6.0, 15.0, 60.0, 3000.0], [170.0, 40_000.0, 60_000.0, 8_000_000.0]),
 ];

@@ -118,6 +118,17 @@ pub struct Numbers {
     pub host_entries: usize,
     /// Multiplications of elements up to which it does.
     pub host_multiplications: usize,
+    /// Ranges of columns for each compute unit, of a product of scalars that is computed in ranges:
+    /// 0 if none is.
+    pub range_shares: usize,
+    /// Entries of C for each 100 products from which such a product takes one pass.
+    pub range_one_pass_percent: usize,
+    /// Products from which its entries are estimated by samples.
+    pub range_sampled_products: usize,
+    /// Entries of B before which it asks for a column of A on a CPU.
+    pub range_ahead: usize,
+    /// Rows of C for each of its products, from which ESC computes it.
+    pub range_rows_for_product: usize,
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
     /// what adaptive sums take.
     pub plan_sums_percent: usize,
@@ -224,6 +235,8 @@ const GPU: Numbers = Numbers {
     warp_instructions: 1,
     host_entries: 0,
     host_multiplications: 0,
+    // A group of one item is no way to use a GPU.
+    range_shares: 0,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
@@ -304,6 +317,15 @@ const CPU: Numbers = Numbers {
     host_entries: 1 << 17,
     // An estimate: ESC launches 16 kernels.
     host_multiplications: 1 << 17,
+    // A group takes the next range when it is ready, so that all end together.
+    range_shares: 16,
+    range_one_pass_percent: 10,
+    // 12 MiB for all products: less than is worth a launch.
+    range_sampled_products: 1 << 20,
+    // The kernel of `er100k` takes 39 ms, with 16 40, without 89.
+    range_ahead: 8,
+    // Zeroing a bitmap takes as long as a word for each product.
+    range_rows_for_product: 64,
     // `st27_100` has 580 and takes as long either way.
     plan_sums_percent: 500,
     // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
@@ -453,6 +475,10 @@ impl Numbers {
             ("schur_line_bytes", self.schur_line_bytes, 24 << 10),
             ("schur_factor_side", self.schur_factor_side, 8),
             ("schur_factor_bytes", self.schur_factor_bytes, 24 << 10),
+            ("range_one_pass_percent", self.range_one_pass_percent, 101),
+            ("range_sampled_products", self.range_sampled_products, 1 << 30),
+            ("range_ahead", self.range_ahead, 1 << 10),
+            ("range_rows_for_product", self.range_rows_for_product, 1 << 30),
             ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
             ("plan_sums_products", self.plan_sums_products, 1 << 31),
             ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),
@@ -496,6 +522,9 @@ impl Numbers {
             if number > 1 << 31 {
                 return refuse(name, number, "more than 2147483648");
             }
+        }
+        if self.range_shares > 1 << 10 {
+            return refuse("range_shares", self.range_shares, "more than 1024");
         }
         if self.warp_instructions > 1 {
             return refuse("warp_instructions", self.warp_instructions, "neither 0 nor 1");

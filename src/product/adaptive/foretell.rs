@@ -32,7 +32,7 @@ pub(in crate::product) struct Foretold {
 
 /// Products up to which the entries of C are counted one by one: a tenth of a second on two cores.
 /// Those of larger products are bounded.
-const COUNTED: u64 = 1 << 26;
+pub(in crate::product) const COUNTED: u64 = 1 << 26;
 
 /// Foretells A·B within `free_bytes` bytes besides the operands.
 ///

@@ -23,7 +23,7 @@ mod tests;
 mod tuning;
 
 pub(super) use classes::{Class, ClassSums};
-pub(super) use foretell::{counted_entries, foretell};
+pub(super) use foretell::{COUNTED, Foretold, counted_entries, foretell};
 pub(super) use kept::{KeepRule, Kept, KeptSums};
 pub(super) use memory::AdaptiveMemory;
 pub(super) use profile::Profile;

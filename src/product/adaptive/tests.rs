@@ -15,7 +15,7 @@ use crate::{
     product::{
         Bin, Product,
         host_columns::HostColumns,
-        problem::{Counts, Destination, Operands, Scaling, Spec},
+        problem::{Counts, Destination, Operands, Pipeline, Scaling, Spec},
         tuning::Tuning,
     },
     reference,

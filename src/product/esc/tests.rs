@@ -224,7 +224,8 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     poison(&work)?;
     let spec = Spec::new(da.shape, db.shape, da.nrows);
-    let esc = OneShot::tuned(&device, &spec, tuning, Method::Auto)?;
+    let method = tuning.esc.method();
+    let esc = OneShot::tuned(&device, &spec, tuning, method)?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();

@@ -12,6 +12,7 @@ use super::{
     method::Method,
     on_host::{HostMemory, is_small, is_worth_it},
     problem::{Bin, Counts, Sizes, Spec},
+    ranges::{self, RangeMemory, RangeTuning},
     sort::ShortRule,
     tuning::{PayloadKind, Tuning},
 };
@@ -77,12 +78,23 @@ pub(crate) fn estimate<T: Element>(
             false => Ok(on_host),
         };
     }
-    let mut before_esc = 0;
-    if tuning.payload == PayloadKind::Values && teams_for(info, method).is_some() {
-        let spec = Spec::new(a.shape, right.shape, a.pattern.nrows());
-        let adaptive = AdaptiveTuning { costs, ..AdaptiveTuning::new(info, method, spec.row_bits) };
-        let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), a.pattern.nrows(), consumer);
-        let foretold = foretell(&memory, (a.pattern, right.pattern), limit.saturating_sub(operand_bytes))?;
+    let (mut before_esc, nrows) = (0, a.pattern.nrows());
+    let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
+    let foretold = match tuning.payload {
+        PayloadKind::Values if let Some(ranges) = RangeTuning::new(info, method) => {
+            let ranges = RangeTuning { costs, ..ranges };
+            let memory = RangeMemory::new::<T>(info, &ranges, nrows, consumer);
+            Some(ranges::foretell(&memory, patterns, free_bytes)?)
+        }
+        PayloadKind::Values if teams_for(info, method).is_some() => {
+            let spec = Spec::new(a.shape, right.shape, nrows);
+            let adaptive = AdaptiveTuning { costs, ..AdaptiveTuning::new(info, method, spec.row_bits) };
+            let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), nrows, consumer);
+            Some(foretell(&memory, patterns, free_bytes)?)
+        }
+        _ => None,
+    };
+    if let Some(foretold) = foretold {
         let peak_device_bytes = operand_bytes + foretold.peak_bytes;
         if let Some(Counts { products, bands, bins, .. }) = foretold.counts {
             return Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins });

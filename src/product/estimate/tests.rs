@@ -67,13 +67,17 @@ fn bins_bands_and_memory_are_those_of_the_product() -> Result<()> {
             assert_eq!(whole.bands, 1);
             let operands = Product::of(&a, &a).estimate(test_device().info())?.operand_bytes;
             let room = whole.used_device_bytes - operands;
-            let banded = as_estimated((name, &a), method, operands + room / 5 * 3, None);
-            match banded {
+            // Less room may be enough for another way to the same band.
+            let rooms = std::iter::successors(Some(room / 5 * 3), |room| Some(room / 5 * 4));
+            let banded = rooms.map(|room| as_estimated((name, &a), method, operands + room, None));
+            let cut = |result: &Result<Report>| result.as_ref().map_or(true, |report| report.bands > 1);
+            match banded.take(30).find(cut) {
                 // Of small products most memory does not depend on the band.
-                Err(Error::Memory { needed, available, .. }) if whole.products < 100_000 => {
+                None => assert!(whole.products < 100_000, "{name} by {method}"),
+                Some(Err(Error::Memory { needed, available, .. })) if whole.products < 100_000 => {
                     assert!(needed > available, "{name} by {method}");
                 }
-                other => assert!(other?.bands > 1 || whole.products < 100_000, "{name} by {method}"),
+                Some(other) => assert!(other?.bands > 1),
             }
         }
     }

@@ -23,13 +23,13 @@ fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> R
         };
         assert_equal(&c, &want, tuning);
         assert!(used <= limit, "{used} bytes within {limit} by {tuning:?}");
-        if counts.pipeline == crate::product::problem::Pipeline::Adaptive {
+        if counts.pipeline == Pipeline::Adaptive {
             let sums =
                 |of: &Counts| of.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
             assert_eq!(sums(&counts), sums(&whole), "{:?} within {limit} by {tuning:?}", counts.bins);
         }
         check_foretold((a, b), tuning, limit - of_operands, (&counts, used - of_operands))?;
-        most = most.max(if counts.pipeline == crate::product::problem::Pipeline::Adaptive { counts.bands } else { 1 });
+        most = most.max(if counts.pipeline == Pipeline::Adaptive { counts.bands } else { 1 });
     }
     Ok(most)
 }

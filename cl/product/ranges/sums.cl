@@ -1,0 +1,149 @@
+// ranges sums: rows and values of columns of C, range by range.
+// Host: src/product/ranges/columns.rs
+//
+//   range_sums   one work-item per group: whichever range is next
+//   range_move   the same: moves the columns of a range to where they belong
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
+//   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
+//   in   begin[ranges + 1]          see cl/product/ranges/setup.cl
+//   in   from[ranges + 1]           where the entries of each range begin
+//   i/o  taken[phase]               ranges that were taken
+//   i/o  words[]  lines[]           bitmaps, see cl/product/ranges/bitmap.cl
+//   i/o  sum[]                      of each group, by row: the sum of the row's products
+//   i/o  done[]  terms[]            the same if a column of B has more than RUN_PIECE entries: the
+//                                   sum of the pieces before the last, and the products of the row
+//   out  c_col_ptr[cols + 1]        of the columns from first_col on
+//   out  c_row_idx[]  c_values[]    the entries of a range begin at from[range]
+//   out  entries[ranges]            their numbers
+//
+// The entries of B's column are taken one after another, so that the products of a row come in
+// ascending k. The first product of a row replaces what the sum was for another column: added to
+// the identity it would have the same bits.
+#if !defined(DIRECT) || !defined(RUN_PIECE)
+#error "DIRECT, RUN_PIECE: see src/product/ranges/columns.rs"
+#endif
+#define ROWS(nrows) (((nrows) + 15) / 16 * 16)
+
+KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
+                  global const ELEMENT* restrict a_values, global const uint* restrict b_col_ptr,
+                  global const uint* restrict b_row_idx, global const ELEMENT* restrict b_values,
+                  global const uint* restrict begin, global const uint* restrict from, global uint* taken, global ulong* words,
+                  global ulong* lines, global ARITHMETIC* sum, global ARITHMETIC* done, global uint* terms,
+                  global uint* restrict c_col_ptr, global uint* restrict c_row_idx, global ELEMENT* restrict c_values,
+                  global ulong* restrict entries, uint nrows, uint first_col, uint ranges, uint phase)
+{
+    const ulong group = get_group_id(0);
+    global ulong* restrict const own_words = words + group * WORDS(nrows);
+    global ulong* restrict const own_lines = lines + group * LINES(nrows);
+    global ARITHMETIC* restrict const own_sum = sum + group * ROWS(nrows);
+    clear_bitmap(own_words, own_lines, nrows);
+    for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
+        uint to = from[range];
+        const uint end_of_b = b_col_ptr[begin[range + 1]];
+        for (uint col = begin[range]; col < begin[range + 1]; ++col) {
+            const uint first = b_col_ptr[col], last = b_col_ptr[col + 1];
+            c_col_ptr[col - first_col] = to;
+            if (DIRECT && last - first == 1) {
+                const uint k = b_row_idx[first];
+                const ARITHMETIC factor = LOAD(b_values, first);
+                for (uint i = a_col_ptr[k]; i < a_col_ptr[k + 1]; ++i, ++to) {
+                    c_row_idx[to] = a_row_idx[i];
+                    STORE(MULTIPLY(LOAD(a_values, i), factor), c_values, to);
+                }
+                continue;
+            }
+            const bool cut = last - first > RUN_PIECE;
+            uint low = 0xffffffffu, high = 0;
+            for (uint entry = first; entry < last; ++entry) {
+                const uint k = b_row_idx[entry], of_a = a_col_ptr[k], end = a_col_ptr[k + 1];
+                if (AHEAD > 0 && entry + AHEAD < end_of_b) {
+                    const uint next = a_col_ptr[b_row_idx[entry + AHEAD]];
+                    ASK(a_row_idx + next);
+                    ASK(a_values + next);
+                    ASK(a_values + next + 8);
+                }
+                if (of_a == end)
+                    continue;
+                const ARITHMETIC factor = LOAD(b_values, entry);
+                low = min(low, a_row_idx[of_a]);
+                high = max(high, a_row_idx[end - 1]);
+                if (!cut) {
+                    IN_ORDER
+                    for (uint i = of_a; i < end; ++i) {
+                        const uint row = a_row_idx[i], word = row / 64;
+                        const ARITHMETIC product = MULTIPLY(LOAD(a_values, i), factor);
+                        const ulong bits = own_words[word], bit = (ulong)1 << row % 64;
+                        own_sum[row] = bits & bit ? ADD(own_sum[row], product) : product;
+                        own_words[word] = bits | bit;
+                        if (bits == 0)
+                            own_lines[word / 64] |= (ulong)1 << word % 64;
+                    }
+                    continue;
+                }
+                global ARITHMETIC* const own_done = done + group * ROWS(nrows);
+                global uint* const own_terms = terms + group * ROWS(nrows);
+                IN_ORDER
+                for (uint i = of_a; i < end; ++i) {
+                    const uint row = a_row_idx[i], word = row / 64;
+                    const ARITHMETIC product = MULTIPLY(LOAD(a_values, i), factor);
+                    const ulong bits = own_words[word], bit = (ulong)1 << row % 64;
+                    const uint before = bits & bit ? own_terms[row] : 0;
+                    if (before % RUN_PIECE != 0) {
+                        own_sum[row] = ADD(own_sum[row], product);
+                    } else {
+                        // A piece is complete.
+                        if (before == RUN_PIECE)
+                            own_done[row] = own_sum[row];
+                        else if (before > RUN_PIECE)
+                            own_done[row] = ADD(own_done[row], own_sum[row]);
+                        own_sum[row] = product;
+                    }
+                    own_terms[row] = before + 1;
+                    own_words[word] = bits | bit;
+                    if (bits == 0)
+                        own_lines[word / 64] |= (ulong)1 << word % 64;
+                }
+            }
+            for (uint line = low / 4096; low <= high && line <= high / 4096; ++line) {
+                ulong filled = own_lines[line];
+                own_lines[line] = 0;
+                for (; filled != 0; filled &= filled - 1) {
+                    const uint word = line * 64 + lowest(filled);
+                    ulong bits = own_words[word];
+                    own_words[word] = 0;
+                    for (; bits != 0; bits &= bits - 1, ++to) {
+                        const uint row = word * 64 + lowest(bits);
+                        ARITHMETIC value = own_sum[row];
+                        if (cut && terms[group * ROWS(nrows) + row] > RUN_PIECE)
+                            value = ADD(done[group * ROWS(nrows) + row], value);
+                        c_row_idx[to] = row;
+                        STORE(value, c_values, to);
+                    }
+                }
+            }
+        }
+        entries[range] = to - from[range];
+        if (range == ranges - 1)
+            c_col_ptr[begin[ranges] - first_col] = to;
+    }
+}
+
+// from, from_row, from_value: as range_sums left them. to[ranges + 1]: where the entries of each
+// range belong, and their end.
+KERNEL range_move(global const uint* restrict begin, global const uint* restrict from, global const uint* restrict to,
+                  global uint* taken, global const uint* restrict from_row, global const ELEMENT* restrict from_value,
+                  global uint* restrict c_col_ptr, global uint* restrict c_row_idx, global ELEMENT* restrict c_values,
+                  uint ranges, uint phase)
+{
+    for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
+        const uint first = from[range], place = to[range], count = to[range + 1] - place;
+        for (uint i = 0; i < count; ++i)
+            c_row_idx[place + i] = from_row[first + i];
+        for (uint i = 0; i < count; ++i)
+            STORE(LOAD(from_value, first + i), c_values, place + i);
+        const uint end = begin[range + 1] + (range == ranges - 1);
+        for (uint col = begin[range]; col < end; ++col)
+            c_col_ptr[col] -= first - place;
+    }
+}

@@ -1,0 +1,276 @@
+//! Products of scalars on CPUs, column by column: methods `dense` and `direct` for work-groups of
+//! one work-item. The columns of C are cut into ranges of equal products. A group takes a range
+//! after the other. It has a sum for each row, and a bitmap of the rows that a column has, from
+//! which they come out sorted. No product is stored, and none is sorted.
+//!
+//! The entries of C are found in one pass, which writes them to places with room for all products,
+//! or in two, of which the first counts them. The places are filled from their begin on, and no
+//! memory behind the entries is touched. [`Way`] says which.
+mod cuts;
+mod foretell;
+mod kernels;
+mod memory;
+mod profile;
+#[cfg(test)]
+mod tests;
+mod tuning;
+
+pub(super) use foretell::foretell;
+pub(super) use memory::RangeMemory;
+use profile::Profile;
+pub(super) use tuning::{RangeTuning, Way};
+
+use super::{
+    bands::{Band, too_long},
+    engine::Engine,
+    limits::Need,
+    method::Method,
+    problem::{Counts, Operands, Pipeline, Sizes, Spec, Values},
+    tuning::Tuning,
+};
+use crate::{
+    Element, Error, Result,
+    device::{Buffer, Device, Work},
+    resident::DeviceCbc,
+    tuning::MethodCosts,
+};
+use cuts::{band_end, cuts};
+use kernels::{Analysed, Bitmaps, ColumnsOfC, RangeKernels, Ranges, RowSums, counted};
+use memory::Groups;
+
+/// The kernels of a product in ranges.
+pub(super) struct Ranged<T: Element> {
+    kernels: RangeKernels<T>,
+    tuning: RangeTuning,
+    spec: Spec,
+    /// Numbers of ESC, which computes what ranges cannot.
+    of_esc: Tuning,
+}
+
+impl<T: Element> Ranged<T> {
+    pub fn new(device: &Device, spec: &Spec, of_esc: Tuning, tuning: &RangeTuning) -> Result<Self> {
+        Ok(Self { kernels: RangeKernels::new(device, tuning)?, tuning: *tuning, spec: *spec, of_esc })
+    }
+
+    /// Chooses by other costs than the device's.
+    pub fn set_costs(&mut self, costs: MethodCosts) {
+        self.tuning.costs = costs;
+    }
+
+    /// C = A·B; `place` takes the columns of C, in one band or several.
+    pub fn multiply(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Counts> {
+        let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, free_bytes(work));
+        let memory = RangeMemory::new::<T>(work.device().info(), &self.tuning, a.nrows, operands.consumer);
+        let samples = self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]);
+        let Some(counting) = memory.counting_groups(b.ncols as u64, samples, free) else {
+            return self.by_esc(work, operands, place);
+        };
+        work.stage("setup");
+        let analysed = self.kernels.analyse(work, (a, b), counting)?; // round trip 1
+        let profile = analysed.profile;
+        let (way, groups) = memory.way(&profile, b.ncols as u64, counting, free);
+        let mut counts = Counts { products: profile.products, bands: 1, ..Counts::default() };
+        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning.costs));
+        if profile.products == 0 {
+            drop(analysed);
+            place(operands.empty_product(work, b.ncols)?)?;
+            return Ok(Counts { longest_run: Some(0), ..counts });
+        }
+        work.count_towards((1 << counts.bins.len()) - 1);
+        match way {
+            Way::Esc => {
+                drop(analysed);
+                work.count_towards(0);
+                return self.by_esc(work, operands, place);
+            }
+            Way::Exact => place(self.exactly(work, operands, analysed, groups)?)?,
+            Way::OnePass => place(self.in_one_pass(work, operands, analysed, groups)?)?, // round trip 2
+            Way::TwoPasses => {
+                let (mut analysed, most) = (analysed, profile.products);
+                let mut col_ptr = work.buffer(b.ncols + 1)?;
+                work.stage("count");
+                let of_bitmaps = (&mut analysed.ranges, &mut analysed.bitmaps);
+                let entries = self.kernels.count(work, (a, b), of_bitmaps, &mut col_ptr, most)?; // round trip 2
+                if memory.fits_sums(b.ncols as u64, entries.iter().sum(), groups, free) {
+                    place(self.counted(work, operands, analysed, (col_ptr, &entries), groups)?)?;
+                } else {
+                    let lengths = work.read(&col_ptr, 0, b.ncols)?;
+                    let products = analysed.products.download(work)?;
+                    drop((analysed, col_ptr));
+                    let columns = (&lengths[..], &products[..]);
+                    counts.bands = self.in_bands(work, operands, columns, (&memory, groups), &mut place)?;
+                }
+            }
+        }
+        work.count_towards(0);
+        Ok(counts)
+    }
+
+    /// C by ESC.
+    fn by_esc(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        place: impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<Counts> {
+        // Rare, so that its kernels are not compiled for every product.
+        let mut esc = Engine::<T, Values>::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto)?;
+        esc.costs = self.tuning.costs;
+        esc.multiply(work, operands, place)
+    }
+
+    /// C, of which every product is an entry.
+    fn exactly(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        analysed: Analysed,
+        groups: Groups,
+    ) -> Result<DeviceCbc<T>> {
+        let Analysed { profile, products, mut ranges, bitmaps } = analysed;
+        drop(products);
+        let columns = (0, operands.b.ncols, profile.products as usize);
+        self.sums(work, operands, (&mut ranges, bitmaps), columns, (work.buffer(operands.b.ncols + 1)?, groups))
+    }
+
+    /// C, whose entries were counted, range by range.
+    fn counted(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        analysed: Analysed,
+        (col_ptr, entries): (Buffer<u32>, &[u64]),
+        groups: Groups,
+    ) -> Result<DeviceCbc<T>> {
+        let Analysed { products, mut ranges, bitmaps, .. } = analysed;
+        drop(products);
+        let from = begins(entries);
+        work.write(&from, &mut ranges.from)?;
+        let columns = (0, operands.b.ncols, from[entries.len()] as usize);
+        self.sums(work, operands, (&mut ranges, bitmaps), columns, (col_ptr, groups))
+    }
+
+    /// Columns of C whose entries have known places: the first, their number, and their entries.
+    fn sums(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (ranges, mut bitmaps): (&mut Ranges, Bitmaps),
+        (first_col, cols, entries): (usize, usize, usize),
+        (mut col_ptr, groups): (Buffer<u32>, Groups),
+    ) -> Result<DeviceCbc<T>> {
+        work.stage("sums");
+        debug_assert_eq!(col_ptr.len(), cols + 1);
+        let mut rows = RowSums::new(work, groups.summing, operands.a.nrows, groups.cut)?;
+        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer(entries)?);
+        let (col_ptr_mut, row_idx_mut, values_mut) = (&mut col_ptr, &mut row_idx, &mut values);
+        let c =
+            ColumnsOfC { first_col: first_col as u32, col_ptr: col_ptr_mut, row_idx: row_idx_mut, values: values_mut };
+        bitmaps.groups = groups.summing;
+        self.kernels.sums(work, (operands.a, operands.b), ranges, (&mut bitmaps, &mut rows), c)?;
+        Ok(operands.product(col_ptr, row_idx, values))
+    }
+
+    /// C by way of places for all products.
+    fn in_one_pass(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        analysed: Analysed,
+        groups: Groups,
+    ) -> Result<DeviceCbc<T>> {
+        let Analysed { profile, products, mut ranges, mut bitmaps } = analysed;
+        drop(products);
+        let most = profile.products as usize;
+        let mut col_ptr = work.buffer(operands.b.ncols + 1)?;
+        let (mut from_row, mut from_value) = (work.buffer(most)?, work.buffer(most)?);
+        work.stage("sums");
+        let mut rows = RowSums::new(work, groups.summing, operands.a.nrows, groups.cut)?;
+        let c = ColumnsOfC { first_col: 0, col_ptr: &mut col_ptr, row_idx: &mut from_row, values: &mut from_value };
+        bitmaps.groups = groups.summing;
+        let entries = self.kernels.sums(work, (operands.a, operands.b), &mut ranges, (&mut bitmaps, &mut rows), c)?;
+        let to = begins(&counted(work, &entries, profile.products)?);
+        drop((bitmaps, rows, entries));
+        work.stage("move");
+        let c_nnz = to[to.len() - 1] as usize;
+        let (to, mut row_idx, mut values) = (work.upload(&to)?, work.buffer(c_nnz)?, work.buffer(c_nnz)?);
+        let c = ColumnsOfC { first_col: 0, col_ptr: &mut col_ptr, row_idx: &mut row_idx, values: &mut values };
+        self.kernels.move_to(work, (&mut ranges, &to, groups.summing), (&from_row, &from_value), c)?;
+        Ok(operands.product(col_ptr, row_idx, values))
+    }
+
+    /// C in bands of columns with these entries and products; how many there are.
+    fn in_bands(
+        &self,
+        work: &Work,
+        operands: &Operands<'_, T>,
+        (lengths, products): (&[u32], &[u32]),
+        (memory, groups): (&RangeMemory<'_>, Groups),
+        place: &mut impl FnMut(DeviceCbc<T>) -> Result<()>,
+    ) -> Result<usize> {
+        let (mut bands, mut first, free_at_first) = (0, 0, free_bytes(work));
+        while first < lengths.len() {
+            let free = free_bytes(work);
+            let kept = free_at_first.saturating_sub(free);
+            let fits = |columns, entries| memory.fits_sums(columns, entries, groups, free);
+            let end = band_end(lengths, first, fits)
+                .ok_or_else(|| self.too_long(memory, (first, lengths[first], products[first]), groups, (free, kept)))?;
+            let (cols, of_band) = (end - first, &products[first..end]);
+            let entries: usize = lengths[first..end].iter().map(|&length| length as usize).sum();
+            tracing::debug!(target: "blockmul::ranges", number = bands, columns = cols, entries, "band");
+            let computed = match entries {
+                0 => operands.empty_product(work, cols),
+                _ => {
+                    let begin = cuts(of_band, self.tuning.ranges);
+                    let of_ranges: Vec<u64> = begin
+                        .windows(2)
+                        .map(|ends| lengths[first + ends[0]..first + ends[1]].iter().map(|&of| u64::from(of)).sum())
+                        .collect();
+                    let begin: Vec<u32> = begin.into_iter().map(|col| (first + col) as u32).collect();
+                    Ranges::upload(work, &begin, &begins(&of_ranges)).and_then(|mut ranges| {
+                        let bitmaps = Bitmaps::new(work, groups.counting, operands.a.nrows)?;
+                        let of_c = (work.buffer(cols + 1)?, groups);
+                        self.sums(work, operands, (&mut ranges, bitmaps), (first, cols, entries), of_c)
+                    })
+                }
+            };
+            let sizes = Sizes { products: of_band.iter().map(|&of| u64::from(of)).sum(), ..Sizes::default() };
+            let band = Band { columns: first as u32..end as u32, first_product: 0, sizes, kept_bytes: kept };
+            computed.and_then(&mut *place).map_err(|error| band.explain(error))?;
+            (first, bands) = (end, bands + 1);
+        }
+        Ok(bands)
+    }
+
+    fn too_long(
+        &self,
+        memory: &RangeMemory<'_>,
+        (col, entries, products): (usize, u32, u32),
+        groups: Groups,
+        (free_bytes, kept): (u64, u64),
+    ) -> Error {
+        let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
+        let need = memory.need_of_sums(1, entries.into(), groups);
+        too_long(format!("column {col}"), products.into(), need, available, kept)
+    }
+}
+
+/// Where the entries of each range begin, and the end of the last.
+fn begins(entries: &[u64]) -> Vec<u32> {
+    let mut before = 0;
+    let begin = |of: &u64| {
+        before += of;
+        before as u32
+    };
+    std::iter::once(0).chain(entries.iter().map(begin)).collect()
+}
+
+/// Bytes that may still be allocated.
+fn free_bytes(work: &Work) -> u64 {
+    work.limit().saturating_sub(work.used_bytes())
+}

@@ -1,0 +1,127 @@
+//! What is known of the columns of C before they are computed, and their bins.
+use super::tuning::RangeTuning;
+use crate::{
+    Result,
+    device::at_most,
+    product::{choose, method::Method, problem::Bin},
+    tuning::{BinSize, MethodCosts},
+};
+
+/// Sums over the columns of B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::product) struct Profile {
+    pub products: u64,
+    /// Most products of a column.
+    pub longest: u64,
+    /// Columns that have products.
+    pub columns: u64,
+    /// Of these, those of one entry of B, if they are copied.
+    pub direct: u64,
+    /// Their products.
+    pub of_direct: u64,
+    /// Entries of the longest column of B.
+    pub longest_b: u64,
+    /// Entries of C in the samples, and their products; zeros without samples.
+    pub sampled: [u64; 2],
+}
+
+/// Launches of a product in ranges, about.
+const LAUNCHES: u32 = 4;
+
+impl Profile {
+    /// Words of a part in the device's record.
+    pub(super) const WORDS: usize = 6;
+
+    /// From the records of parts, and of groups that sampled from word `sampled` on. The sizes of A
+    /// and B bound them.
+    pub(super) fn of_record(
+        words: &[u64],
+        sampled: usize,
+        [nrows, a_nnz]: [usize; 2],
+        [cols, b_nnz]: [usize; 2],
+    ) -> Result<Self> {
+        let mut profile = Self::default();
+        let sum = |one: u64, other: u64| one.saturating_add(other);
+        for part in words[..sampled].chunks_exact(Self::WORDS) {
+            let of = |at: usize| part[at];
+            profile.add(&Self {
+                products: of(0),
+                longest: of(1),
+                columns: of(2),
+                direct: of(3),
+                of_direct: of(4),
+                longest_b: of(5),
+                sampled: [0; 2],
+            });
+        }
+        for of in words[sampled..].chunks_exact(2) {
+            profile.sampled = [sum(profile.sampled[0], of[0]), sum(profile.sampled[1], of[1])];
+        }
+        let most = (b_nnz as u64).saturating_mul(nrows.min(a_nnz) as u64);
+        at_most("products", profile.products, most)?;
+        at_most("products of a column", profile.longest, profile.products)?;
+        at_most("columns of C", profile.columns, cols as u64)?;
+        at_most("direct columns", profile.direct, profile.columns)?;
+        at_most("products of direct columns", profile.of_direct, profile.products)?;
+        at_most("entries of a column of B", profile.longest_b, b_nnz as u64)?;
+        at_most("products of samples", profile.sampled[1], profile.products)?;
+        at_most("entries of C in samples", profile.sampled[0], profile.sampled[1])?;
+        Ok(profile)
+    }
+
+    /// Adds other columns.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.products = self.products.saturating_add(other.products);
+        self.longest = self.longest.max(other.longest);
+        self.columns = self.columns.saturating_add(other.columns);
+        self.direct = self.direct.saturating_add(other.direct);
+        self.of_direct = self.of_direct.saturating_add(other.of_direct);
+        self.longest_b = self.longest_b.max(other.longest_b);
+    }
+
+    /// Adds a column of B with so many entries, whose products are so many.
+    pub(super) fn add_column(&mut self, entries: u64, products: u64, tuning: &RangeTuning) {
+        let direct = tuning.direct && entries == 1 && products > 0;
+        let (direct, of_direct) = (u64::from(direct), if direct { products } else { 0 });
+        let columns = u64::from(products > 0);
+        self.add(&Self {
+            products,
+            longest: products,
+            columns,
+            direct,
+            of_direct,
+            longest_b: entries,
+            sampled: [0; 2],
+        });
+    }
+
+    /// Entries of C of so many products, estimated from the samples, or bounded.
+    fn entries(&self, products: u64) -> u64 {
+        let [entries, of] = self.sampled.map(|number| u128::from(number.max(1)));
+        (u128::from(products) * entries).div_ceil(of) as u64
+    }
+
+    /// The sizes of all columns.
+    pub(super) fn size(&self) -> BinSize {
+        BinSize::new(LAUNCHES, self.products, self.entries(self.products), self.columns)
+    }
+
+    /// The bins of the columns: those of one entry of B, which are copied, and the others.
+    pub(super) fn bins(&self, costs: &MethodCosts) -> Vec<Bin> {
+        let bin = |which, method, [columns, products]: [u64; 2], entries, launches| {
+            let size = BinSize::new(launches, products, entries, columns);
+            let predicted_ms = choose::predict_ms(costs, method, &size);
+            Bin { size: Some(size), predicted_ms, ..Bin::of(which, method, columns, products) }
+        };
+        let others = [self.columns - self.direct, self.products - self.of_direct];
+        let both = self.direct > 0 && others[0] > 0;
+        // The kernels are the same: their launches count once.
+        let launches = if both { 0 } else { LAUNCHES };
+        let direct = || bin("one entry of B", Method::Direct, [self.direct, self.of_direct], self.of_direct, launches);
+        let dense = || bin("in ranges of columns", Method::Dense, others, self.entries(others[1]), LAUNCHES);
+        let mut bins = Vec::new();
+        bins.extend((self.direct > 0).then(direct));
+        bins.extend((others[0] > 0).then(dense));
+        bins
+    }
+}

@@ -1,0 +1,272 @@
+//! Products in ranges, on whatever device there is, against the reference and against models.
+use super::{
+    Profile, RangeMemory, RangeTuning, Ranged, Way,
+    cuts::cuts,
+    foretell::{foretell, profile_of},
+    kernels::RangeKernels,
+};
+use crate::{
+    BlockShape, Csc, Element, Error, Matrix, Result,
+    device::{DeviceKind, Work, test_device},
+    generate::Random,
+    product::{
+        host_columns::HostColumns,
+        problem::{Counts, Operands, Pipeline, Spec},
+        tuning::Tuning,
+    },
+    reference,
+    resident::DeviceCbc,
+    tuning::MethodCosts,
+};
+
+/// Numbers for small matrices: ESC takes nothing, and all columns are sampled.
+fn small() -> RangeTuning {
+    RangeTuning {
+        groups: 2,
+        ranges: 5,
+        parts: 3,
+        one_pass_percent: 0,
+        sampled_products: 0,
+        rows_for_product: 64,
+        ahead: if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 },
+        direct: true,
+        costs: MethodCosts::of_kind(DeviceKind::Cpu),
+        esc: false,
+    }
+}
+
+/// The same in two passes.
+fn in_two_passes() -> RangeTuning {
+    RangeTuning { one_pass_percent: 101, ..small() }
+}
+
+/// A matrix whose columns have these rows, and values whose sums depend on their order.
+fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
+    let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
+    let of_column =
+        |(col, rows): (usize, &Vec<u64>)| rows.iter().map(move |&row| (row as usize, col)).collect::<Vec<_>>();
+    let places: std::collections::BTreeSet<_> = columns.iter().enumerate().flat_map(of_column).collect();
+    let entries = places.into_iter().enumerate().map(|(i, (row, col))| (row, col, T::from_f64(value(i))));
+    Csc::from_triplets(nrows, columns.len(), entries)
+}
+
+/// Columns of A in `nrows` rows: none, one row, neighbours, words and lines that just begin and
+/// just end, any.
+fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
+    let mut random = Random::new(7);
+    let edges: Vec<u64> =
+        [0, 63, 64, 65, 127, 4095, 4096, 4097, nrows - 1].into_iter().filter(|&row| row < nrows).collect();
+    let column = |k: u64, random: &mut Random| match k % 6 {
+        0 => vec![],
+        1 => vec![k % nrows],
+        2 => (0..20).map(|i| (k + i) % nrows).collect(),
+        3 => edges.clone(),
+        4 => random.distinct(12.min(nrows), nrows),
+        _ => vec![nrows - 1],
+    };
+    matrix(nrows as usize, &(0..ncols).map(|k| column(k, &mut random)).collect::<Vec<_>>())
+}
+
+/// A B with columns of these lengths.
+fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
+    let mut random = Random::new(11);
+    matrix(nrows as usize, &lengths.iter().map(|&length| random.distinct(length, nrows)).collect::<Vec<_>>())
+}
+
+/// C within `limit` bytes besides the operands, its counts, and the bytes used for it.
+fn run<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Csc<T>, Counts, u64)> {
+    let (device, one) = (test_device(), BlockShape::SCALAR);
+    let uploading = Work::new(&device, None);
+    let (x, y) = (DeviceCbc::upload(&uploading, a.as_cbc())?, DeviceCbc::upload(&uploading, b.as_cbc())?);
+    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
+    let spec = Spec::new(one, one, x.nrows);
+    let ranged = Ranged::<T>::new(&device, &spec, Tuning::new(device.info(), one, one), tuning)?;
+    let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
+    let counts = ranged.multiply(&work, &operands, |band| {
+        work.wait()?;
+        c.append(band.download(&Work::new(&device, None))?);
+        Ok(())
+    })?;
+    Ok((Csc::from_cbc(c.finish()?)?, counts, work.most_used_bytes()))
+}
+
+/// C as the reference has it, to the bit, and as foretold; its counts.
+fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
+    let (want, (have, counts, used)) = (reference::multiply(factors.0, factors.1)?, run(factors, tuning, limit)?);
+    assert!(have.pattern() == want.pattern(), "{tuning:?} within {limit}");
+    for (i, (have, want)) in have.values().iter().zip(want.values()).enumerate() {
+        let same = bytemuck::bytes_of(have) == bytemuck::bytes_of(want);
+        assert!(same || (have.to_f64().is_nan() && want.to_f64().is_nan()), "entry {i}: {have}, {want} by {tuning:?}");
+    }
+    let device = test_device();
+    let memory = RangeMemory::new::<T>(device.info(), tuning, have.nrows(), None);
+    let foretold =
+        foretell(&memory, (factors.0.pattern(), factors.1.pattern()), limit.min(device.info().global_bytes))?;
+    if let Some(expected) = foretold.counts {
+        assert_eq!((&expected.bins, expected.bands), (&counts.bins, counts.bands), "{tuning:?} within {limit}");
+        assert_eq!((foretold.peak_bytes, expected.products), (used, counts.products), "{tuning:?} within {limit}");
+    } else {
+        assert_eq!(counts.pipeline, Pipeline::Esc);
+    }
+    let of_bins = counts.bins.iter().map(|bin| bin.products).sum::<u64>();
+    assert_eq!(of_bins, counts.products, "{:?}", counts.bins);
+    Ok((counts, used))
+}
+
+fn way(counts: &Counts) -> Option<Way> {
+    match counts.pipeline {
+        Pipeline::Ranges(way) => Some(way),
+        _ => None,
+    }
+}
+
+#[test]
+fn small_products_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
+    let (a, several) = (a::<f64>(70, 12)?, b(12, &[3, 0, 1, 5, 12, 2])?);
+    assert_eq!(way(&check((&a, &several), &small(), u64::MAX)?.0), Some(Way::OnePass));
+    assert_eq!(way(&check((&a, &several), &in_two_passes(), u64::MAX)?.0), Some(Way::TwoPasses));
+    assert_eq!(way(&check((&a, &b(12, &[1, 0, 1])?), &small(), u64::MAX)?.0), Some(Way::Exact));
+    Ok(())
+}
+
+/// Both ways, with copied columns and without, in several numbers of groups and ranges.
+fn check_all<T: Element>(a: &Csc<T>, b: &Csc<T>) -> Result<()> {
+    for tuning in [small(), in_two_passes()] {
+        check((a, b), &tuning, u64::MAX)?;
+        check((a, b), &RangeTuning { direct: false, groups: 1, ranges: 1, parts: 1, ..tuning }, u64::MAX)?;
+    }
+    check((a, b), &RangeTuning { groups: 3, ranges: 200, parts: 17, sampled_products: u64::MAX, ..small() }, u64::MAX)?;
+    Ok(())
+}
+
+#[test]
+fn every_element_and_every_range_of_rows() -> Result<()> {
+    let lengths = [1, 0, 2, 3, 9, 31, 0, 64, 1, 200, 1, 0];
+    for nrows in [1, 63, 64, 65, 4096, 4097, 300_000] {
+        check_all(&a::<f64>(nrows, 300)?, &b(300, &lengths)?)?;
+    }
+    check_all(&a::<f32>(5000, 300)?, &b(300, &lengths)?)?;
+    check_all(&a::<half::f16>(5000, 300)?, &b(300, &lengths)?)
+}
+
+/// Runs of 1024 products and more, which are cut.
+#[test]
+fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
+    let a = |columns: u64| matrix(67, &(0..columns).map(|k| vec![0, 3, 5 + k % 62]).collect::<Vec<_>>());
+    let lengths = [1, 1023, 1024, 1025, 2, 2048, 2049, 3000, 1024];
+    check_all(&a(3000)?, &b::<f64>(3000, &lengths)?)?;
+    let halves = |of: &Csc<f64>| {
+        Csc::<half::f16>::new(
+            of.pattern().clone(),
+            of.values().iter().map(|&value| half::f16::from_f64(value / 64.0)).collect(),
+        )
+    };
+    check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
+}
+
+#[test]
+fn special_values_are_those_of_the_reference() -> Result<()> {
+    let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, f64::MIN_POSITIVE, f64::MAX];
+    let of = |matrix: Csc<f64>| {
+        let values = (0..matrix.nnz()).map(|i| special[i * 7 % 9 * (i % 4) % 9]).collect();
+        Csc::new(matrix.pattern().clone(), values)
+    };
+    check_all(&of(a(130, 60)?)?, &of(b(60, &[1, 2, 1, 20, 60, 3, 1, 7])?)?)
+}
+
+#[test]
+fn nothing_times_something_is_empty() -> Result<()> {
+    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
+    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
+    for (a, b) in
+        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
+    {
+        check_all(&a, &b)?;
+    }
+    Ok(())
+}
+
+/// The device's analysis, and its ranges, are those of the models.
+#[test]
+fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let a = a::<f64>(200, 30)?;
+    for lengths in [&[4, 0, 1, 9, 1, 0, 30][..], &[0, 0, 1], &[5], &[0, 0], &[1; 40], &[30, 1, 1, 1]] {
+        let b = b::<f64>(30, lengths)?;
+        let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+        let tuning = RangeTuning { ranges: 4, parts: 5, ..small() };
+        let kernels = RangeKernels::<f64>::new(&device, &tuning)?;
+        let analysed = kernels.analyse(&work, (&x.pattern, &y.pattern), 2)?;
+        let of_column =
+            |col: usize| b.pattern().column(col).iter().map(|&k| a.pattern().entries(k as usize).len() as u64).sum();
+        let products: Vec<u64> = (0..b.ncols()).map(of_column).collect();
+        let narrow: Vec<u32> = products.iter().map(|&of| of as u32).collect();
+        assert_eq!(analysed.products.download(&work)?, narrow);
+        let begin = cuts(&narrow, tuning.ranges);
+        let bound: Vec<u32> = begin.iter().map(|&col| narrow[..col].iter().sum()).collect();
+        let begin: Vec<u32> = begin.into_iter().map(|col| col as u32).collect();
+        // Without products there is nothing to share out.
+        if bound[tuning.ranges] > 0 {
+            assert_eq!((analysed.ranges.begin.download(&work)?, analysed.ranges.from.download(&work)?), (begin, bound));
+        }
+        let samples = b.ncols();
+        assert_eq!(analysed.profile, profile_of(&tuning, (a.pattern(), b.pattern()), &products, samples));
+    }
+    Ok(())
+}
+
+/// Less and less memory: one pass, two, bands, an error or ESC.
+#[test]
+fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
+    let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);
+    let (whole, most) = check((&a, &b), &small(), u64::MAX)?;
+    assert_eq!(way(&whole), Some(Way::OnePass));
+    let (counted, less) = check((&a, &b), &small(), most / 2)?;
+    assert_eq!((way(&counted), counted.bands), (Some(Way::TwoPasses), 1));
+    assert_eq!(check((&a, &b), &small(), less)?.1, less, "what was enough is enough again");
+    let (mut bands, mut limit) = (0, less - less / 8);
+    let refused = loop {
+        match check((&a, &b), &small(), limit) {
+            Ok((counts, used)) => {
+                assert!(used <= limit && (counts.bands > 1 || way(&counts).is_none()), "{counts:?} within {limit}");
+                bands = bands.max(if way(&counts).is_some() { counts.bands } else { 0 });
+                limit -= limit / 8;
+            }
+            Err(error) => break error,
+        }
+    };
+    assert!(bands > 3, "{bands} bands");
+    assert!(matches!(refused, Error::Memory { needed, available, .. } if needed > available), "{refused}");
+    Ok(())
+}
+
+#[test]
+fn esc_takes_what_is_one_column_or_next_to_nothing() {
+    let tuning = RangeTuning { esc: true, groups: 64, ..small() };
+    let of = |products, longest| Profile { products, longest, columns: 1000, longest_b: 9, ..Profile::default() };
+    let way = |tuning: &RangeTuning, profile, nrows| tuning.way(&profile, nrows, true);
+    assert_eq!(way(&tuning, of(1 << 26, 1 << 16), 1 << 20), Way::OnePass);
+    assert_eq!(way(&tuning, of(1 << 26, 1 << 26), 1 << 20), Way::Esc, "63 groups would wait");
+    assert_eq!(way(&RangeTuning { groups: 1, ..tuning }, of(1 << 26, 1 << 26), 1 << 20), Way::OnePass);
+    assert_eq!(way(&tuning, of(100, 9), 1 << 24), Way::Esc, "a bitmap of 16 M rows");
+    for wanted in [small(), RangeTuning { direct: false, ..small() }] {
+        assert_eq!(way(&wanted, of(100, 9), 1 << 24), Way::OnePass, "ESC was not allowed");
+        assert_eq!(way(&wanted, of(1 << 40, 1 << 31), 1 << 24), Way::Esc, "offsets of products have 31 bits");
+    }
+}
+
+#[test]
+fn samples_decide_between_one_pass_and_two() {
+    let tuning = RangeTuning { one_pass_percent: 10, ..small() };
+    let way = |sampled, fits| {
+        let profile =
+            Profile { products: 10_000, longest: 9, columns: 1000, longest_b: 9, sampled, ..Profile::default() };
+        tuning.way(&profile, 1000, fits)
+    };
+    assert_eq!(
+        [way([10, 100], true), way([9, 100], true), way([0, 0], true)],
+        [Way::OnePass, Way::TwoPasses, Way::OnePass]
+    );
+    assert_eq!(way([100, 100], false), Way::TwoPasses);
+}

@@ -1,0 +1,127 @@
+//! Numbers of products in ranges of columns, and the way that one takes: pure functions of sizes,
+//! numbers, costs and the caller's wish.
+use super::profile::Profile;
+use crate::{
+    DeviceInfo,
+    device::DeviceKind,
+    product::{choose, limits::Limits, method::Method},
+    tuning::{BinSize, MethodCosts},
+};
+
+/// The numbers of a device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::product) struct RangeTuning {
+    /// Most work-groups, of one item each: each has a bitmap and sums of all rows.
+    pub groups: usize,
+    /// Ranges of columns, which groups take one after another.
+    pub ranges: usize,
+    /// Parts of the columns whose products are counted at once.
+    pub parts: usize,
+    /// Entries of C for each 100 products from which they are computed in one pass.
+    pub one_pass_percent: u64,
+    /// Products from which the entries of C are estimated by samples: fewer take one pass.
+    pub sampled_products: u64,
+    /// Rows of C for each of its products, from which ESC computes it: bitmaps of all rows take
+    /// longer than its products.
+    pub rows_for_product: u64,
+    /// Entries of B before which a column of A is asked for; 0 if none is.
+    pub ahead: usize,
+    /// Whether columns of B with one entry are copied.
+    pub direct: bool,
+    /// What the methods cost.
+    pub costs: MethodCosts,
+    /// Whether ESC may compute all columns.
+    pub esc: bool,
+}
+
+/// How the entries of C are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By ESC.
+    Esc,
+    /// Every product is an entry: no column of B has two.
+    Exact,
+    /// Sums go to places with room for all products, from where they are moved.
+    OnePass,
+    /// Entries are counted first.
+    TwoPasses,
+}
+
+impl Way {
+    /// The stages, as the report names them.
+    pub fn stages(self) -> &'static [&'static str] {
+        match self {
+            Self::Esc => &[],
+            Self::Exact => &["setup", "sums"],
+            Self::OnePass => &["setup", "sums", "move"],
+            Self::TwoPasses => &["setup", "count", "sums"],
+        }
+    }
+}
+
+/// Rows of C from which a product may be left to ESC for having few products.
+const MANY_ROWS: u64 = 1 << 20;
+
+/// Columns sampled.
+const SAMPLES: usize = 256;
+
+impl RangeTuning {
+    /// The numbers of a device, if products by this method are computed in ranges there.
+    pub fn new(info: &DeviceInfo, wanted: Method) -> Option<Self> {
+        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
+        let in_ranges = numbers.range_shares > 0 && matches!(wanted, Method::Auto | Method::Dense);
+        in_ranges.then(|| Self {
+            groups: units,
+            ranges: numbers.range_shares * units,
+            parts: numbers.range_shares * units,
+            one_pass_percent: numbers.range_one_pass_percent as u64,
+            sampled_products: numbers.range_sampled_products as u64,
+            rows_for_product: numbers.range_rows_for_product as u64,
+            ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
+            direct: wanted == Method::Auto,
+            costs: info.costs(),
+            esc: wanted == Method::Auto,
+        })
+    }
+
+    /// Columns to sample of a product of an A with `inner` columns and a B with `cols`: none if it
+    /// has few products.
+    pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
+        // About as many products as entries of B meet average columns of A.
+        let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
+        if expected >= self.sampled_products { cols.min(SAMPLES) } else { 0 }
+    }
+
+    /// The column of a sample.
+    pub fn sampled_column(sample: usize, samples: usize, cols: usize) -> usize {
+        (sample as u64 * cols as u64 / samples as u64) as usize
+    }
+
+    /// How the entries of a C with `nrows` rows are found; `one_pass_fits` says whether there is
+    /// memory for all products.
+    pub fn way(&self, profile: &Profile, nrows: u64, one_pass_fits: bool) -> Way {
+        if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, nrows)) {
+            return Way::Esc;
+        }
+        let [entries, of] = profile.sampled;
+        match one_pass_fits && 100 * entries >= self.one_pass_percent * of {
+            true if profile.longest_b <= 1 => Way::Exact,
+            true => Way::OnePass,
+            false => Way::TwoPasses,
+        }
+    }
+
+    /// Whether ESC is predicted to take less. A group computes the longest column while the others
+    /// wait.
+    fn esc_is_faster(&self, profile: &Profile, nrows: u64) -> bool {
+        if nrows > MANY_ROWS && nrows > self.rows_for_product.saturating_mul(profile.products) {
+            return true;
+        }
+        let alone = profile.longest.saturating_mul(self.groups as u64);
+        let size = profile.size();
+        let least = BinSize { products: size.products.max(alone), ..size };
+        let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
+        let esc = choose::esc_ms(&self.costs, size.places, size.products, size.entries);
+        dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
+    }
+}
