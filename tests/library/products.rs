@@ -1,8 +1,8 @@
 //! Whole products on a device: pattern and values equal the reference's to the bit.
 use crate::common::*;
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Method, Product, Result, host::Progress,
-    matrix::Threshold, product::Report, reference,
+    BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Matrix, Method, Product, Result, device::DeviceKind,
+    host::Progress, matrix::Threshold, product::Report, reference,
 };
 use half::f16;
 use proptest::prelude::*;
@@ -229,12 +229,12 @@ fn bands_change_no_bit() -> Result<()> {
     let whole = reference::multiply(&a, &a)?;
     let (_, report) = to_host(&device, &a, &a, |product| product)?;
     let (mut limit, mut most) = (report.used_device_bytes, 1);
-    for _ in 0..4 {
+    for _ in 0..5 {
         limit = limit * 6 / 10;
         match to_host(&device, &a, &a, |product| product.memory_limit(limit)) {
             Ok((c, banded)) => {
                 equal_bits(&c, &whole, "bands");
-                assert!(banded.peak_device_bytes <= limit && banded.bands > 1, "{limit}: {banded:?}");
+                assert!(banded.peak_device_bytes <= limit, "{limit}: {banded:?}");
                 most = most.max(banded.bands);
             }
             Err(error) => assert!(error.to_string().contains("not enough memory"), "{error}"),
@@ -255,8 +255,8 @@ fn progress_is_reported_after_every_band() -> Result<()> {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = told.clone();
     let progress = Progress::new(move |done, total| keep.lock().unwrap().push((done, total)));
-    let half = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 2;
-    let (_, report) = to_host(&device, &a, &a, |product| product.memory_limit(half).progress(progress.clone()))?;
+    let part = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 4;
+    let (_, report) = to_host(&device, &a, &a, |product| product.memory_limit(part).progress(progress.clone()))?;
     let told = told.lock().unwrap();
     assert!(report.bands > 1 && told.len() == report.bands, "{told:?}");
     assert!(told.is_sorted() && told.iter().all(|&(_, total)| total == 3000) && told.last() == Some(&(3000, 3000)));
@@ -267,14 +267,18 @@ fn progress_is_reported_after_every_band() -> Result<()> {
 fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
     let operands = Product::of(&a, &a).estimate(device().info())?.operand_bytes;
-    // ESC needs memory for all products of a column, dense for the 4000 entries of C.
+    // ESC needs memory for all products of a column, dense for the 4000 entries of C. On a CPU
+    // dense has sums of all rows; what has no room for them is left to ESC, whose analysis has
+    // none.
+    let in_ranges = device().info().kind == DeviceKind::Cpu;
     for (method, kibibytes) in [(Method::Esc, 250), (Method::Dense, 86)] {
         let limit = operands + (kibibytes << 10);
         let product = to_host(&device(), &a, &a, |product| product.method(method).memory_limit(limit));
         let error = product.map(|(_, report)| report).unwrap_err();
         assert_eq!(error.kind(), blockmul::error::ErrorKind::Memory, "{method}: {error}");
         let says = error.to_string();
-        assert!(says.contains("products of column 0 of C") && says.contains("bytes needed"), "{method}: {error}");
+        let of_column = says.contains("products of column 0 of C") || (in_ranges && method == Method::Dense);
+        assert!(of_column && says.contains("bytes needed"), "{method}: {error}");
         // Behind the commands of the product, which was given up on its way.
         assert!(device().upload(&a)?.download()? == a, "{method}");
     }

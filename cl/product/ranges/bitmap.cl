@@ -7,7 +7,8 @@
 // bits are zero between two columns.
 //
 // Columns of A are read in the order of B's entries, which is any. A column is asked for AHEAD
-// entries before it is read, so that several are on their way from memory; not at all if AHEAD is 0.
+// entries before it is read, so that several are on their way from memory; not at all if AHEAD is
+// 0.
 #if !defined(AHEAD)
 #error "AHEAD: see src/product/ranges/kernels.rs"
 #endif
@@ -35,8 +36,8 @@ void clear_bitmap(global ulong* words, global ulong* lines, uint nrows)
 }
 
 // Sets the bits of the rows of a column of C: those of the columns of A that the entries
-// first..last of B meet. Counts them, and zeros them again. B's entries end at `end_of_b`, or others
-// follow there that are not counted.
+// first..last of B meet. Counts them, and zeros them again. The entries up to `end_of_b` are those
+// that are asked for ahead.
 uint count_rows(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint first, uint last,
                 uint end_of_b, global ulong* restrict words, global ulong* restrict lines)
 {
