@@ -3,9 +3,11 @@
 //! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
 //! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
 //! real numbers. [`Semiring`] is the algebra of sums.
+mod order;
 mod scaling;
 mod semiring;
 
+pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 

@@ -12,8 +12,8 @@ pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_
 pub use masked::{multiply_masked, products_masked};
 pub use schur::{Reduced, schur};
 pub use vectors::{
-    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_transposed,
-    row_norms, scale_columns, scale_rows,
+    block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,
+    multiply_vector_transposed, row_norms, scale_columns, scale_rows,
 };
 
 use crate::{

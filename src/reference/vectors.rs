@@ -1,8 +1,8 @@
 //! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
 //! compared with them bit for bit.
 use crate::{
-    Arithmetic, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring, matrix::CbcView,
-    primitives::segmented_reduce::RUN_PIECE, vector::DOT_PIECE,
+    Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring, element::Order,
+    matrix::CbcView, primitives::segmented_reduce::RUN_PIECE, vector::DOT_PIECE,
 };
 use nalgebra::{ComplexField, convert_unchecked};
 use std::borrow::Cow;
@@ -40,6 +40,39 @@ pub fn multiply_vector_transposed<M: Matrix>(
     y: &mut [M::Element],
 ) -> Result<()> {
     multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), M::ROW_MAJOR), (alpha, x), (beta, y))
+}
+
+/// Computes y = alpha·op(A)·x + beta·y, where op(A) is A or its transpose, with the sums in an
+/// order.
+///
+/// ```
+/// use blockmul::{Csr, element::Order, reference};
+/// // 2^53 and 33 ones: lane 0 adds the first and the last of them to 2^53, one at a time.
+/// let values = [vec![9007199254740992.0], vec![1.0; 33]].concat();
+/// let a = Csr::new(1, 34, vec![0, 34], (0..34).collect(), values)?;
+/// let (mut ascending, mut lanes) = ([0.0], [0.0]);
+/// reference::multiply_vector_in(Order::Ascending, false, (1.0, &a, &[1.0; 34]), (0.0, &mut ascending))?;
+/// reference::multiply_vector_in(Order::Lanes, false, (1.0, &a, &[1.0; 34]), (0.0, &mut lanes))?;
+/// assert_eq!(ascending, [9007199254740992.0]);
+/// assert_eq!(lanes, [9007199254740992.0 + 32.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
+/// [`Order::Ascending`].
+pub fn multiply_vector_in<M: Matrix>(
+    order: Order,
+    transposed: bool,
+    (alpha, a, x): (f64, &M, &[M::Element]),
+    (beta, y): (f64, &mut [M::Element]),
+) -> Result<()> {
+    let mut lines = Lines::new(a.as_cbc(), transposed == M::ROW_MAJOR);
+    if order != Order::Ascending && a.as_cbc().shape != BlockShape::SCALAR {
+        return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.as_cbc().shape)));
+    }
+    lines.order = order;
+    multiply_lines(&Semiring::PLUS_TIMES, lines, (alpha, x), (beta, y))
 }
 
 /// The 2-norm of every scalar column. Squares are added as the terms of [`multiply_vector`] are,
@@ -147,6 +180,7 @@ struct Lines<'a, T> {
     rows: bool,
     pattern: Cow<'a, Pattern>,
     source: Option<Vec<usize>>,
+    order: Order,
 }
 
 impl<'a, T: Element> Lines<'a, T> {
@@ -154,9 +188,9 @@ impl<'a, T: Element> Lines<'a, T> {
         match rows {
             true => {
                 let (pattern, source) = a.pattern.transpose();
-                Self { a, rows, pattern: Cow::Owned(pattern), source: Some(source) }
+                Self { a, rows, pattern: Cow::Owned(pattern), source: Some(source), order: Order::Ascending }
             }
-            false => Self { a, rows, pattern: Cow::Borrowed(a.pattern), source: None },
+            false => Self { a, rows, pattern: Cow::Borrowed(a.pattern), source: None, order: Order::Ascending },
         }
     }
 
@@ -184,15 +218,31 @@ impl<'a, T: Element> Lines<'a, T> {
                     (_, true) => (0..depth).map(|k| k * width + number).collect(),
                     (_, false) => (0..depth).map(|k| number * depth + k).collect(),
                 };
-                sums.push(algebra.sum(entries.chunks(RUN_PIECE).map(|piece| {
-                    let terms = piece.iter().flat_map(|&entry| {
+                let sum = |entries: &mut dyn Iterator<Item = &usize>| {
+                    let terms = entries.flat_map(|&entry| {
                         let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
                         let across = self.pattern.row_idx()[entry] as usize * depth;
                         let elements = elements.iter().enumerate();
                         elements.map(move |(k, &element)| (block[element].widen(), across + k % depth))
                     });
                     algebra.sum(terms.map(|(value, across)| term(value, across)))
-                })));
+                };
+                sums.push(match self.order {
+                    Order::Ascending => algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter()))),
+                    Order::Lanes => {
+                        let lane = |first: usize| match first < entries.len() {
+                            true => sum(&mut entries.iter().skip(first).step_by(Order::LANES)),
+                            false if first > 0 => algebra.identity,
+                            false => algebra.empty,
+                        };
+                        let mut lanes: Vec<_> = (0..Order::LANES).map(lane).collect();
+                        while lanes.len() > 1 {
+                            let second = lanes.split_off(lanes.len() / 2);
+                            lanes.iter_mut().zip(second).for_each(|(sum, other)| *sum = (algebra.add)(*sum, other));
+                        }
+                        lanes[0]
+                    }
+                });
             }
         }
         sums
