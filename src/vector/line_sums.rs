@@ -67,6 +67,19 @@ pub(crate) enum Terms<'a, V> {
     BlockSquares,
 }
 
+/// The values of a matrix of blocks, and the elements from one block to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'a, T: Element> {
+    pub values: &'a Buffer<T>,
+    pub stride: u32,
+}
+
+impl<'a, T: Element> From<&'a DeviceCbc<T>> for Stored<'a, T> {
+    fn from(a: &'a DeviceCbc<T>) -> Self {
+        Self { values: &a.values, stride: a.stride as u32 }
+    }
+}
+
 pub(crate) struct LineSums<T: Element> {
     lines: Lines,
     /// Number of sums of a line.
@@ -88,12 +101,19 @@ impl<T: Element> LineSums<T> {
         rows: bool,
         terms: Terms<'_, T::Arithmetic>,
     ) -> Result<Self> {
-        Self::tuned(device, pattern, shape, rows, terms, LineTuning::new(device.info(), shape))
+        let index = |work: &Work| Index::new(work, pattern, rows);
+        Self::tuned(device, index, shape, rows, terms, LineTuning::new(device.info(), shape))
+    }
+
+    /// As [`LineSums::new`], for lines whose index is known.
+    pub fn over(device: &Device, index: Index, shape: BlockShape, terms: Terms<'_, T::Arithmetic>) -> Result<Self> {
+        let rows = matches!(index, Index::Rows(_));
+        Self::tuned(device, |_| Ok(index), shape, rows, terms, LineTuning::new(device.info(), shape))
     }
 
     fn tuned(
         device: &Device,
-        pattern: &Arc<PatternArrays>,
+        index: impl FnOnce(&Work) -> Result<Index>,
         shape: BlockShape,
         rows: bool,
         terms: Terms<'_, T::Arithmetic>,
@@ -121,7 +141,7 @@ impl<T: Element> LineSums<T> {
         let tiles = (tuning.tile > 0).then(|| Kernel::new(device, &options)).transpose()?;
         super::ask(device)?;
         let work = Work::new(device, None);
-        let lines = Lines::new(&work, Index::new(&work, pattern, rows)?, tuning)?;
+        let lines = Lines::new(&work, index(&work)?, tuning)?;
         Ok(Self {
             tiles,
             pieces: match lines.pieces.len() {
@@ -146,17 +166,17 @@ impl<T: Element> LineSums<T> {
 
     /// y = alpha·sums + beta·y, or the roots of the sums of squares, for which x is not read. The
     /// caller has checked that A is on the pattern, and x and y are as long as its sides.
-    pub fn run(
+    pub fn run<'a>(
         &self,
         work: &Work,
-        a: &DeviceCbc<T>,
+        a: impl Into<Stored<'a, T>>,
         x: &Buffer<T>,
         Scaling { alpha, beta }: Scaling<T::Arithmetic>,
         y: &mut Buffer<T>,
     ) -> Result<()> {
         let Self { lines, group_size, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
-        let (line_ptr, other, values, stride) = (&pattern.col_ptr, &pattern.row_idx, &a.values, a.stride as u32);
+        let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut parts = self.parts.take(work)?;
         if let Some(tiles) = &self.tiles {
             let tile_line = &lines.tile_line;
@@ -214,7 +234,7 @@ mod tests {
                     let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
                     let sums = LineSums::tuned(
                         &device,
-                        &a.pattern,
+                        |work| Index::new(work, &a.pattern, rows),
                         a.shape,
                         rows,
                         Terms::Products(&Semiring::PLUS_TIMES),
@@ -245,7 +265,8 @@ mod tests {
         for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
             let tuning = LineTuning { group_size, tile, depth };
             let terms = Terms::Products(&Semiring::MIN_PLUS);
-            let sums = LineSums::tuned(&device, &a.pattern, a.shape, true, terms, tuning)?;
+            let sums =
+                LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), a.shape, true, terms, tuning)?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
             // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its

@@ -11,7 +11,7 @@
 mod arithmetic;
 mod diagonal;
 pub(crate) mod line_sums;
-mod lines;
+pub(crate) mod lines;
 mod norms;
 mod scaling;
 
