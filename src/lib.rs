@@ -137,7 +137,7 @@ mod vector;
 /// Operations that are prepared for patterns once and executed with values many times; see
 /// [`Planned`].
 pub mod plan {
-    pub use crate::apply::Apply;
+    pub use crate::apply::{Apply, ApplyOptions, Format, Packed};
     pub use crate::planned::*;
     pub use crate::product::Plan;
     pub use crate::structure::{Add, Permute, ScalarMap, Scalars, Transpose};

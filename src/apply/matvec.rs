@@ -1,6 +1,7 @@
 //! Products of matrices with vectors.
+use super::{ApplyOptions, Format, spmv::Spmv};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
     element::Scaling,
     element::Semiring,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
@@ -22,6 +23,10 @@ use std::marker::PhantomData;
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
 /// need an index of 8 bytes per entry, which the constructor makes.
+///
+/// Matrices of scalars have [formats](Format), which [`Apply::with`] takes with other options. If A
+/// is multiplied many times with the same values, [`ApplyOptions::pack`] copies them once in the
+/// order in which executions read them.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -45,20 +50,24 @@ use std::marker::PhantomData;
 pub struct Apply<M: Matrix> {
     a: DevicePattern,
     transposed: bool,
-    sums: LineSums<M::Element>,
-    bytes: u64,
+    sums: Sums<M>,
     matrix: PhantomData<fn() -> M>,
+}
+
+/// The sums of an execution.
+enum Sums<M: Matrix> {
+    Blocks(LineSums<M::Element>),
+    Scalars(Spmv<M::Element>),
 }
 
 impl<M: Matrix> Apply<M> {
     /// Prepares y = A·x.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, [`Error::Memory`](crate::Error::Memory),
-    /// [`Error::Unsupported`](crate::Error::Unsupported).
+    /// [`Error::Argument`] for the pattern of another kind of matrix than M, [`Error::Memory`],
+    /// [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
-        Self::of(a, false)
+        Self::with(a).plan()
     }
 
     /// Prepares y = Aᵀ·x, without forming Aᵀ.
@@ -66,16 +75,62 @@ impl<M: Matrix> Apply<M> {
     /// # Errors
     /// As [`Apply::new`].
     pub fn transposed(a: &DevicePattern) -> Result<Self> {
-        Self::of(a, true)
+        Self::with(a).transposed().plan()
     }
 
-    fn of(a: &DevicePattern, transposed: bool) -> Result<Self> {
+    /// A product that is to be prepared, with options.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::plan::{Apply, Format};
+    /// use blockmul::{Csr, Device, Planned};
+    /// let device = Device::auto()?;
+    /// let a = device.upload(&Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0, 3.0, 5.0])?)?;
+    /// let plan = Apply::<Csr<f64>>::with(&a.pattern()).format(Format::CsrVector).plan()?;
+    /// let (x, mut y) = (device.upload_vector(&[1.0, 10.0])?, plan.output()?);
+    /// plan.execute((&a, &x), &mut y)?;
+    /// assert_eq!(y.download()?, [2.0, 53.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with(a: &DevicePattern) -> ApplyOptions<'_, M> {
+        ApplyOptions::new(a)
+    }
+
+    pub(super) fn prepared(options: &ApplyOptions<'_, M>) -> Result<Self> {
+        let &ApplyOptions { a, transposed, request, .. } = options;
         check_patterns::<M>(a.device(), [a])?;
         // The rows of op(A) are rows of the arrays if both or neither are transposed.
         let rows = transposed == M::ROW_MAJOR;
-        let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))?;
-        let bytes = sums.bytes();
-        Ok(Self { a: a.clone(), transposed, sums, bytes, matrix: PhantomData })
+        let sums = match (a.array_shape, request.format) {
+            (BlockShape::SCALAR, _) => Sums::Scalars(Spmv::new(&a.arrays, rows, request)?),
+            (shape, Format::Auto) => {
+                let terms = Terms::Products(&Semiring::PLUS_TIMES);
+                Sums::Blocks(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?)
+            }
+            (_, format) => {
+                let shape = a.shape();
+                return Err(Error::Argument(format!("{format} is a format of scalars: A has blocks of {shape}")));
+            }
+        };
+        Ok(Self { a: a.clone(), transposed, sums, matrix: PhantomData })
+    }
+
+    /// The format of a matrix of scalars; [`Format::CsrAdaptive`] for blocks, whose sums are shared
+    /// out in the same way.
+    pub fn format(&self) -> Format {
+        match &self.sums {
+            Sums::Blocks(_) => Format::CsrAdaptive,
+            Sums::Scalars(scalars) => scalars.format(),
+        }
+    }
+
+    /// The reason for the format, in a sentence.
+    pub fn why(&self) -> &str {
+        match &self.sums {
+            Sums::Blocks(_) => "blocks have one format",
+            Sums::Scalars(scalars) => scalars.why(),
+        }
     }
 
     /// Elements of x: scalar columns of op(A).
@@ -91,6 +146,34 @@ impl<M: Matrix> Apply<M> {
     fn sides(&self) -> (usize, usize) {
         let (rows, cols) = self.a.scalar_sides();
         if self.transposed { (cols, rows) } else { (rows, cols) }
+    }
+
+    /// The sums of scalars, or an error for blocks.
+    pub(super) fn scalars(&self) -> Result<&Spmv<M::Element>> {
+        match &self.sums {
+            Sums::Scalars(scalars) => Ok(scalars),
+            Sums::Blocks(_) => {
+                let shape = self.a.shape();
+                Err(Error::Argument(format!("only scalars are packed in another order: A has blocks of {shape}")))
+            }
+        }
+    }
+
+    /// Refuses a matrix, called `name`, of another pattern.
+    pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
+        self.a.check(name, &a.cbc)
+    }
+
+    /// Refuses vectors of other lengths, or on another device.
+    pub(super) fn check_vectors(
+        &self,
+        x: &DeviceVector<M::Element>,
+        into: &Accum<'_, DeviceVector<M::Element>>,
+    ) -> Result<()> {
+        let op = if self.transposed { "Aᵀ" } else { "A" };
+        let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
+        check_vector("x", x, self.device(), self.x_len(), why)?;
+        check_vector("y", into.c, self.device(), self.y_len(), why)
     }
 }
 
@@ -110,22 +193,28 @@ impl<M: Matrix> Planned for Apply<M> {
 
     fn cost(&self) -> Cost {
         let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
-        Cost { products: 0, flops, device_bytes: self.bytes }
+        let device_bytes = match &self.sums {
+            Sums::Blocks(blocks) => blocks.bytes(),
+            Sums::Scalars(scalars) => scalars.bytes(),
+        };
+        Cost { products: 0, flops, device_bytes }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, x): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        self.a.check("A", &a.cbc)?;
-        let op = if self.transposed { "Aᵀ" } else { "A" };
-        let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
-        check_vector("x", x, self.device(), self.x_len(), why)?;
-        check_vector("y", into.c, self.device(), self.y_len(), why)?;
+        self.check("A", a)?;
+        self.check_vectors(x, &into)?;
         work.stage("apply");
-        self.sums.run(work, &a.cbc, &x.values, Scaling::new(into.alpha, into.beta), &mut into.c.values)
+        let (scaling, stored, y) = (Scaling::new(into.alpha, into.beta), (&a.cbc).into(), &mut into.c.values);
+        match &self.sums {
+            Sums::Blocks(blocks) => blocks.run(work, stored, &x.values, scaling, y),
+            Sums::Scalars(scalars) => scalars.run(work, stored, &x.values, scaling, y),
+        }
     }
 }
 
 impl<M: Matrix> std::fmt::Debug for Apply<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Apply({}{:?}, {} bytes)", if self.transposed { "transposed " } else { "" }, self.a, self.bytes)
+        let transposed = if self.transposed { "transposed " } else { "" };
+        write!(f, "Apply({transposed}{:?}, {}, {} bytes)", self.a, self.format(), self.cost().device_bytes)
     }
 }

@@ -2,6 +2,7 @@
 //! direction. Executions allocate and read nothing.
 mod arithmetic;
 mod diagonals;
+mod formats;
 mod plans;
 mod sums;
 

@@ -1,0 +1,50 @@
+// slices: rows of one length. The rows of a slice are padded to its longest, and their entries are
+// stored one entry of all its rows after the other.
+// Host: src/apply/spmv/slices.rs
+//
+//   count_places  one work-item per slice of HEIGHT rows, and one more
+//   place_rows    one work-item per row of a slice of `height` rows, padding rows included
+//
+//   in   row_ptr[rows + 1]  col[nnz]
+//   in   source[nnz]              number of each entry in A's values, if THROUGH; else its own
+//   out  places[slices + 1]       places of each slice of HEIGHT rows; 0 after the last
+//   in   slice_ptr[slices + 1]    places before each slice
+//   out  slice_col[places]        column of each place, PADDING if it has no entry
+//   out  slice_source[places]     number in A's values of each place, or PADDING
+#if !defined(HEIGHT) || !defined(THROUGH)
+#error "HEIGHT, THROUGH: see src/apply/spmv/slices.rs"
+#endif
+#define PADDING 0xffffffffu
+
+KERNEL count_places(global const uint* restrict row_ptr, global ulong* restrict places, uint rows, uint slices)
+{
+    const uint slice = get_global_id(0);
+    if (slice > slices)
+        return;
+    uint longest = 0;
+    for (ulong row = (ulong)slice * HEIGHT; row < rows && row < ((ulong)slice + 1) * HEIGHT; ++row)
+        longest = max(longest, row_ptr[row + 1] - row_ptr[row]);
+    places[slice] = (ulong)longest * HEIGHT;
+}
+
+KERNEL place_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
+                  global const ulong* restrict slice_ptr, global uint* restrict slice_col, global uint* restrict slice_source,
+                  uint rows, uint padded_rows, uint height)
+{
+    const uint row = get_global_id(0);
+    if (row >= padded_rows)
+        return;
+    const uint slice = row / height, begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
+    uint entry = begin;
+    for (ulong place = slice_ptr[slice] + row % height; place < slice_ptr[slice + 1]; place += height) {
+        const bool is_padding = entry == end;
+#if THROUGH
+        const uint number = is_padding ? PADDING : source[entry];
+#else
+        const uint number = is_padding ? PADDING : entry;
+#endif
+        slice_col[place] = is_padding ? PADDING : col[entry];
+        slice_source[place] = number;
+        entry += !is_padding;
+    }
+}

@@ -1,0 +1,108 @@
+//! Products of one matrix with vectors, its values in the order of a format.
+use super::{Apply, Format, spmv::PackedValues};
+use crate::{
+    Device, DeviceMatrix, DeviceVector, Matrix, Result,
+    device::Work,
+    element::Scaling,
+    planned::{Accum, Cost, On, Planned},
+};
+
+/// A matrix of scalars, or its transpose, in a [`Format`](crate::plan::Format), ready to be
+/// multiplied with vectors. Made by [`ApplyOptions::pack`](crate::plan::ApplyOptions::pack).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::plan::{Apply, Format};
+/// use blockmul::{Csc, Device, Planned};
+/// let device = Device::auto()?;
+/// let mut a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+/// let mut packed = Apply::with(&a.pattern()).format(Format::SlicedEll).pack(&a)?;
+/// let x = device.upload_vector(&[1.0, 10.0])?;
+/// let mut y = packed.output()?;
+/// packed.execute(&x, &mut y)?;
+/// assert_eq!(y.download()?, [2.0, 53.0]);
+///
+/// a.write_values(&[4.0, 6.0, 10.0])?; // other values on the same pattern
+/// packed.update(&a)?;
+/// packed.execute(&x, &mut y)?;
+/// assert_eq!(y.download()?, [4.0, 106.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Packed<M: Matrix> {
+    plan: Apply<M>,
+    values: PackedValues<M::Element>,
+}
+
+impl<M: Matrix> Packed<M> {
+    pub(super) fn new(plan: Apply<M>, a: &DeviceMatrix<M>) -> Result<Self> {
+        let values = PackedValues::new(plan.device(), plan.scalars()?)?;
+        let mut packed = Self { plan, values };
+        packed.update(a)?;
+        Ok(packed)
+    }
+
+    /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
+        self.plan.check("A", a)?;
+        let work = Work::new(self.plan.device(), None);
+        self.values.update(&work, self.plan.scalars()?, (&a.cbc).into())
+    }
+
+    /// The format of the values.
+    pub fn format(&self) -> Format {
+        self.plan.format()
+    }
+
+    /// The reason for the format, in a sentence.
+    pub fn why(&self) -> &str {
+        self.plan.why()
+    }
+
+    /// Elements of x: columns of op(A).
+    pub fn x_len(&self) -> usize {
+        self.plan.x_len()
+    }
+
+    /// Elements of y: rows of op(A).
+    pub fn y_len(&self) -> usize {
+        self.plan.y_len()
+    }
+}
+
+impl<M: Matrix> Planned for Packed<M> {
+    /// The vector x.
+    type Inputs<'a> = &'a DeviceVector<M::Element>;
+    /// The vector y.
+    type Output = DeviceVector<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.plan.device()
+    }
+
+    fn output(&self) -> Result<Self::Output> {
+        self.plan.output()
+    }
+
+    fn cost(&self) -> Cost {
+        let cost = self.plan.cost();
+        Cost { device_bytes: cost.device_bytes + self.values.bytes(), ..cost }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
+        self.plan.check_vectors(x, &into)?;
+        work.stage("apply");
+        let scaling = Scaling::new(into.alpha, into.beta);
+        self.plan.scalars()?.run(work, self.values.stored(), &x.values, scaling, &mut into.c.values)
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for Packed<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Packed({:?}, {} bytes of values)", self.plan, self.values.bytes())
+    }
+}

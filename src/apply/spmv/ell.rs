@@ -1,0 +1,89 @@
+//! ELL and sliced ELL: padded rows, a work-item for each. Kernel: `cl/apply/spmv/ell.cl`.
+//!
+//! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
+use super::{
+    Format, Rows, Sums,
+    slices::{Counted, Kernels, Slices, check_padding},
+};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    element::Scaling,
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SumSlices<T: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/ell.cl" {
+        slice_ptr: In<u64>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        rows: u32,
+        height: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+pub(super) struct Ell<T: Element> {
+    rows: usize,
+    slices: Slices,
+    kernel: Kernel<SumSlices<'static, T>>,
+    group_size: usize,
+}
+
+impl<T: Element> Ell<T> {
+    /// Converts the rows to [`Format::Ell`] or [`Format::SlicedEll`].
+    pub fn new(work: &Work, rows: &Rows, format: Format, kernels: &Kernels, counted: Counted) -> Result<Self> {
+        let device = rows.device();
+        let group_size = device.info().numbers().vector_group;
+        // The values of a place are never at its own number, unless they are packed.
+        let options = Options::group_size(group_size).element::<T>().define("PIECE", RUN_PIECE);
+        let kernel = Kernel::new(device, &options.define("THROUGH", u8::from(!rows.packed)))?;
+        let (profile, value_bytes) = (counted.profile, size_of::<T>() as u64);
+        let slices = match format {
+            Format::Ell => {
+                check_padding(&profile, format, profile.ell_places(), value_bytes)?;
+                kernels.whole(work, rows, &counted)?
+            }
+            _ => {
+                check_padding(&profile, format, profile.sliced_places, value_bytes)?;
+                kernels.sliced(work, rows, counted)?
+            }
+        };
+        Ok(Self { rows: rows.len(), slices, kernel, group_size })
+    }
+}
+
+impl<T: Element> Sums<T> for Ell<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Slices { height, ptr: slice_ptr, col, source } = &self.slices;
+        let (rows, height) = (self.rows as u32, *height as u32);
+        let args = SumSlices { slice_ptr, col, source, values, x, y, rows, height, stride, alpha, beta };
+        self.kernel.launch(work, Grid::items(self.rows, self.group_size), args)
+    }
+
+    fn places(&self) -> usize {
+        self.slices.source.len()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        Some(&self.slices.source)
+    }
+
+    fn bytes(&self) -> u64 {
+        let Slices { ptr, col, source, .. } = &self.slices;
+        ptr.bytes() + col.bytes() + source.bytes()
+    }
+}

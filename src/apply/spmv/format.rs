@@ -1,0 +1,73 @@
+//! The formats of A·x.
+use crate::{Error, Result, element::Order};
+
+/// How the rows of a matrix of scalars are stored and shared out for A·x.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// The format with the least estimated time, see [`Apply::why`](crate::plan::Apply::why).
+    #[default]
+    Auto,
+    /// Compressed rows, a work-item for each row.
+    Csr,
+    /// Compressed rows, a team of 32 work-items for each row.
+    CsrVector,
+    /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
+    /// one.
+    CsrAdaptive,
+    /// All rows padded to the longest, stored one entry of every row after the other.
+    Ell,
+    /// The same for each slice of 32 rows.
+    SlicedEll,
+}
+
+impl Format {
+    /// Every format, without the choice among them.
+    pub const ALL: &[Self] = &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll];
+
+    /// The name that the command and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Csr => "csr",
+            Self::CsrVector => "csr-vector",
+            Self::CsrAdaptive => "csr-adaptive",
+            Self::Ell => "ell",
+            Self::SlicedEll => "sliced-ell",
+        }
+    }
+
+    /// The order of its sums. [`Format::Auto`] chooses among formats of any order only if
+    /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows it.
+    pub fn order(self) -> Order {
+        match self {
+            Self::CsrVector => Order::Lanes,
+            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll => Order::Ascending,
+        }
+    }
+
+    /// Whether its bits are the same in every run.
+    pub fn reproducible(self) -> bool {
+        match self.order() {
+            Order::Ascending | Order::Lanes => true,
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [Self::Auto].iter().chain(Self::ALL).copied();
+        known.clone().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<_> = known.map(Self::name).collect();
+            Error::Argument(format!("no format \"{text}\"; there are: {}", names.join(", ")))
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! Every format of A·x has the bits of the reference in its own order: for every matrix type,
+//! direction and element, with A's values where they are and in the order of the format.
+use super::{bits, reals, scalar_sides, shape};
+use crate::common::{FAMILIES, Family, Random, blocks, device};
+use blockmul::{
+    Cbc, Csc, Csr, Element, Matrix, Planned,
+    element::Order,
+    plan::{Accum, Apply, Format},
+    reference,
+};
+use half::f16;
+
+/// The formats, and the choice among them.
+fn formats() -> impl Iterator<Item = Format> {
+    [Format::Auto].into_iter().chain(Format::ALL.iter().copied())
+}
+
+/// The same matrix with other values.
+fn with_values<M: Matrix>(a: &M, seed: u64) -> M {
+    let view = a.as_cbc();
+    let values = reals(view.values.len(), seed);
+    M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values).unwrap()).unwrap()
+}
+
+/// Compares every format with the reference, twice with other values on the same plan.
+fn check<M: Matrix>(pattern: &M, what: &str) {
+    let device = device();
+    let (rows, cols) = scalar_sides(pattern);
+    let matrices = [with_values(pattern, 1), with_values(pattern, 2)];
+    let on_device = matrices.each_ref().map(|a| device.upload(a).unwrap());
+    for (transposed, x_len, y_len) in [(false, cols, rows), (true, rows, cols)] {
+        let (x, mut y) = (reals::<M::Element>(x_len, 11), reals::<M::Element>(y_len, 12));
+        let dx = device.upload_vector(&x).unwrap();
+        let mut dy = device.zero_vector(y_len).unwrap();
+        for format in formats() {
+            let pattern = on_device[0].pattern();
+            let options = || {
+                let options = Apply::<M>::with(&pattern).format(format);
+                if transposed { options.transposed() } else { options }
+            };
+            let (plan, mut packed) = (options().plan().unwrap(), options().pack(&on_device[0]).unwrap());
+            assert_eq!((plan.x_len(), plan.y_len(), packed.x_len(), packed.y_len()), (x_len, y_len, x_len, y_len));
+            assert!(format == Format::Auto || (plan.format(), packed.format()) == (format, format));
+            assert!(plan.format().reproducible());
+            for (a, da) in matrices.iter().zip(&on_device) {
+                packed.update(da).unwrap();
+                for (alpha, beta) in [(1.0, 0.0), (-0.3, 1.7)] {
+                    // With beta 0 what y holds does not matter.
+                    y.iter_mut()
+                        .step_by(3)
+                        .for_each(|y| *y = M::Element::from_f64(if beta == 0.0 { f64::NAN } else { 0.25 }));
+                    let what = format!("{format}, {what}, {alpha} {beta}, transposed {transposed}");
+                    let expected = |order: Order| {
+                        let mut want = y.clone();
+                        reference::multiply_vector_in(order, transposed, (alpha, a, &x), (beta, &mut want)).unwrap();
+                        want
+                    };
+                    dy.write(&y).unwrap();
+                    plan.execute((da, &dx), Accum::into(&mut dy).alpha(alpha).beta(beta)).unwrap();
+                    assert_eq!(bits(&dy.download().unwrap()), bits(&expected(plan.format().order())), "{what}");
+                    dy.write(&y).unwrap();
+                    packed.execute(&dx, Accum::into(&mut dy).alpha(alpha).beta(beta)).unwrap();
+                    assert_eq!(
+                        bits(&dy.download().unwrap()),
+                        bits(&expected(packed.format().order())),
+                        "packed {what}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Checks the same entries by columns, by rows, and with a stride.
+fn check_types<T: Element>(a: &Csc<T>, what: &str) {
+    check(a, what);
+    check(&Csr::from_transpose(a.clone()), &format!("{what} by rows"));
+}
+
+fn scalars<T: Element>(family: Family, rows: usize, cols: usize, seed: u64) -> Csc<T> {
+    blocks::<T>(family, rows, cols, 4, shape(1, 1), seed).to_scalars()
+}
+
+#[test]
+fn every_element_has_the_bits_of_the_reference() {
+    check_types(&scalars::<f64>(Family::Uniform, 90, 70, 1), "f64");
+    check_types(&scalars::<f32>(Family::Uniform, 90, 70, 2), "f32");
+    check_types(&scalars::<f16>(Family::Uniform, 90, 70, 3), "f16");
+    check(&blocks::<f32>(Family::Uniform, 90, 70, 4, shape(1, 1), 4).with_alignment(64).unwrap(), "aligned");
+}
+
+#[test]
+fn every_family_of_patterns_in_every_format() {
+    for family in FAMILIES {
+        check_types(&scalars::<f64>(family, 150, 130, 5), &format!("{family:?}"));
+    }
+}
+
+/// No rows, columns or entries; one of each; a slice of 32 rows and one more; rows of a team's 32
+/// entries and one more.
+#[test]
+fn small_matrices_in_every_format() {
+    for (rows, cols) in [(0, 0), (0, 3), (3, 0), (2, 3), (40, 1)] {
+        check_types(&Csc::<f64>::from_triplets(rows, cols, []).unwrap(), &format!("{rows}x{cols} without entries"));
+    }
+    for (rows, cols) in [(1, 1), (1, 33), (33, 1), (32, 32), (33, 65)] {
+        let full = (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j, 1.0)));
+        check_types(&Csc::<f64>::from_triplets(rows, cols, full).unwrap(), &format!("full {rows}x{cols}"));
+    }
+}
+
+/// Rows of a piece of 1024 terms, longer and much longer ones, among short and empty ones.
+#[test]
+fn long_rows_are_cut_where_the_reference_cuts_them() {
+    for length in [1023, 1024, 1025, 5000] {
+        let mut random = Random(3);
+        let mut places: Vec<_> = (0..length).flat_map(|k| [(2, k), (5 + k % 40, random.below(length))]).collect();
+        places.sort_unstable();
+        places.dedup();
+        let a = Csc::<f64>::from_triplets(60, length, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap();
+        check_types(&a, &format!("rows of {length}"));
+    }
+}
+
+/// A product with infinities in x has no NaN from padding.
+#[test]
+fn padding_is_not_multiplied() {
+    let a = Csc::from_triplets(3, 2, [(0, 0, 2.0), (0, 1, 3.0), (2, 1, 4.0)]).unwrap();
+    let (a, x) = (device().upload(&a).unwrap(), device().upload_vector(&[f64::INFINITY, 1.0]).unwrap());
+    for format in formats() {
+        let packed = Apply::with(&a.pattern()).format(format).pack(&a).unwrap();
+        let mut y = packed.output().unwrap();
+        packed.execute(&x, &mut y).unwrap();
+        assert_eq!(y.download().unwrap(), [f64::INFINITY, 0.0, 4.0], "{format}");
+    }
+}
+
+#[test]
+fn a_format_that_is_mostly_padding_is_refused_with_its_bytes() {
+    let n = 1 << 12;
+    let row = (0..n).map(|j| (7, j, 1.0)).chain((0..n).filter(|&i| i != 7).map(|i| (i, i, 1.0)));
+    let a = device().upload(&Csc::<f64>::from_triplets(n, n, row).unwrap()).unwrap();
+    let refused = Apply::<Csc<f64>>::with(&a.pattern()).format(Format::Ell).plan().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("the format ell would take 268435456 bytes for 8191 entries of 131056 bytes"),
+        "{refused}"
+    );
+    for format in formats().filter(|&format| format != Format::Ell) {
+        Apply::<Csc<f64>>::with(&a.pattern()).format(format).plan().unwrap();
+    }
+}
+
+#[test]
+fn formats_of_blocks_are_refused() {
+    let a = device().upload(&blocks::<f64>(Family::Uniform, 9, 9, 3, shape(2, 3), 1)).unwrap();
+    let pattern = a.pattern();
+    let formatted = Apply::<Cbc<f64>>::with(&pattern).format(Format::Ell).plan().unwrap_err();
+    assert_eq!(formatted.to_string(), "ell is a format of scalars: A has blocks of 2x3");
+    let packed = Apply::<Cbc<f64>>::with(&pattern).pack(&a).unwrap_err();
+    assert_eq!(packed.to_string(), "only scalars are packed in another order: A has blocks of 2x3");
+    assert_eq!(Apply::<Cbc<f64>>::new(&pattern).unwrap().why(), "blocks have one format");
+}
+
+#[test]
+fn names_are_read_back() {
+    for format in formats() {
+        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+        assert_eq!(serde_json::to_value(format).unwrap(), format.name());
+    }
+    let unknown = "bsr".parse::<Format>().unwrap_err().to_string();
+    assert!(unknown.starts_with("no format \"bsr\"; there are: auto, csr, csr-vector,"), "{unknown}");
+}
