@@ -4,7 +4,11 @@ use super::record::{Execution, Record, Sizes};
 use crate::messages::{Messages, Unit};
 use crate::report::Size;
 use blockmul::{
-    Device, Element, Matrix, Method, Planned, Product, Result, device::StageTime, host::Progress, plan::Cost, reference,
+    Device, Element, Matrix, Method, Planned, Product, Result,
+    device::StageTime,
+    host::Progress,
+    plan::{Cost, Format},
+    reference,
 };
 use std::{cell::OnceCell, time::Instant};
 
@@ -43,6 +47,8 @@ impl Place {
 pub struct Bench<'a> {
     pub devices: Vec<Place>,
     pub methods: Vec<Method>,
+    /// Formats of A·x; none for the default.
+    pub formats: Vec<Format>,
     pub patience: Patience,
     /// Executions in a round; `None` for each operation's own number.
     pub together: Option<u32>,
@@ -285,7 +291,8 @@ mod tests {
         let device = Device::select(&wanted).unwrap();
         let messages = Messages::new(true);
         let patience = Patience { rounds: 2, seconds: 1.0 };
-        let bench = Bench { devices: Vec::new(), methods: Vec::new(), patience, together: None, messages: &messages };
+        let (devices, methods, formats) = (Vec::new(), Vec::new(), Vec::new());
+        let bench = Bench { devices, methods, formats, patience, together: None, messages: &messages };
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
         // The product; one bit different; a zero of the other sign; another pattern.

@@ -27,7 +27,7 @@ use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
-use blockmul::{BlockShape, Device, Method};
+use blockmul::{BlockShape, Device, Method, plan::Format};
 use half::f16;
 use matrices::{Input, Source};
 pub use measure::equal;
@@ -53,6 +53,7 @@ Examples:
   blockmul bench W.mtx --block 6x3 --element f64,f32 --device gpu --device cpu
   blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
+  blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
@@ -76,7 +77,7 @@ pub struct Args {
     operation: Vec<Operation>,
     /// Time the products of one iteration of least-squares problems instead of matrices: files of
     /// BAL, g2o or iSAM, with plans made once.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "by_rows", "stages", "together"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["inputs", "list", "operation", "block", "element", "elements", "method", "format", "by_rows", "stages", "together"])]
     iterations: Vec<PathBuf>,
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
@@ -97,6 +98,10 @@ pub struct Args {
     /// mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
+    /// Formats of apply and apply-transposed of scalars, with A's values in their order, several
+    /// with commas; all: every format [default: the values where they are, the format as estimated].
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
+    format: Vec<String>,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
     /// row-major.
     #[arg(long)]
@@ -131,18 +136,31 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Value of `--method` for every method.
-const ALL_METHODS: &str = "all";
+/// Value of `--method` for every method, and of `--format` for every format.
+const ALL: &str = "all";
 
 fn method_or_all() -> clap::builder::PossibleValuesParser {
     let names = [Method::Auto].iter().chain(Method::ALL).map(|method| method.name());
-    names.chain([ALL_METHODS]).collect::<Vec<_>>().into()
+    names.chain([ALL]).collect::<Vec<_>>().into()
 }
 
 /// The methods with these names.
 fn methods(names: &[String]) -> Result<Vec<Method>, Failure> {
-    if names.iter().any(|name| name == ALL_METHODS) {
+    if names.iter().any(|name| name == ALL) {
         return Ok(Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect());
+    }
+    names.iter().map(|name| Ok(name.parse()?)).collect()
+}
+
+fn format_or_all() -> clap::builder::PossibleValuesParser {
+    let names = [Format::Auto].iter().chain(Format::ALL).map(|format| format.name());
+    names.chain([ALL]).collect::<Vec<_>>().into()
+}
+
+/// The formats with these names.
+fn formats(names: &[String]) -> Result<Vec<Format>, Failure> {
+    if names.iter().any(|name| name == ALL) {
+        return Ok(Format::ALL.to_vec());
     }
     names.iter().map(|name| Ok(name.parse()?)).collect()
 }
@@ -167,7 +185,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.overwriting.places().reads(files).others(&args.json).check()?;
     args.study.check()?;
     let messages = Messages::new(args.quiet);
-    let methods = methods(&args.method)?;
+    let (methods, formats) = (methods(&args.method)?, formats(&args.format)?);
     let patience = Patience { rounds: args.rounds.get(), seconds: args.max_time };
     let on_host = args.iterations.is_empty() && args.operation.iter().all(|of| of.takes() == Takes::File);
     let devices = match args.device.as_slice() {
@@ -176,7 +194,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
     };
     let together = args.together.map(NonZero::get);
-    let bench = Bench { devices, methods, patience, together, messages: &messages };
+    let bench = Bench { devices, methods, formats, patience, together, messages: &messages };
     if args.study.regret {
         return regret::run(args, &bench);
     }

@@ -54,6 +54,11 @@ impl Operands<'_> {
                 let j = self.source.jacobian::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.gram(&j)))
             }
+            Operation::Apply | Operation::ApplyTransposed if !bench.formats.is_empty() => {
+                let a = self.source.matrix::<T>(self.shape)?;
+                let in_format = |&format| self.everywhere(bench, |on| Ok(vec![on.apply_in(&a, format)?]));
+                Ok(bench.formats.iter().flat_map(in_format).collect())
+            }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))

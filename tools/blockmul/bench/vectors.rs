@@ -6,7 +6,7 @@ use crate::report::Size;
 use blockmul::{
     Cbc, Element, Planned, Result,
     element::Field,
-    plan::{Apply, Norms},
+    plan::{Apply, Cost, Format, Norms},
     reference,
 };
 
@@ -20,23 +20,53 @@ impl Subject<'_> {
             false => Apply::<Cbc<T>>::new(&da.pattern()),
             true => Apply::transposed(&da.pattern()),
         })?;
-        let (x, mut want) = (vector::<T>(plan.x_len()), vec![T::from_f64(0.0); plan.y_len()]);
+        let x = vector::<T>(plan.x_len());
         let (dx, mut y) = (self.device().upload_vector(&x)?, plan.output()?);
         plan.execute((&da, &dx), &mut y)?;
-        match transposed {
-            false => reference::multiply_vector(1.0, a, &x, 0.0, &mut want)?,
-            true => reference::multiply_vector_transposed(1.0, a, &x, 0.0, &mut want)?,
-        }
         let index = a.nnz() * if transposed { 4 } else { 8 };
-        let case = Case {
-            b: Size::of_vector(x.len()),
-            c_nnz: want.len(),
-            cost: plan.cost(),
-            bytes: bytes::<T>(a.values().len() + x.len() + want.len(), index),
-            plan_ms,
-            ..Case::of(self.operation().name(), a, same_bits(&y.download()?, &want))
-        };
+        let name = self.operation().name();
+        let case =
+            Case { plan_ms, ..self.applied(name, (a, &x), (plan.format(), plan.cost(), index), &y.download()?)? };
         self.executed(case, &plan, || (&da, &dx), &mut y)
+    }
+
+    /// Times A·x, or Aᵀ·x, of scalars in a format, with A's values in its order. Bytes are those of
+    /// the values, of 4 of index for each entry and row, of x and of y.
+    pub fn apply_in<T: Element>(&self, a: &Cbc<T>, format: Format) -> Result<Record> {
+        let da = self.device().upload(a)?;
+        let pattern = da.pattern();
+        let (packed, plan_ms) = self.planned(|| {
+            let options = Apply::<Cbc<T>>::with(&pattern).format(format);
+            if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }.pack(&da)
+        })?;
+        let x = vector::<T>(packed.x_len());
+        let (dx, mut y) = (self.device().upload_vector(&x)?, packed.output()?);
+        packed.execute(&dx, &mut y)?;
+        let index = 4 * (a.nnz() + packed.y_len());
+        let name = format!("{} {}", self.operation().name(), packed.format());
+        let case = self.applied(name, (a, &x), (packed.format(), packed.cost(), index), &y.download()?)?;
+        self.executed(Case { plan_ms, ..case }, &packed, || &dx, &mut y)
+    }
+
+    /// The case of y = A·x, or of Aᵀ·x, compared with the reference in the order of a format;
+    /// `index` has the bytes of the index.
+    fn applied<T: Element>(
+        &self,
+        variant: String,
+        (a, x): (&Cbc<T>, &[T]),
+        (format, cost, index): (Format, Cost, usize),
+        y: &[T],
+    ) -> Result<Case> {
+        let transposed = self.operation() == Operation::ApplyTransposed;
+        let mut want = vec![T::from_f64(0.0); y.len()];
+        reference::multiply_vector_in(format.order(), transposed, (1.0, a, x), (0.0, &mut want))?;
+        Ok(Case {
+            b: Size::of_vector(x.len()),
+            c_nnz: y.len(),
+            cost,
+            bytes: bytes::<T>(a.values().len() + x.len() + y.len(), index),
+            ..Case::of(variant, a, same_bits(y, &want))
+        })
     }
 
     /// Times the norms of A's columns.
