@@ -46,13 +46,14 @@ pub fn multiply_vector_transposed<M: Matrix>(
 /// order.
 ///
 /// ```
-/// use blockmul::{Csr, element::Order, reference};
+/// use blockmul::{Csr, element::Order, reference::multiply_vector_in};
 /// // 2^53 and 33 ones: lane 0 adds the first and the last of them to 2^53, one at a time.
 /// let values = [vec![9007199254740992.0], vec![1.0; 33]].concat();
 /// let a = Csr::new(1, 34, vec![0, 34], (0..34).collect(), values)?;
 /// let (mut ascending, mut lanes) = ([0.0], [0.0]);
-/// reference::multiply_vector_in(Order::Ascending, false, (1.0, &a, &[1.0; 34]), (0.0, &mut ascending))?;
-/// reference::multiply_vector_in(Order::Lanes, false, (1.0, &a, &[1.0; 34]), (0.0, &mut lanes))?;
+/// let ones = [1.0; 34];
+/// multiply_vector_in(Order::Ascending, false, (1.0, &a, &ones), (0.0, &mut ascending))?;
+/// multiply_vector_in(Order::Lanes, false, (1.0, &a, &ones), (0.0, &mut lanes))?;
 /// assert_eq!(ascending, [9007199254740992.0]);
 /// assert_eq!(lanes, [9007199254740992.0 + 32.0]);
 /// # Ok::<(), blockmul::Error>(())

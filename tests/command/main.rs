@@ -1,5 +1,6 @@
 //! Tests of the command as a user runs it: results, reports, messages, exit statuses.
 #![cfg(feature = "cli")]
+mod apply;
 mod bench;
 mod bench_tools;
 #[path = "../library/common/mod.rs"]

@@ -8,6 +8,7 @@ fn every_subcommand_explains_itself() {
     let help = desk.ok("--help").stdout;
     for subcommand in [
         "multiply",
+        "apply",
         "info",
         "spy",
         "compare",

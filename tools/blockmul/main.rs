@@ -1,6 +1,7 @@
 //! The command `blockmul`: parses, calls the library, exits. Each subcommand is a file; stdout is
 //! for results, stderr for the rest.
 mod add;
+mod apply;
 mod bench;
 mod chart;
 mod compare;
@@ -35,6 +36,7 @@ mod spy;
 mod target;
 mod transpose;
 mod tune;
+mod vector;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -73,6 +75,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Multiply(multiply::Args),
+    Apply(apply::Args),
     Info(info::Args),
     Spy(spy::Args),
     Compare(compare::Args),
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
     logging::start();
     let done = match command {
         Command::Multiply(args) => multiply::run(&args),
+        Command::Apply(args) => apply::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),
         Command::Compare(args) => compare::run(&args),

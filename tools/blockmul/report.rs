@@ -59,10 +59,20 @@ pub struct Report {
 }
 
 #[derive(Serialize)]
-struct DeviceName {
+pub struct DeviceName {
     name: String,
     platform: String,
     driver: String,
+}
+
+impl DeviceName {
+    pub fn new(name: &str, platform: &str, driver: &str) -> Self {
+        Self { name: name.into(), platform: platform.into(), driver: driver.into() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 #[derive(Serialize, Default, Clone, Copy)]
@@ -148,7 +158,7 @@ impl Report {
         Self {
             schema: SCHEMA,
             command: command_line(),
-            device: DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() },
+            device: DeviceName::new(name, platform, driver),
             method: run.method,
             bins: run.bins.clone(),
             explained: false,

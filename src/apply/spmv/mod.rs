@@ -126,6 +126,7 @@ impl<T: Element> Spmv<T> {
                     profile: found.profile,
                     request,
                     device: device.info().kind,
+                    compute_units: device.info().compute_units.into(),
                     element_bytes: size_of::<T>() as u64,
                     in_order: rows.source.is_none(),
                 };

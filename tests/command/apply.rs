@@ -1,0 +1,86 @@
+//! `blockmul apply`: A·x in every format, vectors in files, refusals.
+use super::*;
+use blockmul::plan::Format;
+
+/// A·x and Aᵀ·x of WIDE for ones, and for a vector.
+const ONES: [f64; 2] = [-1.5, 1000.0];
+const TRANSPOSED: [f64; 4] = [0.5, 0.0, 1000.0, -2.0];
+const X: &str = "%%MatrixMarket matrix array real general\n4 1\n2\n7\n0.25\n-1\n";
+const OF_X: [f64; 2] = [3.0, 250.0];
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("a.mtx", WIDE);
+    desk.put("x.mtx", X);
+    desk
+}
+
+fn apply(desk: &Desk, line: &str) -> Ran {
+    desk.ok(&format!("apply --device {} {line}", common::device().info().index))
+}
+
+fn dense(desk: &Desk, name: &str) -> Vec<f64> {
+    let column: Csc<f64> = desk.read(name);
+    let mut values = vec![0.0; column.nrows()];
+    column.pattern().row_idx().iter().zip(column.values()).for_each(|(&row, &value)| values[row as usize] = value);
+    values
+}
+
+#[test]
+fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
+    let desk = desk();
+    for format in [Format::Auto].iter().chain(Format::ALL) {
+        for (line, want) in [("a.mtx", &ONES[..]), ("a.mtx x.mtx", &OF_X), ("a.mtx --transpose", &TRANSPOSED)] {
+            let ran = apply(&desk, &format!("{line} --format {format} --verify -o y.mtx"));
+            assert!(ran.stdout.ends_with("verified: equal to the reference, bit for bit\n"), "{}", ran.stdout);
+            assert_eq!(dense(&desk, "y.mtx"), want, "{line} {format}");
+        }
+    }
+    for element in ["f32", "f16"] {
+        apply(&desk, &format!("a.mtx x.mtx --element {element} --any-order -o y.mtx"));
+        assert_eq!(dense(&desk, "y.mtx"), OF_X, "{element}");
+    }
+}
+
+#[test]
+fn y_goes_to_stdout_or_to_a_numpy_file() {
+    let desk = desk();
+    let ran = apply(&desk, "a.mtx -o -");
+    assert_eq!(ran.stdout, "%%MatrixMarket matrix array real general\n2 1\n-1.5\n1000.0\n");
+    apply(&desk, "a.mtx x.mtx --element f32 -o y.npy -q");
+    let bytes = std::fs::read(desk.path("y.npy")).unwrap();
+    let (header, values) = bytes.split_at(bytes.len() - 8);
+    assert!(header.starts_with(b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"));
+    assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
+    assert_eq!(values, [3.0f32.to_le_bytes(), 250.0f32.to_le_bytes()].concat());
+}
+
+#[test]
+fn the_report_has_format_reason_and_times() {
+    let desk = desk();
+    let ran = apply(&desk, "a.mtx --format ell --repeat 3 --verify --report -");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["format"], "ell");
+    assert_eq!(report["why"], "ell, as asked for");
+    assert_eq!((&report["a"]["rows"], &report["x"]["rows"], &report["y"]["rows"]), (&2.into(), &4.into(), &2.into()));
+    assert_eq!((&report["verified"], report["runs_ms"].as_array().unwrap().len()), (&true.into(), 3));
+    let ran = apply(&desk, "a.mtx --explain");
+    assert!(ran.stderr.contains(" for 2 rows of 3 entries, the longest of 2: "), "{}", ran.stderr);
+    let ran = desk.ok("apply a.mtx --device reference --report -");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(report["format"].is_null() && report["verified"].is_null());
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let desk = desk();
+    desk.fails("apply a.mtx a.mtx", 2, &["a.mtx: X is 2 x 4, a vector of 4 x 1 is expected"]);
+    desk.fails("apply a.mtx x.mtx --transpose", 2, &["X is 4 x 1, a vector of 2 x 1 is expected"]);
+    desk.fails("apply a.mtx -o y.npz", 2, &["y.npz: vectors are written to .mtx (Matrix Market) and .npy (NumPy)"]);
+    desk.fails("apply a.mtx -o x.mtx/y.mtx", 2, &["x.mtx"]);
+    desk.fails("apply a.mtx x.mtx -o x.mtx", 2, &["--overwrite"]);
+    desk.fails("apply a.mtx -o - --report -", 2, &["cannot both have stdout"]);
+    desk.fails("apply a.mtx --format bsr", 2, &["csr-adaptive"]);
+    desk.fails("apply a.mtx --format csr --device reference", 2, &["--format csr needs an OpenCL device"]);
+    desk.fails("apply none.mtx", 2, &["none.mtx"]);
+}

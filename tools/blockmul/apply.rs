@@ -1,0 +1,277 @@
+//! `blockmul apply`: multiplies a matrix with a vector.
+use crate::failure::Failure;
+use crate::input::{self, ElementName};
+use crate::messages::Messages;
+use crate::numbers::some;
+use crate::output;
+use crate::places::Overwriting;
+use crate::report::{DeviceName, Size, command_line};
+use crate::target::Target;
+use crate::vector;
+use blockmul::{
+    Csc, Element, Method, Planned,
+    element::Order,
+    plan::{Apply, Format},
+    reference,
+};
+use half::f16;
+use serde::Serialize;
+use std::{num::NonZero, path::PathBuf, time::Instant};
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: u32 = 1;
+
+/// Multiply a matrix with a vector: y = A·x, or Aᵀ·x.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul apply A.mtx x.mtx -o y.mtx                  y = A·x in f64 on the best device
+  blockmul apply A.mtx --transpose -o -                Aᵀ times ones, to stdout
+  blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
+  blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
+
+X is a matrix of one column in any format. y is written as a Matrix Market array, or to a file that ends in
+.npy. Formats say how rows are stored and shared out; all but csr-vector give the same bits. --verify compares
+with the reference in the format's order of sums.
+Exit status: 0 done; 1 y has not the reference's bits; 2 wrong usage, or an input that cannot be read; 3 no such
+device; 4 not enough memory; 5 anything else.")]
+pub struct Args {
+    /// The matrix; - for Matrix Market on stdin.
+    a: PathBuf,
+    /// The vector [default: ones].
+    x: Option<PathBuf>,
+    /// Write y here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Multiply with the transpose of A.
+    #[arg(long)]
+    transpose: bool,
+    /// Format of A's rows on the device.
+    #[arg(long, default_value = "auto", value_parser = format())]
+    format: Format,
+    /// Let auto choose formats that add in an order of their own.
+    #[arg(long)]
+    any_order: bool,
+    /// Element type; f16 is stored in 16 bits and computed in f32.
+    #[arg(long, value_enum, default_value = "f64")]
+    element: ElementName,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
+    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Check y against the reference; exit status 1, and no output file, if a bit differs.
+    #[arg(long)]
+    verify: bool,
+    /// Write the costs as JSON; - for stdout.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Multiply N times after one warm-up; the time reported is that of the median run. auto
+    /// chooses a format for N uses.
+    #[arg(long, value_name = "N", value_parser = some)]
+    repeat: Option<NonZero<u32>>,
+    /// Print on stderr the reason for the format.
+    #[arg(long)]
+    explain: bool,
+    /// Add up entries that appear twice in the file instead of refusing it.
+    #[arg(long)]
+    sum_duplicates: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    /// Print neither messages nor the summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = std::iter::once(Format::Auto).chain(Format::ALL.iter().copied()).map(Format::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+}
+
+/// The JSON object of `--report`.
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    command: String,
+    device: DeviceName,
+    /// `None` for the reference.
+    format: Option<Format>,
+    why: Option<String>,
+    element: &'static str,
+    transposed: bool,
+    a: Size,
+    x: Size,
+    y: Size,
+    flops: u64,
+    /// Milliseconds to convert A to the format, with its kernels compiled or loaded.
+    convert_ms: Option<f64>,
+    device_bytes: u64,
+    total_ms: f64,
+    gflops: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_ms: Option<Vec<f64>>,
+    /// Whether y has the reference's bits; `None` without --verify.
+    verified: Option<bool>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
+    if to_stdout(&args.output) && to_stdout(&args.report) {
+        return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
+    }
+    args.output.as_deref().map_or(Ok(()), vector::check_name)?;
+    let places = args.overwriting.places().reads([&args.a]).reads(&args.x);
+    places.others(&args.output).others(&args.report).check()?;
+    match args.element {
+        ElementName::F64 => with_element::<f64>(args),
+        ElementName::F32 => with_element::<f32>(args),
+        ElementName::F16 => with_element::<f16>(args),
+    }
+}
+
+/// A product, and what it took.
+struct Run<T> {
+    y: Vec<T>,
+    format: Option<(Format, String)>,
+    order: Order,
+    convert_ms: Option<f64>,
+    device_bytes: u64,
+    runs_ms: Vec<f64>,
+}
+
+fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+    let messages = Messages::new(args.quiet);
+    let file = input::read(&args.a, args.sum_duplicates, &messages)?;
+    let (a, _) = input::cast::<T>(&file.matrix, "A", &messages);
+    let (rows, cols) = (a.pattern().nrows(), a.pattern().ncols());
+    let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
+    let x = match &args.x {
+        Some(path) => vector::read::<T>(path, x_len, &messages)?,
+        None => vec![T::from_f64(1.0); x_len],
+    };
+    let target = Target::choose::<T>(args.device.as_deref(), Method::Auto, &messages)?;
+    messages.step("multiplying");
+    let run = match &target {
+        Target::Device(device) => on_device(args, device, &a, &x)?,
+        Target::Reference if args.format != Format::Auto => {
+            return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
+        }
+        Target::Reference => {
+            let clock = Instant::now();
+            let y = by_reference(args, Order::Ascending, &a, &x, y_len)?;
+            let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
+            Run { y, format: None, order: Order::Ascending, convert_ms: None, device_bytes: 0, runs_ms }
+        }
+    };
+    let different = match args.verify {
+        true => {
+            messages.step("verifying");
+            let want = by_reference(args, run.order, &a, &x, y_len)?;
+            Some(differences(&run.y, &want))
+        }
+        false => None,
+    };
+    if let (true, Some((_, why))) = (args.explain, &run.format) {
+        messages.say(why);
+    }
+    let flops = 2 * a.nnz() as u64;
+    let mut sorted = run.runs_ms.clone();
+    sorted.sort_by(f64::total_cmp);
+    let total_ms = sorted[(sorted.len() - 1) / 2];
+    let (name, platform, driver) = target.describe();
+    let report = Report {
+        schema: SCHEMA,
+        command: command_line(),
+        device: DeviceName::new(name, platform, driver),
+        format: run.format.as_ref().map(|(format, _)| *format),
+        why: run.format.as_ref().map(|(_, why)| why.clone()),
+        element: T::NAME,
+        transposed: args.transpose,
+        a: Size::of(&a),
+        x: Size::of_vector(x_len),
+        y: Size::of_vector(y_len),
+        flops,
+        convert_ms: run.convert_ms,
+        device_bytes: run.device_bytes,
+        total_ms,
+        gflops: (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6),
+        runs_ms: args.repeat.map(|_| run.runs_ms.clone()),
+        verified: different.map(|count| count == 0),
+    };
+    tell(args, &report, &messages)?;
+    match (different, &args.output) {
+        (Some(count), _) if count > 0 => Err(Failure::Verification(format!(
+            "{count} of {y_len} elements of y have not the reference's bits; nothing is written"
+        ))),
+        (_, Some(path)) => vector::write(path, &run.y),
+        (_, None) => Ok(()),
+    }
+}
+
+/// Converts A, multiplies, and reads y back.
+fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: &[T]) -> Result<Run<T>, Failure> {
+    let (a, x) = (device.upload(a)?, device.upload_vector(x)?);
+    device.finish()?;
+    let (clock, pattern) = (Instant::now(), a.pattern());
+    let uses = args.repeat.map_or(1, NonZero::get);
+    let options = Apply::<Csc<T>>::with(&pattern).format(args.format).uses(uses.into());
+    let options = if args.transpose { options.transposed() } else { options };
+    let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
+    device.finish()?;
+    let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
+    let mut y = packed.output()?;
+    if args.repeat.is_some() {
+        packed.execute(&x, &mut y)?;
+        device.finish()?;
+    }
+    let mut runs_ms = Vec::new();
+    for _ in 0..uses {
+        runs_ms.push(packed.execute_with_report(&x, &mut y)?.total_ms);
+    }
+    let (format, why) = (packed.format(), packed.why().to_owned());
+    let device_bytes = packed.cost().device_bytes;
+    let y = y.download()?;
+    Ok(Run { y, format: Some((format, why)), order: format.order(), convert_ms, device_bytes, runs_ms })
+}
+
+fn by_reference<T: Element>(args: &Args, order: Order, a: &Csc<T>, x: &[T], len: usize) -> Result<Vec<T>, Failure> {
+    let mut y = vec![T::from_f64(0.0); len];
+    reference::multiply_vector_in(order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
+    Ok(y)
+}
+
+/// Number of elements with other bits; one NaN is as good as another.
+fn differences<T: Element>(y: &[T], want: &[T]) -> usize {
+    let same = |y: &T, want: &T| {
+        bytemuck::bytes_of(y) == bytemuck::bytes_of(want) || (y.to_f64().is_nan() && want.to_f64().is_nan())
+    };
+    y.iter().zip(want).filter(|(y, want)| !same(y, want)).count()
+}
+
+fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
+    let json = || serde_json::to_string_pretty(report).expect("plain data");
+    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let op = if report.transposed { "Aᵀ·x" } else { "A·x" };
+    let by = report.format.map_or("the reference", Format::name);
+    let rate = report.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
+    let verified = match report.verified {
+        Some(true) => "\nverified: equal to the reference, bit for bit",
+        _ => "",
+    };
+    let text = format!(
+        "y = {op} in {} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
+        report.element,
+        report.device.name(),
+        report.flops / 2,
+        report.total_ms
+    );
+    let mut files = [&args.output, &args.report].into_iter().flatten();
+    match (args.quiet, files.any(|path| output::is_standard(path))) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            messages.say(&text);
+            Ok(())
+        }
+        (false, false) => messages.pause(|| output::print(&text)),
+    }
+}

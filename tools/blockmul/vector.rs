@@ -1,0 +1,66 @@
+//! Vectors in files: Matrix Market arrays, and NumPy's `.npy`.
+use crate::failure::Failure;
+use crate::input;
+use crate::messages::Messages;
+use crate::output::{is_standard, write_filled};
+use blockmul::Element;
+use std::path::Path;
+
+/// Reads a vector: a matrix of one column in any format that matrices have.
+pub fn read<T: Element>(path: &Path, len: usize, messages: &Messages) -> Result<Vec<T>, Failure> {
+    let file = input::read(path, false, messages)?;
+    let (x, _) = input::cast::<T>(&file.matrix, "X", messages);
+    let (rows, cols) = (x.pattern().nrows(), x.pattern().ncols());
+    if (rows, cols) != (len, 1) {
+        return Err(Failure::Usage(format!(
+            "{}: X is {rows} x {cols}, a vector of {len} x 1 is expected",
+            path.display()
+        )));
+    }
+    let mut values = vec![T::from_f64(0.0); len];
+    for (&row, &value) in x.pattern().row_idx().iter().zip(x.values()) {
+        values[row as usize] = value;
+    }
+    Ok(values)
+}
+
+/// Refuses a name whose ending names no format of vectors.
+pub fn check_name(path: &Path) -> Result<(), Failure> {
+    match is_standard(path) || is_numpy(path) || has_ending(path, "mtx") {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!(
+            "{}: vectors are written to .mtx (Matrix Market) and .npy (NumPy)",
+            path.display()
+        ))),
+    }
+}
+
+/// Writes a vector: to `.npy` in little-endian numbers of its element, else, and for `-`, as a
+/// Matrix Market array with the fewest digits that read back.
+pub fn write<T: Element>(path: &Path, values: &[T]) -> Result<(), Failure> {
+    write_filled(path, |writer| match is_numpy(path) {
+        true => {
+            let descr = format!("<f{}", size_of::<T>());
+            let dictionary = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({},), }}", values.len());
+            // Magic, version and length take 10 bytes. The header ends with a newline at a multiple
+            // of 64 bytes.
+            let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
+            writer.write_all(b"\x93NUMPY\x01\x00")?;
+            writer.write_all(&(length as u16).to_le_bytes())?;
+            writeln!(writer, "{dictionary:<width$}", width = length - 1)?;
+            writer.write_all(bytemuck::cast_slice(values))
+        }
+        false => {
+            writeln!(writer, "%%MatrixMarket matrix array real general\n{} 1", values.len())?;
+            values.iter().try_for_each(|value| writeln!(writer, "{value:?}"))
+        }
+    })
+}
+
+fn is_numpy(path: &Path) -> bool {
+    has_ending(path, "npy")
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
