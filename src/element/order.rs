@@ -11,9 +11,16 @@ pub enum Order {
     /// 32 lanes add every 32nd term in ascending place, and their sums are folded in halves: first
     /// those 16 apart, then 8, 4, 2, 1. It belongs to matrices of scalars.
     Lanes,
+    /// All entries of the matrix, row after row, are cut every 1024. The terms of a row in such a
+    /// tile are added in ascending place, then the sums of its tiles from left to right. It belongs
+    /// to matrices of scalars.
+    Tiles,
 }
 
 impl Order {
     /// The lanes of [`Order::Lanes`].
     pub(crate) const LANES: usize = 32;
+
+    /// The entries of a tile of [`Order::Tiles`].
+    pub(crate) const TILE: usize = 1024;
 }

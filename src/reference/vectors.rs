@@ -230,6 +230,10 @@ impl<'a, T: Element> Lines<'a, T> {
                 };
                 sums.push(match self.order {
                     Order::Ascending => algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter()))),
+                    Order::Tiles => {
+                        let tiles = entries.chunk_by(|one, next| one / Order::TILE == next / Order::TILE);
+                        algebra.sum(tiles.map(|tile| sum(&mut tile.iter())))
+                    }
                     Order::Lanes => {
                         let lane = |first: usize| match first < entries.len() {
                             true => sum(&mut entries.iter().skip(first).step_by(Order::LANES)),

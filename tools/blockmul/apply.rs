@@ -31,8 +31,8 @@ Examples:
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix of one column in any format. y is written as a Matrix Market array, or to a file that ends in
-.npy. Formats say how rows are stored and shared out; all but csr-vector give the same bits. --verify compares
-with the reference in the format's order of sums.
+.npy. Formats say how rows are stored and shared out; all but csr-vector and coo give the same bits. --verify
+compares with the reference in the format's order of sums.
 Exit status: 0 done; 1 y has not the reference's bits; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]
 pub struct Args {

@@ -20,11 +20,13 @@ pub enum Format {
     Ell,
     /// The same for each slice of 32 rows.
     SlicedEll,
+    /// Entries with their rows, a work-group for each tile of 1024 entries.
+    Coo,
 }
 
 impl Format {
     /// Every format, without the choice among them.
-    pub const ALL: &[Self] = &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll];
+    pub const ALL: &[Self] = &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll, Self::Coo];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Format {
             Self::CsrAdaptive => "csr-adaptive",
             Self::Ell => "ell",
             Self::SlicedEll => "sliced-ell",
+            Self::Coo => "coo",
         }
     }
 
@@ -43,6 +46,7 @@ impl Format {
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,
+            Self::Coo => Order::Tiles,
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll => Order::Ascending,
         }
     }
@@ -50,7 +54,7 @@ impl Format {
     /// Whether its bits are the same in every run.
     pub fn reproducible(self) -> bool {
         match self.order() {
-            Order::Ascending | Order::Lanes => true,
+            Order::Ascending | Order::Lanes | Order::Tiles => true,
         }
     }
 }

@@ -6,11 +6,13 @@
 //! | [`csr`] | compressed rows, an item for each row |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
+//! | [`coo`] | entries with their rows, a group for each tile of entries |
 //! | [`slices`] | rows padded to one length, and the profile of their lengths |
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
 mod choose;
+mod coo;
 mod csr;
 mod csr_adaptive;
 mod csr_vector;
@@ -139,6 +141,7 @@ impl<T: Element> Spmv<T> {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
+            Format::Coo => Box::new(coo::Coo::new(&work, rows)?),
             Format::Ell | Format::SlicedEll => {
                 let kernels = kernels()?;
                 let counted = counted.map_or_else(|| kernels.count(&work, &rows), Ok)?;

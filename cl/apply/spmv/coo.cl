@@ -1,0 +1,83 @@
+// coo: y = alpha * A * x + beta * y of entries that are listed with their rows, sorted by row.
+// Host: src/apply/spmv/coo.rs
+//
+//   list_rows   one work-item per entry: its row, once for all executions
+//   sum_tiles   one work-group per tile of TILE entries
+//   join_tiles  one work-item per tile: the row that begins in it and goes on in others
+//   empty_rows  one work-item per row: those without entries
+//
+//   in      row_ptr[rows + 1]
+//   in      row[nnz]  col[nnz]  source[nnz]   see values.cl
+//   in      values[nnz * stride]  x[columns]
+//   in out  y[rows]
+//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile; that of
+//                             its last, if it begins in the tile and goes on
+//
+// The terms of a row in a tile are added in ascending place, then those sums left to right. Tiles
+// begin at multiples of TILE entries on every device.
+#if !defined(TILE)
+#error "TILE: see src/apply/spmv/coo.rs"
+#endif
+
+KERNEL list_rows(global const uint* restrict row_ptr, global uint* restrict row, uint rows, uint nnz)
+{
+    const uint entry = get_global_id(0);
+    if (entry < nnz)
+        row[entry] = column_of(row_ptr, rows, entry);
+}
+
+KERNEL sum_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
+                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
+                 global ARITHMETIC* restrict parts, uint nnz, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[TILE];
+    local uint term_row[TILE];
+    const uint tile = get_group_id(0), begin = tile * TILE, count = min((uint)TILE, nnz - begin);
+    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
+        term[i] = TERM(begin + i);
+        term_row[i] = row[begin + i];
+    }
+    GROUP_BARRIER;
+    for (uint first = get_local_id(0); first < count; first += GROUP_SIZE) {
+        const uint of_row = term_row[first];
+        if (first > 0 && term_row[first - 1] == of_row)
+            continue;
+        ARITHMETIC sum = term[first];
+        uint next = first + 1;
+        IN_ORDER
+        for (; next < count && term_row[next] == of_row; ++next)
+            sum = ADD(sum, term[next]);
+        const bool from_before = first == 0 && begin > 0 && row[begin - 1] == of_row;
+        const bool goes_on = next == count && nnz - begin > count && row[begin + count] == of_row;
+        if (from_before)
+            parts[2 * (ulong)tile] = sum;
+        else if (goes_on)
+            parts[2 * (ulong)tile + 1] = sum;
+        else
+            place_sum(sum, y, of_row, alpha, beta);
+    }
+}
+
+KERNEL join_tiles(global const uint* restrict row, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y, uint tiles,
+                  ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const uint tile = get_global_id(0);
+    if (tile + 1 >= tiles)
+        return;
+    const uint begin = tile * TILE, end = begin + TILE, of_row = row[end - 1];
+    const bool from_before = begin > 0 && row[begin - 1] == of_row;
+    if (from_before || row[end] != of_row)
+        return;
+    ARITHMETIC sum = parts[2 * (ulong)tile + 1];
+    IN_ORDER
+    for (uint next = tile + 1; next < tiles && row[next * TILE] == of_row; ++next)
+        sum = ADD(sum, parts[2 * (ulong)next]);
+    place_sum(sum, y, of_row, alpha, beta);
+}
+
+KERNEL empty_rows(global const uint* restrict row_ptr, global ELEMENT* restrict y, uint rows, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const uint row = get_global_id(0);
+    if (row < rows && row_ptr[row] == row_ptr[row + 1])
+        place_sum(EMPTY, y, row, alpha, beta);
+}
