@@ -56,7 +56,7 @@ pub struct Apply<M: Matrix> {
 
 /// The sums of an execution.
 enum Sums<M: Matrix> {
-    Blocks(LineSums<M::Element>),
+    Blocks(Box<LineSums<M::Element>>),
     Scalars(Spmv<M::Element>),
 }
 
@@ -106,7 +106,7 @@ impl<M: Matrix> Apply<M> {
             (BlockShape::SCALAR, _) => Sums::Scalars(Spmv::new(&a.arrays, rows, request)?),
             (shape, Format::Auto) => {
                 let terms = Terms::Products(&Semiring::PLUS_TIMES);
-                Sums::Blocks(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?)
+                Sums::Blocks(Box::new(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?))
             }
             (_, format) => {
                 let shape = a.shape();

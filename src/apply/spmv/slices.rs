@@ -177,7 +177,7 @@ mod tests {
             let slice = first..lengths.len().min(first + height);
             for k in 0..lengths[slice.clone()].iter().copied().max().unwrap_or(0) {
                 for row in first..first + height {
-                    let holds = slice.contains(&row) && k < lengths[row];
+                    let holds = lengths.get(row).is_some_and(|&n| k < n);
                     col.push(if holds { k as u32 } else { PADDING });
                     source.push(if holds { (begin(row) + k) as u32 } else { PADDING });
                 }
