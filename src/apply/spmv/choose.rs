@@ -57,7 +57,7 @@ impl Situation {
         }
     }
 
-    /// Bytes of one execution in a format, weighed; `None` if it is refused or not allowed.
+    /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
         let (Profile { rows, entries, longest, sliced_places }, weights) = (self.profile, self.weights());
         let (padded, weight, row_of_item) = match format {
@@ -70,16 +70,18 @@ impl Situation {
             Format::Auto => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
-        if !allowed || padded.is_some_and(|places| self.profile.refuses(places)) {
+        // Values read through an index are scattered in every format: padding gains nothing.
+        let pads_for_nothing = padded.is_some_and(|places| !self.request.packed || self.profile.refuses(places));
+        if !allowed || pads_for_nothing {
             return None;
         }
         let (places, value) = (padded.unwrap_or(entries), self.element_bytes);
         // Half a team is idle at the end of a row on average.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 / 2 } else { 0 };
         let listed = if format == Format::Coo { 4 * entries } else { 0 };
-        let values = match (self.request.packed, self.in_order && padded.is_none()) {
-            (true, _) | (_, true) => (places + idle) * (4 + value),
-            (false, false) => (places + idle) * 8 + entries * value * weights.scattered / 100,
+        let values = match self.request.packed || self.in_order {
+            true => (places + idle) * (4 + value),
+            false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
         let vectors = entries * value + rows * (2 * value + 4);
         let moved = (values + listed + vectors) * weight / 100;
@@ -141,7 +143,10 @@ mod tests {
         assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
         assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::CsrAdaptive);
         assert_eq!(chosen(DeviceKind::Gpu, SKEWED, PACKED, true), Format::CsrAdaptive);
-        assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { packed: false, ..PACKED }, true), Format::CsrAdaptive);
+        for in_order in [false, true] {
+            let unpacked = Request { packed: false, ..PACKED };
+            assert_eq!(chosen(DeviceKind::Gpu, POISSON, unpacked, in_order), Format::CsrAdaptive);
+        }
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub(super) fn check_padding(profile: &Profile, format: super::Format, places: u6
         return Ok(());
     }
     let Profile { rows, entries, longest, .. } = *profile;
-    let (needed, held) = (places * (8 + value_bytes), entries * (8 + value_bytes));
+    let (needed, held) = (places.saturating_mul(8 + value_bytes), entries * (8 + value_bytes));
     Err(Error::Argument(format!(
         "the format {format} would take {needed} bytes for {entries} entries of {held} bytes, because the longest of \
          {rows} rows has {longest}: more than {MOST_PADDING} places for each entry and row"
