@@ -336,8 +336,8 @@ impl Counts {
     }
 
     /// The bins with the busy time of their commands in `work`. The time of commands for several
-    /// bins is divided by the bins' products. Of a product by ESC or on the host only the time of all
-    /// bins is known.
+    /// bins is divided by the bins' products. Of a product by ESC, or on the host, only the time of
+    /// all bins is known.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };
