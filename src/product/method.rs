@@ -280,7 +280,7 @@ methods! {
         Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
     }
     host {
-        Host = "host", "On the host's cores, between the device's arrays: small products on CPU devices.",
+        Host = "host", "On the host's cores, between the device's arrays.",
     }
     mask {
         Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",

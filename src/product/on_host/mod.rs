@@ -1,10 +1,8 @@
-//! A·B on the host, between arrays of the device: for products so small that the launches of
-//! kernels would take longer than they compute. The sums are those of
+//! A·B on the host, between arrays of the device. The sums are those of
 //! [`gustavson`](crate::gustavson), with the bits of every other method.
 //!
-//! The operands' arrays are read, which for products worth it takes some microseconds each. The
-//! rows and values of C are written in place into mapped buffers: on a CPU device these are the
-//! memory of C itself.
+//! The operands' arrays are read. The rows and values of C are written in place into mapped
+//! buffers: on a CPU device these are the memory of C itself.
 mod memory;
 #[cfg(test)]
 mod tests;
