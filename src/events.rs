@@ -2,7 +2,7 @@
 //! an event costs a comparison.
 //!
 //! Targets: `blockmul::device` (opened), `blockmul::pool` (each buffer, at trace), `blockmul::io`
-//! (files), `blockmul::esc` (products, and their bands at debug), `blockmul::plan` (structures
+//! (files), `blockmul::product` (products, and their bands at debug), `blockmul::plan` (structures
 //! prepared, at debug).
 use std::time::Instant;
 

@@ -96,7 +96,7 @@
 //! The library emits `tracing` events for the application's subscriber, if there is one. At level
 //! info these are devices opened, and files read and written; at level debug plans, products and
 //! their bands; at level trace buffers. The targets are `blockmul::device`, `blockmul::io`,
-//! `blockmul::plan`, `blockmul::esc` and `blockmul::pool`. The command prints the events that
+//! `blockmul::plan`, `blockmul::product` and `blockmul::pool`. The command prints the events that
 //! `BLOCKMUL_LOG` or `RUST_LOG` selects.
 //!
 //! # Features

@@ -122,7 +122,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
         while let Some(band) = bands.next(limits, || self.analyser.column_products(work, &mut analysis))? {
             let (number, columns, products) = (counts.bands, band.columns.len(), band.sizes.products);
             let free_bytes = work.limit().saturating_sub(work.used_bytes());
-            tracing::debug!(target: "blockmul::esc", number, columns, products, free_bytes, "band");
+            tracing::debug!(target: "blockmul::product", number, columns, products, free_bytes, "band");
             let found = match products {
                 0 => Ok(None),
                 _ => self.find_columns(work, factors, &mut analysis, &band, &mut counts).map(Some),
@@ -132,8 +132,6 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             counts.longest_run = counts.longest_run.max(Some(longest));
             counts.bands += 1;
         }
-        let Counts { products, bands, longest_run, .. } = counts;
-        tracing::debug!(target: "blockmul::esc", products, bands, longest_run, peak_bytes = work.peak_bytes(), "product");
         Ok(counts)
     }
 
@@ -233,12 +231,16 @@ impl<T: Element> OneShot<T> {
         operands: &Operands<'_, T>,
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
-        match self {
+        let counts = match self {
             Self::Host(product) => product.multiply(work, operands, place),
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Ranged(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),
-        }
+        }?;
+        let Counts { products, bands, longest_run, .. } = counts;
+        let peak_bytes = work.peak_bytes();
+        tracing::debug!(target: "blockmul::product", products, bands, longest_run, peak_bytes, "product");
+        Ok(counts)
     }
 }

@@ -56,7 +56,9 @@ fn events_are_logged_on_stderr_if_asked_for() {
     for variable in ["RUST_LOG", "BLOCKMUL_LOG"] {
         let logged = with(&desk, &[(variable, "blockmul=debug")], &line);
         assert_eq!((logged.status, &logged.stdout), (0, &silent.stdout));
-        for words in ["blockmul::io: read", "s.mtx", "blockmul::device: opened", "blockmul::esc: band", "products=5"] {
+        for words in
+            ["blockmul::io: read", "s.mtx", "blockmul::device: opened", "blockmul::product: product", "products=5"]
+        {
             assert!(logged.stderr.contains(words), "{variable}: no \"{words}\" in {}", logged.stderr);
         }
         assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);

@@ -94,7 +94,8 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     );
     assert_eq!(desk.files(), ["p.mtx"], "a failure leaves nothing");
     let whole = desk.report("p.mtx -o whole.mtx");
-    let limit = whole["used_device_bytes"].as_u64().unwrap() / 3 * 2;
+    // Less than C alone takes in f64.
+    let limit = whole["c"]["nnz"].as_u64().unwrap() * 12 / 3 * 2;
     let banded = desk.report(&format!("p.mtx -o banded.mtx --memory-limit {limit}"));
     assert!(
         banded["bands"].as_u64().unwrap() > 1 && banded["peak_device_bytes"].as_u64().unwrap() <= limit,
@@ -156,10 +157,9 @@ fn names_a_line(message: &str, path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 fn memory_that_the_system_refuses_is_status_4() {
     let desk = Desk::new();
-    // A dense column of C takes 16 bytes for each row, on each thread.
-    desk.put("tall.mtx", "%%MatrixMarket matrix coordinate real general\n16000000 1 1\n1 1 1\n");
-    desk.put("one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
-    let line = "multiply tall.mtx one.mtx --device reference -o c.mtx";
+    // A column by a row: C is full, and takes 12 bytes for each of its 9 million entries.
+    desk.ok("generate uniform --rows 1 --cols 3000 --per-column 1 -q -o row.mtx");
+    let line = "multiply row.mtx --transpose-a --device reference -q -o c.npz";
     let limited = |kilobytes: u64| {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_blockmul")]);
@@ -169,12 +169,12 @@ fn memory_that_the_system_refuses_is_status_4() {
     };
     let whole = limited(1 << 22);
     assert_eq!(whole.status, 0, "{}", whole.stderr);
-    std::fs::remove_file(desk.path("c.mtx")).unwrap();
-    let refused = limited(240 << 10);
+    std::fs::remove_file(desk.path("c.npz")).unwrap();
+    let refused = limited(128 << 10);
     assert_eq!((refused.status, refused.stdout.as_str()), (4, ""), "{}", refused.stderr);
     assert!(refused.stderr.contains("error: not enough memory on the host: "), "{}", refused.stderr);
     assert!(!refused.stderr.contains("backtrace") && !refused.stderr.contains("panicked"), "{}", refused.stderr);
-    assert_eq!(desk.files(), ["one.mtx", "tall.mtx"]);
+    assert_eq!(desk.files(), ["row.mtx"]);
 }
 
 /// A reader of stdout may stop early, a reader of another output may not.

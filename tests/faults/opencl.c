@@ -215,9 +215,13 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
     if (fails("clWaitForEvents", 0))
         return fault.code;
     settle();
-    for (cl_uint i = 0; i < n; ++i)
-        if (failed_event && events[i] == failed_event)
+    // By their status: a later event may have the address of the failed one.
+    for (cl_uint i = 0; i < n; ++i) {
+        cl_int status = CL_COMPLETE;
+        REAL(clGetEventInfo)(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status < 0)
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
     return REAL(clWaitForEvents)(n, events);
 }
 

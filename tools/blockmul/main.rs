@@ -60,7 +60,7 @@ Examples:
   blockmul solve problem-49-7776-pre.txt.gz -o solved.txt      a bundle adjustment, or a pose graph
 
 BLOCKMUL_DEVICE names the device of commands without --device. BLOCKMUL_LOG, else RUST_LOG, logs details on
-stderr: info, blockmul=debug, blockmul::esc=debug.
+stderr: info, blockmul=debug, blockmul::product=debug.
 The ending of a file gives its format: .mtx for Matrix Market, .npz, .txt, .bin and more; plain, .gz, .bz2,
 .xz, .zst, and .tar as the SuiteSparse collection has them. Results go to stdout, messages to stderr.
 Exit status: 0 done; 1 the result failed --verify, the matrices compared differ, or a solver has not

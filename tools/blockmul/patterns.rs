@@ -28,8 +28,9 @@ pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     Ok((scalars(generate::uniform(n, n, entries, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
 }
 
-/// A graph of few hubs and many leaves.
-pub fn power_law(columns: usize) -> Result<Factors> {
+/// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
+pub fn power_law(products: usize) -> Result<Factors> {
+    let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
     Ok((scalars(generate::power_law(columns, 9 * columns, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
 }
 

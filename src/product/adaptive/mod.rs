@@ -135,7 +135,7 @@ impl<T: Element> Adaptive<T> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         while let Some(band) = bands.next(memory, free_bytes(work, 0))? {
             let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
-            tracing::debug!(target: "blockmul::adaptive", number, columns, products, band.expected, "band");
+            tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
             let computed = match products {
                 0 => operands.empty_product(work, columns).and_then(&mut place).map(|()| {
                     counts.bands += 1;

@@ -222,7 +222,7 @@ impl<T: Element> Ranged<T> {
                 .ok_or_else(|| self.too_long(memory, (first, lengths[first], products[first]), groups, (free, kept)))?;
             let (cols, of_band) = (end - first, &products[first..end]);
             let entries: usize = lengths[first..end].iter().map(|&length| length as usize).sum();
-            tracing::debug!(target: "blockmul::ranges", number = bands, columns = cols, entries, "band");
+            tracing::debug!(target: "blockmul::product", number = bands, columns = cols, entries, "band");
             let computed = match entries {
                 0 => operands.empty_product(work, cols),
                 _ => {

@@ -310,7 +310,7 @@ mod tests {
                 (right, 2 * usize::from(right), right)
             );
             let text = table::text(&[record], true);
-            assert_eq!((text.contains("NO"), text.contains("compression")), (!right, right), "{text}");
+            assert_eq!((text.contains("NO"), text.contains("setup")), (!right, right), "{text}");
         }
     }
 }

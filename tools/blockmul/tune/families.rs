@@ -11,26 +11,26 @@ pub struct Operands<T: Element> {
 /// A family of products.
 pub struct Family {
     pub name: &'static str,
-    /// Products of an average column of C.
-    column: usize,
-    /// Factors with about so many columns.
-    make: fn(columns: usize) -> Result<Factors>,
+    /// Products for one of the size: those of an average column, if the size is columns.
+    each: usize,
+    /// Factors of a size, in columns or products.
+    make: fn(size: usize) -> Result<Factors>,
 }
 
 /// Columns of every class: short ones, with and without several products of a row, long ones with
 /// rows in narrow ranges and in wide ones, a few long ones among many short ones, single products,
 /// and hubs.
 pub const FAMILIES: [Family; 10] = [
-    Family { name: "uniform-3", column: 9, make: |columns| uniform(columns, 3) },
-    Family { name: "uniform-8", column: 64, make: |columns| uniform(columns, 8) },
-    Family { name: "uniform-14", column: 196, make: |columns| uniform(columns, 14) },
-    Family { name: "uniform-32", column: 1024, make: |columns| uniform(columns, 32) },
-    Family { name: "power-law", column: 200, make: power_law },
-    Family { name: "grid-5", column: 25, make: |columns| Ok((plane(side(columns, 2))?, None)) },
-    Family { name: "grid-27", column: 729, make: |columns| Ok((space(side(columns, 3))?, None)) },
-    Family { name: "banded-33", column: 1089, make: |columns| Ok((banded(columns, 16)?, None)) },
-    Family { name: "single", column: 8, make: single },
-    Family { name: "hubs", column: 900, make: hubs },
+    Family { name: "uniform-3", each: 9, make: |columns| uniform(columns, 3) },
+    Family { name: "uniform-8", each: 64, make: |columns| uniform(columns, 8) },
+    Family { name: "uniform-14", each: 196, make: |columns| uniform(columns, 14) },
+    Family { name: "uniform-32", each: 1024, make: |columns| uniform(columns, 32) },
+    Family { name: "power-law", each: 1, make: power_law },
+    Family { name: "grid-5", each: 25, make: |columns| Ok((plane(side(columns, 2))?, None)) },
+    Family { name: "grid-27", each: 729, make: |columns| Ok((space(side(columns, 3))?, None)) },
+    Family { name: "banded-33", each: 1089, make: |columns| Ok((banded(columns, 16)?, None)) },
+    Family { name: "single", each: 8, make: single },
+    Family { name: "hubs", each: 900, make: hubs },
 ];
 
 /// Products of the smallest size, and by how much the next ones grow.
@@ -40,7 +40,7 @@ const GROWTH: usize = 4;
 impl Family {
     /// Factors of about [`products`] products.
     pub fn operands<T: Element>(&self, level: u32) -> Result<Operands<T>> {
-        let (a, b) = (self.make)((products(level) as usize / self.column).max(8))?;
+        let (a, b) = (self.make)((products(level) as usize / self.each).max(8))?;
         Ok(Operands { a: a.cast(), b: b.map(|b| b.cast()) })
     }
 }

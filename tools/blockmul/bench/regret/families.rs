@@ -36,7 +36,7 @@ pub const FAMILIES: [Family; 12] = [
         stands_for: "stencils in space",
         make: |products| Ok((space(side(products / 729, 3))?, None)),
     },
-    Family { name: "power-law", stands_for: "social and web graphs", make: |products| power_law(products / 200) },
+    Family { name: "power-law", stands_for: "social and web graphs", make: power_law },
     Family {
         name: "elements-3",
         stands_for: "finite elements with three unknowns a node",
