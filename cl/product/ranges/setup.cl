@@ -68,10 +68,10 @@ KERNEL range_cuts(global const uint* products, global const ulong* record, globa
         before += other < part ? of_other : 0;
     }
     // The next range to begin: its number times all products is at least the products before a
-    // column times the number of ranges.
-    uint next = 0;
-    if (first > 0)
-        next = (uint)min((before - products[first - 1]) * ranges / max(all, (ulong)1) + 1, (ulong)ranges);
+    // column times the number of ranges. Without products all begin with the first column.
+    uint next = first > 0 ? ranges : 0;
+    if (first > 0 && all > 0)
+        next = (uint)min((before - products[first - 1]) * ranges / all + 1, (ulong)ranges);
     for (uint col = first; col < end; ++col) {
         for (; next < ranges && next * all <= before * ranges; ++next) {
             begin[next] = col;
