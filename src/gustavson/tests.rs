@@ -94,7 +94,7 @@ fn special(matrix: &Cbc<f64>, seed: u64, specials: bool) -> Cbc<f64> {
     for value in &mut values {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *value *= 2f64.powi((state >> 40) as i32 % 31 - 15);
-        if specials && (state >> 33) % 16 == 0 {
+        if specials && (state >> 33).is_multiple_of(16) {
             *value = numbers[(state >> 50) as usize % numbers.len()];
         }
     }

@@ -1,7 +1,7 @@
 //! Reference computations on the CPU, the product first. The tests and `--verify` compare with
 //! them, and they run if there is no OpenCL.
 //!
-//! The product is that of [`gustavson`](crate::gustavson), by columns and on all cores.
+//! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod gram;
 pub(crate) mod masked;
 mod schur;
