@@ -41,7 +41,7 @@ pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::Teams;
 pub use work::StageTime;
-pub(crate) use work::{Clock, Work, at_most};
+pub(crate) use work::{Clock, Later, Work, at_most};
 
 use crate::{Element, Error, Progress, Result, events::ms};
 use compiler::Compiler;

@@ -1,5 +1,6 @@
 //! [`Work`]: the commands and the memory of one product, upload or download.
 mod lanes;
+mod later;
 mod reads;
 mod times;
 
@@ -12,6 +13,7 @@ use super::{
 };
 use crate::{Error, Result, Word};
 use lanes::Home;
+pub(crate) use later::Later;
 use opencl3::command_queue as clq;
 use std::{
     cell::{Cell, RefCell},
@@ -194,18 +196,24 @@ impl Work {
     /// Copies `values` into the whole of `buffer`. Waits until they are copied.
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
-        if !values.is_empty() {
-            self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
-                // SAFETY: the buffer holds `values.len()` values; the call blocks, so `values`
-                // outlives the copy.
-                unsafe {
-                    let (from, bytes) = (values.as_ptr().cast(), size_of_val(values));
-                    let memory = buffer.raw_on(&self.queue);
-                    clq::enqueue_write_buffer(queue, memory, 1, 0, bytes, from, wait.len(), wait.pointer())
-                }
-            })?;
+        match values {
+            [] => Ok(()),
+            _ => self.enqueue_write(values, buffer, true),
         }
-        Ok(())
+    }
+
+    /// Enqueues a write of `values` to the begin of `buffer`, which has room for them. If it does
+    /// not block, they are there and stay as they are until it has ended.
+    fn enqueue_write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>, blocks: bool) -> Result<()> {
+        self.enqueue("clEnqueueWriteBuffer", buffer.bytes(), &mut |queue, wait| {
+            // SAFETY: the buffer holds `values.len()` values, which are there until the write has
+            // ended.
+            unsafe {
+                let (from, bytes, blocks) = (values.as_ptr().cast(), size_of_val(values), blocks.into());
+                let memory = buffer.raw_on(&self.queue);
+                clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
+            }
+        })
     }
 
     /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.

@@ -61,7 +61,7 @@ impl Work {
 
     /// Enqueues a read of `bytes` bytes of `buffer` from its value `start` on, which lie in it, to
     /// `to`. If it does not block, `to` is there until it has ended.
-    fn enqueue_read<T: Word>(
+    pub(super) fn enqueue_read<T: Word>(
         &self,
         buffer: &Buffer<T>,
         start: usize,

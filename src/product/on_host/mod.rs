@@ -1,8 +1,8 @@
 //! A·B on the host, between arrays of the device. The sums are those of
 //! [`gustavson`](crate::gustavson), with the bits of every other method.
 //!
-//! The operands' arrays are read. The rows and values of C are written in place into mapped
-//! buffers: on a CPU device these are the memory of C itself.
+//! The operands' arrays are read, and C's are written, by copies that are enqueued together: to
+//! wait for one takes longer than all copies of a small product.
 mod memory;
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ pub(super) use memory::{HostMemory, is_small, is_worth_it};
 use super::{Counts, Method, Operands, problem::Pipeline};
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
-    device::Work,
+    device::{Later, Work},
     gustavson::{Columns, Factors, FoundRows, Operand, Room},
     host::memory::check_large,
     resident::{DeviceCbc, PatternArrays},
@@ -38,13 +38,26 @@ struct HostArrays<T> {
     values: Vec<T>,
 }
 
-impl<T: Element> HostArrays<T> {
-    /// The pattern alone.
-    fn pattern(work: &Work, of: &DeviceCbc<T>) -> Result<Self> {
-        let (col_ptr, row_idx) = (of.col_ptr.download(work)?, of.row_idx.download(work)?);
-        Ok(Self { nrows: of.nrows, col_ptr, row_idx, shape: of.shape, stride: of.stride, values: Vec::new() })
+/// Copies of the arrays of a factor.
+struct Copies<'w, T> {
+    col_ptr: Later<'w, u32>,
+    row_idx: Later<'w, u32>,
+    values: Later<'w, T>,
+}
+
+impl<'w, T: Element> Copies<'w, T> {
+    fn of(work: &'w Work, of: &DeviceCbc<T>) -> Result<Self> {
+        let (col_ptr, row_idx) = (work.read_later(&of.col_ptr)?, work.read_later(&of.row_idx)?);
+        Ok(Self { col_ptr, row_idx, values: work.read_later(&of.values)? })
     }
 
+    fn get(self, of: &DeviceCbc<T>) -> Result<HostArrays<T>> {
+        let (col_ptr, row_idx, values) = (self.col_ptr.get()?, self.row_idx.get()?, self.values.get()?);
+        Ok(HostArrays { nrows: of.nrows, col_ptr, row_idx, shape: of.shape, stride: of.stride, values })
+    }
+}
+
+impl<T: Element> HostArrays<T> {
     fn columns(&self) -> Columns<'_, u32> {
         Columns { nrows: self.nrows, col_ptr: &self.col_ptr, row_idx: &self.row_idx }
     }
@@ -66,18 +79,15 @@ impl<T: Element> OnHost<T> {
             _ => return Ok(None),
         };
         work.stage("read");
-        let same = std::ptr::eq(*a, *b);
-        let mut of_a = HostArrays::pattern(work, a)?;
-        let mut of_b = if same { None } else { Some(HostArrays::pattern(work, b)?) };
+        let of_a = Copies::of(work, a)?;
+        let of_b = if std::ptr::eq(*a, *b) { None } else { Some(Copies::of(work, b)?) };
+        work.wait()?; // round trip 1
+        let (of_a, of_b) = (of_a.get(a)?, of_b.map(|copies| copies.get(b)).transpose()?);
         let columns = (of_a.columns(), of_b.as_ref().unwrap_or(&of_a).columns());
         let products: Vec<u64> = (0..columns.1.ncols()).map(|col| columns.0.products(columns.1, col)).collect();
         let multiplications = (a.shape.area() * b.shape.cols()) as u64;
         if !wanted && !is_worth_it(info, products.iter().sum(), multiplications) {
             return Ok(None);
-        }
-        of_a.values = a.values.download(work)?;
-        if let Some(of_b) = &mut of_b {
-            of_b.values = b.values.download(work)?;
         }
         Ok(Some(Self { a: of_a, b: of_b, products }))
     }
@@ -138,14 +148,14 @@ fn band<T: Element>(
     let (stride, nnz) = (operands.c_stride, (col_ptr[col_ptr.len() - 1] - col_ptr[0]) as usize);
     PatternArrays::check_nnz(nnz as u64)?;
     let offsets: Vec<u32> = col_ptr.iter().map(|offset| (offset - col_ptr[0]) as u32).collect();
-    let c_col_ptr = work.upload(&offsets)?;
-    let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer(nnz * stride)?);
-    let (mut rows, mut sums) = (work.map(&mut row_idx)?, work.map(&mut values)?);
     let began = Instant::now();
     let found = found.map_or_else(|| find(factors), Ok)?;
-    factors.sum(found, &Semiring::PLUS_TIMES, Room { rows: &mut rows, values: &mut sums, stride })?;
+    check_large(|| "the product".into(), (nnz * (size_of::<u32>() + stride * size_of::<T>())) as u64)?;
+    let (mut rows, mut values) = (vec![0; nnz], vec![T::zeroed(); nnz * stride]);
+    factors.sum(found, &Semiring::PLUS_TIMES, Room { rows: &mut rows, values: &mut values, stride })?;
     work.count_host_time(began.elapsed());
-    rows.unmap()?;
-    sums.unmap()?;
-    Ok(operands.product(c_col_ptr, row_idx, values))
+    let (of_offsets, of_rows, of_values) =
+        (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);
+    work.wait()?; // round trip 2
+    Ok(operands.product(of_offsets.0, of_rows.0, of_values.0))
 }
