@@ -35,6 +35,12 @@ impl Work {
                 };
                 address.set(mapped);
                 event
+            })
+            .inspect_err(|_| {
+                if !address.get().is_null() {
+                    // It is mapped, and nobody will unmap it: it must not serve another buffer.
+                    buffer.memory.abandon();
+                }
             })?;
             pointer = Some(address.get());
         }

@@ -112,8 +112,14 @@ impl Queue {
         {
             return Err(failed(call, code));
         }
-        self.commands.register(self.number, begun, call, &taken, matches!(status, Ok(0)))?;
-        Ok(taken)
+        match self.commands.register(self.number, begun, call, &taken, matches!(status, Ok(0))) {
+            Ok(()) => Ok(taken),
+            Err(error) => {
+                // The caller learns of no event to wait for, and may free what the command uses.
+                let _ = taken.wait();
+                Err(error)
+            }
+        }
     }
 
     /// Checks the status of every command whose end is not known. A command that has not ended is

@@ -331,8 +331,7 @@ impl Counts {
 
     /// The stage in which C is complete.
     pub fn last_stage(&self) -> &'static str {
-        let stages = self.stages();
-        stages[stages.len() - 1]
+        self.stages().last().copied().unwrap_or("setup")
     }
 
     /// The bins with the busy time of their commands in `work`. The time of commands for several

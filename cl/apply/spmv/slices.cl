@@ -29,7 +29,7 @@ KERNEL count_places(global const uint* restrict row_ptr, global ulong* restrict 
 
 KERNEL place_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
                   global const ulong* restrict slice_ptr, global uint* restrict slice_col, global uint* restrict slice_source,
-                  uint rows, uint padded_rows, uint height)
+                  uint rows, ulong padded_rows, uint height)
 {
     const uint row = get_global_id(0);
     if (row >= padded_rows)

@@ -1,6 +1,6 @@
 // bitmap: the rows of a column of C, as bits. It comes before the kernels of ranges, whose
 // work-groups are single items with a bitmap each.
-// Host: src/product/ranges/columns.rs
+// Host: src/product/ranges/kernels.rs
 //
 // A bitmap has two levels: words of 64 rows, and lines of 64 words. A bit of a line is set if its
 // word is not zero, so that rows are found in ascending order without looking at empty words. All
@@ -17,7 +17,7 @@
 #else
 #define ASK(place) ((void)0)
 #endif
-#define WORDS(nrows) ((((nrows) + 63) / 64 + 7) / 8 * 8)
+#define WORDS(nrows) ((((ulong)(nrows) + 63) / 64 + 7) / 8 * 8)
 #define LINES(nrows) (((WORDS(nrows) + 63) / 64 + 7) / 8 * 8)
 
 // The number of the lowest bit that is set.
@@ -29,9 +29,9 @@ uint lowest(ulong bits)
 // Zeros a bitmap.
 void clear_bitmap(global ulong* words, global ulong* lines, uint nrows)
 {
-    for (uint word = 0; word < WORDS(nrows); ++word)
+    for (ulong word = 0; word < WORDS(nrows); ++word)
         words[word] = 0;
-    for (uint line = 0; line < LINES(nrows); ++line)
+    for (ulong line = 0; line < LINES(nrows); ++line)
         lines[line] = 0;
 }
 

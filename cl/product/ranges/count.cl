@@ -1,5 +1,5 @@
 // ranges count: the entries of columns of C, by bitmaps alone.
-// Host: src/product/ranges/columns.rs
+// Host: src/product/ranges/kernels.rs
 //
 //   range_sample   one work-item per group: an equal share of columns that lie equally far apart
 //   range_count    the same: whichever range is next
@@ -13,7 +13,7 @@
 //   out  lengths[cols]              entries of each column of C
 //   out  entries[ranges]            those of each range
 #if !defined(DIRECT)
-#error "DIRECT: see src/product/ranges/columns.rs"
+#error "DIRECT: see src/product/ranges/kernels.rs"
 #endif
 
 KERNEL range_sample(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,

@@ -1,5 +1,5 @@
 // ranges setup: products of each column of C, and the ranges of columns that have equally many.
-// Host: src/product/ranges/setup.rs
+// Host: src/product/ranges/kernels.rs
 //
 //   range_products   one work-item per part: an equal share of the columns
 //   range_cuts       the same
@@ -15,7 +15,7 @@
 //   out  bound[ranges + 1]       products before each range, and all
 //   out  taken[PHASES]           zeros: the ranges that later kernels have taken
 #if !defined(RECORD) || !defined(DIRECT) || !defined(PHASES)
-#error "RECORD, DIRECT, PHASES: see src/product/ranges/setup.rs"
+#error "RECORD, DIRECT, PHASES: see src/product/ranges/kernels.rs"
 #endif
 
 // The first column of a part.

@@ -1,5 +1,5 @@
 // ranges sums: rows and values of columns of C, range by range.
-// Host: src/product/ranges/columns.rs
+// Host: src/product/ranges/kernels.rs
 //
 //   range_sums   one work-item per group: whichever range is next
 //   range_move   the same: moves the columns of a range to where they belong
@@ -21,9 +21,9 @@
 // ascending k. The first product of a row replaces what the sum was for another column: added to
 // the identity it would have the same bits.
 #if !defined(DIRECT) || !defined(RUN_PIECE)
-#error "DIRECT, RUN_PIECE: see src/product/ranges/columns.rs"
+#error "DIRECT, RUN_PIECE: see src/product/ranges/kernels.rs"
 #endif
-#define ROWS(nrows) (((nrows) + 15) / 16 * 16)
+#define ROWS(nrows) (((ulong)(nrows) + 15) / 16 * 16)
 
 KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                   global const ELEMENT* restrict a_values, global const uint* restrict b_col_ptr,

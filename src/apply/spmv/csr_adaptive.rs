@@ -19,18 +19,23 @@ pub(super) struct CsrAdaptive<T: Element> {
     sums: LineSums<T>,
     /// If the sums do not read the values through it.
     source: Option<Buffer<u32>>,
+    /// Bytes of the rows, if the sums do not count them.
+    held: u64,
     places: usize,
 }
 
 impl<T: Element> CsrAdaptive<T> {
-    pub fn new(Rows { pattern, source, packed }: Rows) -> Result<Self> {
+    pub fn new(rows: Rows) -> Result<Self> {
+        let of_rows = rows.bytes();
+        let Rows { pattern, source, packed } = rows;
         let (device, places) = (pattern.device.clone(), pattern.nnz());
         let (index, source) = match source {
             Some(source) if !packed => (Index::Rows(Transposed { pattern, source }), None),
             source => (Index::Columns(pattern), source),
         };
+        let held = if source.is_some() { of_rows } else { 0 };
         let terms = Terms::Products(&Semiring::PLUS_TIMES);
-        Ok(Self { sums: LineSums::over(&device, index, BlockShape::SCALAR, terms)?, source, places })
+        Ok(Self { sums: LineSums::over(&device, index, BlockShape::SCALAR, terms)?, source, held, places })
     }
 }
 
@@ -55,6 +60,6 @@ impl<T: Element> Sums<T> for CsrAdaptive<T> {
     }
 
     fn bytes(&self) -> u64 {
-        self.sums.bytes() + self.source.as_ref().map_or(0, Buffer::bytes)
+        self.sums.bytes() + self.held
     }
 }

@@ -25,7 +25,7 @@ kernel! {
         slice_col: Out<u32>,
         slice_source: Out<u32>,
         rows: u32,
-        padded_rows: u32,
+        padded_rows: u64,
         height: u32,
     }
 }
@@ -141,7 +141,7 @@ impl Kernels {
             slice_col: &mut col,
             slice_source: &mut source,
             rows: rows.len() as u32,
-            padded_rows: padded_rows as u32,
+            padded_rows: padded_rows as u64,
             height: height as u32,
         };
         self.place.launch(work, Grid::items(padded_rows, self.group_size), args)?;

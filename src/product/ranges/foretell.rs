@@ -53,7 +53,12 @@ pub(in crate::product) fn foretell(
         Way::Esc | Way::TwoPasses => {
             let counted = memory.need_of_count(cols as u64, groups).bytes;
             let before = Foretold { counts: Some(counts), peak_bytes: setup.max(counted) };
-            return in_two_passes(memory, (&lengths, &products), groups, (before, free_bytes));
+            let of_columns = (lengths, &products[..]);
+            let exactly = |col| match profile.products <= COUNTED {
+                true => None,
+                false => entries_of_columns(a, b, [col]).first().copied(),
+            };
+            return in_two_passes(memory, (of_columns, exactly), groups, (before, free_bytes));
         }
     };
     Ok(Foretold { counts: Some(counts), peak_bytes: setup.max(whole.bytes) })
@@ -80,10 +85,11 @@ pub(super) fn profile_of(
     profile
 }
 
-/// Adds what comes after counting to what was foretold: all columns, or bands.
+/// Adds what comes after counting to what was foretold: all columns, or bands. `exactly` counts the
+/// entries of a column if the lengths are bounds.
 fn in_two_passes(
     memory: &RangeMemory<'_>,
-    (lengths, products): (&[u32], &[u64]),
+    ((mut lengths, products), exactly): ((Vec<u32>, &[u64]), impl Fn(usize) -> Option<u32>),
     groups: Groups,
     (before, free_bytes): (Foretold, u64),
 ) -> Result<Foretold> {
@@ -94,7 +100,13 @@ fn in_two_passes(
     while first < lengths.len() {
         let rest = &lengths[first..];
         let all = first == 0 && fits(rest.len() as u64, entries_of(rest));
-        let end = if all { Some(lengths.len()) } else { band_end(lengths, first, fits) };
+        let end = if all { Some(lengths.len()) } else { band_end(&lengths, first, fits) };
+        if end.is_none()
+            && let Some(exact) = exactly(first).filter(|exact| *exact < lengths[first])
+        {
+            lengths[first] = exact;
+            continue;
+        }
         let end = end.ok_or_else(|| -> Error {
             let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
             let need = memory.need_of_sums(1, lengths[first].into(), groups);

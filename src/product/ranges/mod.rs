@@ -79,7 +79,7 @@ impl<T: Element> Ranged<T> {
         if profile.products == 0 {
             drop(analysed);
             place(operands.empty_product(work, b.ncols)?)?;
-            return Ok(Counts { longest_run: Some(0), ..counts });
+            return Ok(Counts { longest_run: Some(0), pipeline: Pipeline::Ranges(Way::Exact), ..counts });
         }
         work.count_towards((1 << counts.bins.len()) - 1);
         match way {

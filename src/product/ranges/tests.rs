@@ -183,6 +183,10 @@ fn nothing_times_something_is_empty() -> Result<()> {
     {
         check_all(&a, &b)?;
     }
+    // So many rows for no product are ESC's, if there is a product.
+    let wide = test_device().upload(&Csc::from_triplets(1 << 21, 1 << 21, [(0, 1, 1.0)])?)?;
+    let (c, report) = crate::Product::of(&wide, &wide).run_with_report()?;
+    assert_eq!((c.nnz(), report.products), (0, 0));
     Ok(())
 }
 
