@@ -40,18 +40,18 @@ const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts"
 #[test]
 fn the_table_has_a_row_for_every_combination() {
     let desk = Desk::new();
-    let ran = bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --rounds 2");
+    let ran = bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --method esc --rounds 2");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let want = "\
 matrix block element variant device products nnz(C) ms spread % Gflop/s launches verified
-uniform:60x3 1x1 f64 auto DEVICE 540 512 # # # # yes
-uniform:60x3 1x1 f32 auto DEVICE 540 512 # # # # yes
-uniform:60x3 2x3 f64 auto DEVICE 540 407 # # # # yes
-uniform:60x3 2x3 f32 auto DEVICE 540 407 # # # # yes
-bundle-adjustment:9x40x3 1x1 f64 auto DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 1x1 f32 auto DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 2x3 f64 auto DEVICE 360 63 # # # # yes
-bundle-adjustment:9x40x3 2x3 f32 auto DEVICE 360 63 # # # # yes
+uniform:60x3 1x1 f64 esc DEVICE 540 512 # # # # yes
+uniform:60x3 1x1 f32 esc DEVICE 540 512 # # # # yes
+uniform:60x3 2x3 f64 esc DEVICE 540 407 # # # # yes
+uniform:60x3 2x3 f32 esc DEVICE 540 407 # # # # yes
+bundle-adjustment:9x40x3 1x1 f64 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 1x1 f32 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f64 esc DEVICE 360 63 # # # # yes
+bundle-adjustment:9x40x3 2x3 f32 esc DEVICE 360 63 # # # # yes
 ";
     assert_eq!(lasting(&ran.stdout) + "\n", want);
     assert!(ran.stderr.contains("copies"), "{}", ran.stderr);

@@ -16,7 +16,7 @@ impl Fixture {
     fn multiply(&self, cache: &str) -> Ran {
         let device = common::device().info().index;
         let mut command =
-            self.0.command(&format!("multiply a.mtx -o - --report report.json --overwrite --device {device}"));
+            self.0.command(&format!("multiply a.mtx --method esc -o - --report report.json --overwrite --device {device}"));
         command.env("BLOCKMUL_CACHE", cache).env("BLOCKMUL_LOG", "blockmul::device=debug");
         let ran = ran(command);
         assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -145,7 +145,7 @@ fn the_cache_is_cleared_by_a_command() {
 fn a_terminal_shows_that_kernels_are_compiled() {
     let fixture = Fixture::new();
     let blockmul = env!("CARGO_BIN_EXE_blockmul");
-    let line = format!("{blockmul} multiply a.mtx --device {}", common::device().info().index);
+    let line = format!("{blockmul} multiply a.mtx --method esc --device {}", common::device().info().index);
     let shown = |cache: &str| {
         let mut command = assert_cmd::Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).current_dir(fixture.0.path(".")).env("TERM", "xterm");

@@ -117,6 +117,8 @@ impl Workshop {
         // Kernels are few and small here. Results that are compared come from the same kernels, and
         // compiling these without optimisation takes a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
+        // The host takes no product from the kernels.
+        command.env("BLOCKMUL_TUNING", Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_kernels.json"));
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
     }

@@ -304,7 +304,7 @@ mod tests {
             (more, false),
         ] {
             let sizes = Sizes::new("a", &device, 1.0, Method::Esc, (&a, &a, &want));
-            let record = bench.time(&device, sizes, Method::Auto, (&a, None, &want)).unwrap();
+            let record = bench.time(&device, sizes, Method::Esc, (&a, None, &want)).unwrap();
             assert_eq!(
                 (record.verified, record.runs_ms.len(), record.ms.is_some()),
                 (right, 2 * usize::from(right), right)
