@@ -40,9 +40,10 @@
 #endif
 
 // Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, the start of a sum, and
-// EMPTY, an entry without products. All are in ARITHMETIC, and the host defines their text.
+// EMPTY, an entry without products. All are in ARITHMETIC, and the host defines their text. They
+// may evaluate x and y more than once; both are numbers, or vectors of one length.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
-#error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/semiring.rs"
+#error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/algebra.rs"
 #endif
 
 // Writes alpha * sum + beta * old value. The old value is not read if beta is 0. For other algebras

@@ -153,7 +153,7 @@ pub mod foreign {
 }
 
 pub use device::Device;
-pub use element::Element;
+pub use element::{Element, Semiring};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Part};
 pub use planned::Planned;
@@ -163,7 +163,7 @@ pub use product::{Method, Plan, Product, multiply};
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
 
 pub(crate) use device::{DeviceInfo, DeviceKind, Marker};
-pub(crate) use element::{Arithmetic, Field, OperandPair, Real, Semiring, Word};
+pub(crate) use element::{Arithmetic, Field, OperandPair, Real, Word};
 pub(crate) use groups::{BlockGroups, DeviceGroups, Group};
 pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};

@@ -1,9 +1,8 @@
 //! Products of matrices with vectors.
 use super::{ApplyOptions, Format, spmv::Spmv};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result,
+    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result, Semiring,
     element::Scaling,
-    element::Semiring,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::{
         check_vector,
@@ -50,6 +49,7 @@ use std::marker::PhantomData;
 pub struct Apply<M: Matrix> {
     a: DevicePattern,
     transposed: bool,
+    semiring: Semiring,
     sums: Sums<M>,
     matrix: PhantomData<fn() -> M>,
 }
@@ -99,13 +99,14 @@ impl<M: Matrix> Apply<M> {
 
     pub(super) fn prepared(options: &ApplyOptions<'_, M>) -> Result<Self> {
         let &ApplyOptions { a, transposed, request, .. } = options;
+        request.semiring.check::<M::Element>()?;
         check_patterns::<M>(a.device(), [a])?;
         // The rows of op(A) are rows of the arrays if both or neither are transposed.
         let rows = transposed == M::ROW_MAJOR;
         let sums = match (a.array_shape, request.format) {
             (BlockShape::SCALAR, _) => Sums::Scalars(Spmv::new(&a.arrays, rows, request)?),
             (shape, Format::Auto) => {
-                let terms = Terms::Products(&Semiring::PLUS_TIMES);
+                let terms = Terms::Products(request.semiring);
                 Sums::Blocks(Box::new(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?))
             }
             (_, format) => {
@@ -113,7 +114,7 @@ impl<M: Matrix> Apply<M> {
                 return Err(Error::Argument(format!("{format} is a format of scalars: A has blocks of {shape}")));
             }
         };
-        Ok(Self { a: a.clone(), transposed, sums, matrix: PhantomData })
+        Ok(Self { a: a.clone(), transposed, semiring: request.semiring, sums, matrix: PhantomData })
     }
 
     /// The format of a matrix of scalars; [`Format::CsrAdaptive`] for blocks, whose sums are shared
@@ -164,12 +165,14 @@ impl<M: Matrix> Apply<M> {
         self.a.check(name, &a.cbc)
     }
 
-    /// Refuses vectors of other lengths, or on another device.
+    /// Refuses vectors of other lengths or on another device, and factors that the semiring does
+    /// not have.
     pub(super) fn check_vectors(
         &self,
         x: &DeviceVector<M::Element>,
         into: &Accum<'_, DeviceVector<M::Element>>,
     ) -> Result<()> {
+        self.semiring.check_factors::<M::Element>(into.alpha, into.beta)?;
         let op = if self.transposed { "Aᵀ" } else { "A" };
         let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
         check_vector("x", x, self.device(), self.x_len(), why)?;

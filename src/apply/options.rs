@@ -1,6 +1,6 @@
 //! Options of products of matrices with vectors.
 use super::{Apply, Format, Packed, spmv::Request};
-use crate::{DeviceMatrix, DevicePattern, Matrix, Result};
+use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring};
 use std::marker::PhantomData;
 
 /// A product of a matrix with vectors that is to be prepared, with options; see [`Apply::with`].
@@ -18,7 +18,13 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     const USES: u64 = 100;
 
     pub(super) fn new(a: &'a DevicePattern) -> Self {
-        let request = Request { format: Format::Auto, any_order: false, uses: Self::USES, packed: false };
+        let request = Request {
+            format: Format::Auto,
+            semiring: Semiring::PlusTimes,
+            any_order: false,
+            uses: Self::USES,
+            packed: false,
+        };
         Self { a, transposed: false, request, matrix: PhantomData }
     }
 
@@ -31,6 +37,28 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// The format of a matrix of scalars.
     pub fn format(mut self, format: Format) -> Self {
         self.request.format = format;
+        self
+    }
+
+    /// Adds and multiplies in a semiring. The first factor of a product is A's.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::plan::{Accum, Apply};
+    /// use blockmul::{Csc, Device, Planned, Semiring};
+    /// let device = Device::auto()?;
+    /// // Edges 0 to 1 and 1 to 2, of lengths 2 and 3: column j has the edges that leave j.
+    /// let g = device.upload(&Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 1, 3.0)])?)?;
+    /// let step = Apply::<Csc<f64>>::with(&g.pattern()).semiring(Semiring::MinPlus).plan()?;
+    /// let from = device.upload_vector(&[0.0, f64::INFINITY, f64::INFINITY])?;
+    /// let mut to = device.upload_vector(&[0.0, f64::INFINITY, f64::INFINITY])?;
+    /// step.execute((&g, &from), Accum::into(&mut to).beta(1.0))?; // the smaller of old and new
+    /// assert_eq!(to.download()?, [0.0, 2.0, f64::INFINITY]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.request.semiring = semiring;
         self
     }
 
@@ -52,7 +80,8 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, for a format of a matrix of blocks, and for one that would be mostly padding;
+    /// M, for a format of a matrix of blocks, for one that would be mostly padding, and for an
+    /// element type that the semiring does not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<Apply<M>> {
         Apply::prepared(&self)

@@ -1,6 +1,6 @@
 //! Kernel sources, embedded in the library, and the options they are compiled with.
 use super::DeviceInfo;
-use crate::{Element, Semiring, Word};
+use crate::{Element, Semiring, Word, element::Text};
 
 /// An embedded kernel file: its path for messages, and its text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,19 +80,21 @@ impl Options {
     /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
     /// `cl/common.cl`, and the sums of plus-times.
     pub fn element<T: Element>(self) -> Self {
-        self.element_in::<T>(&Semiring::PLUS_TIMES)
+        self.element_in::<T>(Semiring::PlusTimes)
     }
 
-    /// As [`Options::element`], with the sums of an algebra: ADD, MULTIPLY, IDENTITY and EMPTY of
+    /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
     /// `cl/common.cl`.
-    pub fn element_in<T: Element>(self, algebra: &Semiring<T::Arithmetic>) -> Self {
+    pub fn element_in<T: Element>(self, semiring: Semiring) -> Self {
+        let text = Text::of::<T::Arithmetic>(semiring);
         self.word::<T>("ELEMENT")
             .word::<T::Arithmetic>("ARITHMETIC")
             .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
-            .define("ADD(x, y)", algebra.text.add)
-            .define("MULTIPLY(x, y)", algebra.text.multiply)
-            .define("IDENTITY", algebra.text.identity)
-            .define("EMPTY", algebra.text.empty)
+            .define("ELEMENT_IS_BYTE", u8::from(T::NAME == "u8"))
+            .define("ADD(x, y)", text.add)
+            .define("MULTIPLY(x, y)", text.multiply)
+            .define("IDENTITY", text.identity)
+            .define("EMPTY", text.empty)
     }
 }
 

@@ -2,18 +2,22 @@
 //!
 //! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
 //! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
-//! real numbers. [`Semiring`] is the algebra of sums.
+//! real numbers. [`Semiring`] is the algebra of sums and products.
+mod algebra;
+mod arithmetic;
+mod integers;
 mod order;
 mod scaling;
 mod semiring;
 
+pub(crate) use algebra::{Algebra, Text};
+pub use arithmetic::Arithmetic;
 pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 
 use half::f16;
 use nalgebra::RealField;
-use num_traits::NumAssign;
 
 /// A type with the same size, alignment and bits in Rust and in OpenCL C.
 ///
@@ -32,6 +36,14 @@ unsafe impl Word for u32 {
 // SAFETY: as above.
 unsafe impl Word for u64 {
     const CL_NAME: &'static str = "ulong";
+}
+// SAFETY: as above.
+unsafe impl Word for i32 {
+    const CL_NAME: &'static str = "int";
+}
+// SAFETY: as above.
+unsafe impl Word for u8 {
+    const CL_NAME: &'static str = "uchar";
 }
 // SAFETY: as above.
 unsafe impl Word for f32 {
@@ -93,53 +105,30 @@ unsafe impl Word for Stretch {
     const CL_NAME: &'static str = "uint4";
 }
 
-/// A type in which products and sums are computed: `f64` or `f32`. It has the operations of a ring,
-/// and an order. Code that needs roots, magnitudes or inverses asks for a [`Field`].
-pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
-    /// Zero; +0.0 for floats.
-    const ZERO: Self;
-    /// The zero that changes no bit of a number it is added to; -0.0 for floats.
-    const NEUTRAL: Self;
-    /// Rounds to the nearest number, ties to even.
-    fn nearest(number: f64) -> Self;
-}
-
-impl Arithmetic for f64 {
-    const ZERO: Self = 0.0;
-    const NEUTRAL: Self = -0.0;
-    fn nearest(number: f64) -> Self {
-        number
-    }
-}
-
-impl Arithmetic for f32 {
-    const ZERO: Self = 0.0;
-    const NEUTRAL: Self = -0.0;
-    fn nearest(number: f64) -> Self {
-        number as f32
-    }
-}
-
-/// A type that a matrix may hold: `f64`, `f32`, `half::f16`.
+/// A type that a matrix may hold: `f64`, `f32`, `half::f16`, and for [semirings](Semiring) `u32`,
+/// `i32` and `u8`.
 ///
 /// A new element type is one impl of this trait and one of [`Word`]. If it is computed in a new
 /// type, that type implements [`Arithmetic`].
 pub trait Element: Word + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
-    /// The type in which sums and products are computed: `f32` for `f16`, else the type itself.
+    /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, else the
+    /// type itself.
     type Arithmetic: Arithmetic;
     /// The name in the command and in reports.
     const NAME: &'static str;
-    /// Unit round-off of [`Element::Arithmetic`].
+    /// Unit round-off of [`Element::Arithmetic`]; 0 for integers.
     const ARITHMETIC_ROUNDOFF: f64;
     /// Unit round-off of storing a result; 0 if storage and arithmetic have the same type.
     const STORAGE_ROUNDOFF: f64;
+    /// Whether its elements are truth values, whose only algebra is [`Semiring::OrAnd`].
+    const TRUTH: bool = false;
     /// Converts to the arithmetic type, exactly.
     fn widen(self) -> Self::Arithmetic;
     /// Converts from the arithmetic type, rounded to nearest even.
     fn narrow(value: Self::Arithmetic) -> Self;
     /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// Converts from `f64`, rounded to nearest even.
+    /// Converts from `f64`, rounded to nearest even. Integers stop at their extremes; 0 for NaN.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -221,33 +210,6 @@ impl Element for f16 {
 mod tests {
     use super::*;
     use crate::{BlockShape, Csc, Result, device::test_device, multiply, reference};
-
-    impl Arithmetic for u32 {
-        const ZERO: Self = 0;
-        const NEUTRAL: Self = 0;
-        fn nearest(number: f64) -> Self {
-            number.round_ties_even() as u32
-        }
-    }
-
-    impl Element for u32 {
-        type Arithmetic = u32;
-        const NAME: &'static str = "u32";
-        const ARITHMETIC_ROUNDOFF: f64 = 0.0;
-        const STORAGE_ROUNDOFF: f64 = 0.0;
-        fn widen(self) -> u32 {
-            self
-        }
-        fn narrow(value: u32) -> Self {
-            value
-        }
-        fn to_f64(self) -> f64 {
-            self.into()
-        }
-        fn from_f64(value: f64) -> Self {
-            Arithmetic::nearest(value)
-        }
-    }
 
     #[test]
     fn elements_need_not_be_real_numbers() -> Result<()> {

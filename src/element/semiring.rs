@@ -1,110 +1,141 @@
-//! Semirings: the algebra of sums and products, as a value.
-use super::Arithmetic;
+//! Semirings: which algebra sums and products follow, by name.
+use super::Element;
+use crate::{Error, Result};
 
-/// An algebra: how two numbers are added and multiplied, and where sums start. Kernels get it as
-/// text, the reference as functions.
+/// An algebra of sums and products. C = A·B and y = A·x use it in place of + and ·.
 ///
-/// These kernels follow the algebra: they write their sums only with `ADD`, `MULTIPLY`, `IDENTITY`
-/// and `EMPTY` of `cl/common.cl`.
+/// | name | sum of x, y | product of x, y | an entry without products | serves |
+/// |---|---|---|---|---|
+/// | `plus-times` | x + y | x·y | 0 | linear algebra |
+/// | `min-plus` | the smaller | x + y | +infinity | lengths of shortest paths |
+/// | `max-plus` | the larger | x + y | -infinity | lengths of longest paths, schedules |
+/// | `max-min` | the larger | the smaller | -infinity | widest paths |
+/// | `or-and` | 1 if one is not 0 | 1 if both are not 0 | 0 | reachability |
+/// | `plus-first` | x + y | x | 0 | sums of A's values |
+/// | `plus-second` | x + y | y | 0 | sums of B's values, or of x's |
+/// | `plus-pair` | x + y | 1 | 0 | numbers of paths, triangles |
 ///
-/// | kernels | form |
-/// |---|---|
-/// | `product/esc/expansion.cl`, `product/esc/sorted_expansion.cl` | products of scalars |
-/// | `primitives/segmented_reduce.cl` | sums of runs of such products |
-/// | `product/blocks/*.cl` | sums of products of blocks, masked or not |
-/// | `product/weigh.cl` | W·J |
-/// | `product/sum.cl` | the sum of a product's terms, one for each inner group |
-/// | `vector/line_sums.cl` | A·x; its norms use plus-times |
+/// x is the value of A, y that of B or of the vector. Element types are `f64`, `f32`, `f16`, `u32`
+/// and `i32`; `u8` has `or-and` alone.
 ///
-/// All other kernels that compute use plus-times alone; their headers state it.
+/// **Integers.** Plus wraps around at 2^32, as does a product of plus-times. In min-plus and
+/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity. They
+/// stay infinite, whatever is added, and finite sums stop at them. Where both meet, the sum is the
+/// value of an entry without products. `u32` has no -infinity: an entry of max-plus or max-min
+/// without products is 0.
 ///
-/// Min-plus would be one more constant here. A stage that follows an algebra gets it from its
-/// constructor, as `SegmentedReduce` and `LineSums` do. A stage that takes its macros from
-/// `Options::element` uses plus-times, until it passes an algebra to `Options::element_in`.
+/// **NaN and zeros.** A NaN is the smaller and the larger of any two numbers: it stays in a sum to
+/// the end. -0.0 and 0.0 are equal; of equal numbers a sum keeps the later one. NaN is not 0 in
+/// or-and. The device and the [reference](crate::reference) follow the same rules in the same
+/// order, so their bits are equal, but for the bits of a NaN.
 ///
-/// The factors alpha and beta belong to plus-times. For another algebra alpha is 1; beta is 0 to
-/// replace the old contents, or 1 to add to them.
-#[derive(Clone, Copy)]
-pub struct Semiring<V> {
-    /// The name, for messages.
-    pub(crate) name: &'static str,
-    pub(crate) text: Text,
-    /// The start of a sum; it changes no bit of the first term.
-    pub(crate) identity: V,
-    /// The value of an entry without products.
-    pub(crate) empty: V,
-    pub(crate) add: fn(V, V) -> V,
-    pub(crate) multiply: fn(V, V) -> V,
-    /// Whether these are the operators + and *. The reference's hot loop then uses the operators:
-    /// calls double its time.
-    pub(crate) operators: bool,
+/// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
+/// algebras alpha is 1, and beta is 0 to replace the old contents or 1 to add to them.
+///
+/// ```
+/// use blockmul::{Csc, Semiring, reference};
+/// // Edges 0 to 1 and 1 to 2, of lengths 2 and 3: column j has the edges that leave j.
+/// let g = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 1, 3.0)])?;
+/// let paths = reference::multiply_over(Semiring::MinPlus, &g, &g)?;
+/// assert_eq!((paths.pattern().row_idx(), paths.values()), (&[2][..], &[5.0][..]));
+/// assert_eq!("min-plus".parse::<Semiring>()?, Semiring::MinPlus);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Semiring {
+    /// Sums of products.
+    #[default]
+    PlusTimes,
+    /// The smallest of sums.
+    MinPlus,
+    /// The largest of sums.
+    MaxPlus,
+    /// The largest of minima.
+    MaxMin,
+    /// Whether two numbers that are not 0 meet.
+    OrAnd,
+    /// Sums of the first factors.
+    PlusFirst,
+    /// Sums of the second factors.
+    PlusSecond,
+    /// Numbers of products.
+    PlusPair,
 }
 
-/// Expressions of type `ARITHMETIC` in OpenCL C.
-#[derive(Clone, Copy)]
-pub(crate) struct Text {
-    /// The sum of `x` and `y`, which may be vectors.
-    pub add: &'static str,
-    /// The product of `x`, which may be a vector, and the scalar `y`.
-    pub multiply: &'static str,
-    pub identity: &'static str,
-    pub empty: &'static str,
-}
+impl Semiring {
+    /// Every algebra.
+    pub const ALL: &[Self] = &[
+        Self::PlusTimes,
+        Self::MinPlus,
+        Self::MaxPlus,
+        Self::MaxMin,
+        Self::OrAnd,
+        Self::PlusFirst,
+        Self::PlusSecond,
+        Self::PlusPair,
+    ];
 
-impl<V: Arithmetic> Semiring<V> {
-    /// Sums of products of numbers. A sum starts from -0.0: from +0.0, the sum of a single -0.0
-    /// would be +0.0.
-    pub const PLUS_TIMES: Self = Self {
-        name: "plus-times",
-        text: Text {
-            add: "((x) + (y))",
-            multiply: "((x) * (y))",
-            identity: "((ARITHMETIC)-0.0f)",
-            empty: "((ARITHMETIC)0)",
-        },
-        identity: V::NEUTRAL,
-        empty: V::ZERO,
-        add: |x, y| x + y,
-        multiply: |x, y| x * y,
-        operators: true,
-    };
-
-    /// The sum of the terms in their order.
-    pub(crate) fn sum(&self, terms: impl Iterator<Item = V>) -> V {
-        terms.reduce(self.add).unwrap_or(self.empty)
-    }
-}
-
-impl<V> std::fmt::Debug for Semiring<V> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Semiring({})", self.name)
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    impl Semiring<f64> {
-        /// Lengths of shortest paths; the length is infinite if there is no path.
-        pub(crate) const MIN_PLUS: Self = Self {
-            name: "min-plus",
-            text: Text { add: "fmin(x, y)", multiply: "((x) + (y))", identity: "INFINITY", empty: "INFINITY" },
-            identity: f64::INFINITY,
-            empty: f64::INFINITY,
-            add: f64::min,
-            multiply: |x, y| x + y,
-            operators: false,
-        };
-    }
-
-    #[test]
-    fn sums_start_from_what_changes_no_bit() {
-        for algebra in [Semiring::<f64>::PLUS_TIMES, Semiring::MIN_PLUS] {
-            for x in [0.0, -0.0, 5e-324, -1.5, f64::INFINITY, f64::NEG_INFINITY] {
-                assert_eq!((algebra.add)(algebra.identity, x).to_bits(), x.to_bits(), "{algebra:?}");
-            }
-            assert_eq!(algebra.sum([].into_iter()).to_bits(), algebra.empty.to_bits());
+    /// The name that the command and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PlusTimes => "plus-times",
+            Self::MinPlus => "min-plus",
+            Self::MaxPlus => "max-plus",
+            Self::MaxMin => "max-min",
+            Self::OrAnd => "or-and",
+            Self::PlusFirst => "plus-first",
+            Self::PlusSecond => "plus-second",
+            Self::PlusPair => "plus-pair",
         }
+    }
+
+    /// The algebra in which the factors of every product are swapped.
+    pub(crate) fn mirrored(self) -> Self {
+        match self {
+            Self::PlusFirst => Self::PlusSecond,
+            Self::PlusSecond => Self::PlusFirst,
+            commutative => commutative,
+        }
+    }
+
+    /// Checks that it is an algebra of the element type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for `u8` and another algebra than or-and.
+    pub fn check<T: Element>(self) -> Result<()> {
+        match self == Self::OrAnd || !T::TRUTH {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("elements of {} have or-and alone, not {self}", T::NAME))),
+        }
+    }
+
+    /// Checks that C = alpha·A·B + beta·C is defined: see [`Semiring`].
+    pub(crate) fn check_factors<T: Element>(self, alpha: f64, beta: f64) -> Result<()> {
+        let whole = |factor: f64| T::ARITHMETIC_ROUNDOFF > 0.0 || T::from_f64(factor).to_f64() == factor;
+        let why = match self {
+            Self::PlusTimes if whole(alpha) && whole(beta) => return Ok(()),
+            Self::PlusTimes => format!("are not both numbers of type {}", T::NAME),
+            _ if alpha == 1.0 && (beta == 0.0 || beta == 1.0) => return Ok(()),
+            _ => format!("in {self}, which has alpha 1 and beta 0 or 1"),
+        };
+        Err(Error::Argument(format!("alpha {alpha} and beta {beta} {why}")))
+    }
+}
+
+impl std::fmt::Display for Semiring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Semiring {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|semiring| semiring.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|semiring| semiring.name()).collect();
+            Error::Argument(format!("no semiring \"{text}\"; there are: {}", names.join(", ")))
+        })
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
     BlockShape, Cbc, Element, Semiring,
+    element::Algebra,
     generate::{self, Values},
     matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE,
@@ -10,8 +11,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// A·B on one thread: the products of each entry in ascending k, summed in pieces.
-fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T::Arithmetic>) -> Result<Cbc<T>> {
-    let (shape, inner) = (a.shape.product(b.shape), a.shape.cols());
+fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
+    let (shape, inner, algebra) = (a.shape.product(b.shape), a.shape.cols(), Algebra::<T::Arithmetic>::of(semiring));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for col in 0..b.pattern.ncols() {
         let mut runs = BTreeMap::<u32, Vec<_>>::new();
@@ -43,7 +44,7 @@ fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T:
 fn fast<O: Offset + TryFrom<u64>, T: Element>(
     a: CbcView<'_, T>,
     b: CbcView<'_, T>,
-    algebra: &Semiring<T::Arithmetic>,
+    semiring: Semiring,
     padding: usize,
 ) -> Result<Cbc<T>> {
     let offsets = |view: CbcView<'_, T>| -> Vec<O> {
@@ -62,7 +63,7 @@ fn fast<O: Offset + TryFrom<u64>, T: Element>(
     let found = factors.find(|_| Ok(()))?;
     let (col_ptr, nnz, stride) = (found.col_ptr().collect(), found.nnz(), shape.area() + padding);
     let (mut row_idx, mut values) = (vec![u32::MAX; nnz], vec![T::from_f64(7.0); nnz * stride]);
-    factors.sum(found, algebra, Room { rows: &mut row_idx, values: &mut values, stride })?;
+    factors.sum(found, semiring, Room { rows: &mut row_idx, values: &mut values, stride })?;
     let blocks = values.chunks_exact(stride).flat_map(|block| {
         assert!(block[shape.area()..].iter().all(|padding| padding.to_f64() == 0.0));
         &block[..shape.area()]
@@ -71,14 +72,14 @@ fn fast<O: Offset + TryFrom<u64>, T: Element>(
 }
 
 /// Compares both ways, on one thread and on several. NaN equals NaN.
-fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, algebra: &Semiring<T::Arithmetic>, what: &str) {
+fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     use crate::Matrix;
     let (a, b) = (a.as_cbc(), b.as_cbc());
-    let want = model(a, b, algebra).unwrap();
+    let want = model(a, b, semiring).unwrap();
     let bits = |value: &T| if value.to_f64().is_nan() { vec![0xff; 9] } else { bytemuck::bytes_of(value).to_vec() };
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let (wide, narrow) = pool.install(|| (fast::<u64, T>(a, b, algebra, 0), fast::<u32, T>(a, b, algebra, 3)));
+        let (wide, narrow) = pool.install(|| (fast::<u64, T>(a, b, semiring, 0), fast::<u32, T>(a, b, semiring, 3)));
         for c in [wide.unwrap(), narrow.unwrap()] {
             assert_eq!(c.pattern(), want.pattern(), "{what}");
             assert!(c.values().iter().map(bits).eq(want.values().iter().map(bits)), "{what}, {threads} threads");
@@ -132,11 +133,11 @@ proptest! {
         let shape = |rows, cols| if scalars { BlockShape::SCALAR } else { BlockShape::new(rows, cols).unwrap() };
         let a = matrix(m, k, most, shape(r, inner), seed, specials);
         let b = matrix(k, n, most, shape(inner, c), !seed, specials);
-        check(&a, &b, &Semiring::PLUS_TIMES, "f64");
-        check(&a, &b, &Semiring::<f64>::MIN_PLUS, "min-plus");
-        check(&a.cast::<f32>(), &b.cast(), &Semiring::PLUS_TIMES, "f32");
-        check(&a.cast::<f16>(), &b.cast(), &Semiring::PLUS_TIMES, "f16");
-        check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), &Semiring::PLUS_TIMES, "aligned");
+        check(&a, &b, Semiring::PlusTimes, "f64");
+        check(&a, &b, Semiring::MinPlus, "min-plus");
+        check(&a.cast::<f32>(), &b.cast(), Semiring::PlusTimes, "f32");
+        check(&a.cast::<f16>(), &b.cast(), Semiring::PlusTimes, "f16");
+        check(&a.with_alignment(64).unwrap(), &b.with_alignment(32).unwrap(), Semiring::PlusTimes, "aligned");
     }
 }
 
@@ -153,8 +154,8 @@ fn runs_in_long_columns_are_cut_as_in_the_model() {
             lengths.iter().any(|&of| of > 2 * RUN_PIECE) && lengths.iter().any(|&of| of < RUN_PIECE),
             "{lengths:?}"
         );
-        check(&a, &b, &Semiring::PLUS_TIMES, "long");
-        check(&a.cast::<f32>(), &b.cast(), &Semiring::PLUS_TIMES, "long, f32");
+        check(&a, &b, Semiring::PlusTimes, "long");
+        check(&a.cast::<f32>(), &b.cast(), Semiring::PlusTimes, "long, f32");
     }
 }
 
@@ -164,7 +165,7 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
     for many in [2, 400] {
         let a = generate::uniform(1 << 20, 60, many, BlockShape::SCALAR, Values::Real, 3).unwrap();
         let b = generate::uniform(60, 50, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
-        check(&a, &b, &Semiring::PLUS_TIMES, "far apart");
+        check(&a, &b, Semiring::PlusTimes, "far apart");
     }
 }
 

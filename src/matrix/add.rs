@@ -1,6 +1,6 @@
 //! Sums of two matrices.
 use super::{Cbc, CbcView, Matrix, Pattern};
-use crate::{Element, Error, Result, host::memory};
+use crate::{Arithmetic, Element, Error, Result, host::memory};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -78,9 +78,10 @@ fn add_columns<T: Element>(
             let of_a = in_a.map(|entry| a.block(a_start + entry));
             let of_b = in_b.map(|entry| b.block(b_start + entry));
             for (i, sum) in sum.iter_mut().enumerate() {
-                let terms = (of_a.map(|block| alpha * block[i].widen()), of_b.map(|block| beta * block[i].widen()));
+                let terms =
+                    (of_a.map(|block| alpha.times(block[i].widen())), of_b.map(|block| beta.times(block[i].widen())));
                 *sum = match terms {
-                    (Some(x), Some(y)) => T::narrow(x + y),
+                    (Some(x), Some(y)) => T::narrow(x.plus(y)),
                     (Some(x), None) | (None, Some(x)) => T::narrow(x),
                     (None, None) => continue,
                 };

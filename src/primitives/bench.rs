@@ -79,7 +79,7 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
         begin = end;
     }
     let (end, pieces, values) = (work.upload(ends)?, work.upload(&pieces)?, work.upload(values)?);
-    let reduce = SegmentedReduce::<f64>::new(device, device.info().numbers().value_group, &Semiring::PLUS_TIMES)?;
+    let reduce = SegmentedReduce::<f64>::new(device, device.info().numbers().value_group, Semiring::PlusTimes)?;
     let run = |mut sums| reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums);
     let (sums, times) = timed(device, rounds, || work.buffer(ends.len()), run)?;
     Ok((sums.download(&work)?, times))

@@ -48,8 +48,8 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<T: Element> SegmentedReduce<T> {
-    pub fn new(device: &Device, group_size: usize, algebra: &Semiring<T::Arithmetic>) -> Result<Self> {
-        let options = Options::group_size(group_size).element_in::<T>(algebra).define("RUN_PIECE", RUN_PIECE);
+    pub fn new(device: &Device, group_size: usize, semiring: Semiring) -> Result<Self> {
+        let options = Options::group_size(group_size).element_in::<T>(semiring).define("RUN_PIECE", RUN_PIECE);
         Ok(Self { runs: Kernel::new(device, &options)?, long_runs: Kernel::rare(device, &options)?, group_size })
     }
 
@@ -108,7 +108,7 @@ mod tests {
         let pieces: Vec<Piece> = long.flat_map(pieces_of).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        let reduce = SegmentedReduce::<f64>::new(&device, 64, &Semiring::PLUS_TIMES)?;
+        let reduce = SegmentedReduce::<f64>::new(&device, 64, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&sums.download(&work)?), bits(&model(&ends, &values)));
@@ -127,7 +127,7 @@ mod tests {
         let pieces: Vec<Piece> = cuts.windows(2).map(piece).collect();
         let (end, pieces, value) = (work.upload(&ends)?, work.upload(&pieces)?, work.upload(&values)?);
         let mut sums = work.buffer(ends.len())?;
-        let reduce = SegmentedReduce::<f64>::new(&device, 2, &Semiring::MIN_PLUS)?;
+        let reduce = SegmentedReduce::<f64>::new(&device, 2, Semiring::MinPlus)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         // The values descend: the least of a run is its last.
         assert_eq!(sums.download(&work)?, ends.map(|end| values[end as usize]));
@@ -142,7 +142,7 @@ mod tests {
         // stay at 2048.
         let (end, pieces, value) = (work.upload(&[2])?, work.buffer(0)?, work.upload(&[2048f32, 1.0, 1.0])?);
         let mut sums = work.buffer(1)?;
-        let reduce = SegmentedReduce::<f16>::new(&device, 64, &Semiring::PLUS_TIMES)?;
+        let reduce = SegmentedReduce::<f16>::new(&device, 64, Semiring::PlusTimes)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
         assert_eq!(sums.download(&work)?, [f16::from_f32(2050.0)]);
         Ok(())

@@ -33,7 +33,7 @@ impl<T: Element> Compression<T> for Values {
     type Kernels = SegmentedReduce<T>;
 
     fn kernels(device: &Device, _: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        SegmentedReduce::new(device, tuning.group_size, &Semiring::PLUS_TIMES)
+        SegmentedReduce::new(device, tuning.group_size, Semiring::PlusTimes)
     }
 
     fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, T> {

@@ -2,6 +2,7 @@
 use super::multiply;
 use crate::{
     BlockGroups, Cbc, Element, Error, GramParts, Matrix, Part, Pattern, Result, Semiring, Weights,
+    element::Algebra,
     groups::{dimensions, transposed},
     matrix::CbcView,
 };
@@ -92,7 +93,8 @@ fn weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>) -> Result<M> 
     }
     let at =
         |row: usize, col: usize, of: (usize, usize)| if M::ROW_MAJOR { row * of.1 + col } else { col * of.0 + row };
-    let Semiring { identity, add, multiply, .. } = Semiring::<<M::Element as Element>::Arithmetic>::PLUS_TIMES;
+    let Algebra { identity, add, multiply, .. } =
+        Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
     let mut values = vec![M::Element::from_f64(0.0); view.pattern.nnz() * rows * cols];
     for (entry, block_row) in block_rows::<M>(view.pattern).into_iter().enumerate() {
         let (of_j, t) = (view.block(entry), &mut values[entry * rows * cols..][..rows * cols]);
@@ -197,7 +199,7 @@ fn sum<M: Matrix>(mut terms: Vec<M>) -> Result<Option<M>> {
     let views: Vec<CbcView<'_, M::Element>> = terms.iter().map(Matrix::as_cbc).collect();
     let (shape, size) = (views[0].shape, views[0].pattern);
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
-    let Semiring { identity, add, .. } = Semiring::<<M::Element as Element>::Arithmetic>::PLUS_TIMES;
+    let Algebra { identity, add, .. } = Algebra::<<M::Element as Element>::Arithmetic>::of(Semiring::PlusTimes);
     for col in 0..size.ncols() {
         let mut rows: Vec<u32> = views.iter().flat_map(|view| view.pattern.column(col)).copied().collect();
         rows.sort_unstable();

@@ -1,13 +1,13 @@
 //! Masked products on the CPU: the entries of the whole product at the places of a mask.
-use super::multiply;
-use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring};
+use super::multiply_over;
+use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring, element::Algebra};
 
 /// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
-/// zeros at places that receive no product. The other entries have the bits of [`multiply`]. The
+/// zeros at places that receive no product. The other entries have the bits of [`multiply`](super::multiply). The
 /// values of the mask and the shape of its blocks do not matter.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] for a mask of another grid than C or of the other order,
+/// As [`multiply`](super::multiply); [`Error::Argument`] for a mask of another grid than C or of the other order,
 /// row-major or not.
 ///
 /// ```
@@ -18,13 +18,23 @@ use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring};
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn multiply_masked<M: Matrix, K: Matrix>(a: &M, b: &M, mask: &K) -> Result<M> {
-    let whole = multiply(a, b)?;
+    multiply_masked_over(Semiring::PlusTimes, a, b, mask)
+}
+
+/// As [`multiply_masked`], with the sums and products of a semiring. Places that receive no product
+/// have the value of an empty sum, see [`Semiring`].
+///
+/// # Errors
+/// As [`multiply_masked`]; [`Error::Argument`] for an element type that the semiring does not have.
+pub fn multiply_masked_over<M: Matrix, K: Matrix>(semiring: Semiring, a: &M, b: &M, mask: &K) -> Result<M> {
+    let whole = multiply_over(semiring, a, b)?;
     let whole = whole.as_cbc();
     let mask = pattern_of_mask::<M, K>(mask, whole.pattern)?;
     let area = whole.shape.area();
     let needed = (mask.nnz() as u64).saturating_mul((4 + area * size_of::<M::Element>()) as u64);
     crate::host::memory::check("the masked product", needed)?;
-    let mut values = vec![M::Element::narrow(Semiring::PLUS_TIMES.empty); mask.nnz() * area];
+    let mut values =
+        vec![M::Element::narrow(Algebra::<<M::Element as Element>::Arithmetic>::of(semiring).empty); mask.nnz() * area];
     for (block, entry) in values.chunks_exact_mut(area).zip(entries_at(mask, whole.pattern)) {
         if let Some(entry) = entry {
             block.copy_from_slice(whole.block(entry));
@@ -94,7 +104,7 @@ mod tests {
         let a: Cbc<f64> = generate::uniform(30, 40, 4, shape(2, 3)?, Default::default(), 1)?;
         let b: Cbc<f64> = generate::uniform(40, 20, 4, shape(3, 4)?, Default::default(), 2)?;
         let mask = generate::uniform(30, 20, 9, BlockShape::SCALAR, Default::default(), 3)?;
-        let (whole, c) = (super::multiply(&a, &b)?, multiply_masked(&a, &b, &mask)?);
+        let (whole, c) = (super::super::multiply(&a, &b)?, multiply_masked(&a, &b, &mask)?);
         assert_eq!(c.pattern(), mask.pattern());
         let mut formed = 0;
         for (row, col, block) in c.blocks() {

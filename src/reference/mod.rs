@@ -9,11 +9,11 @@ mod vectors;
 pub mod verify;
 
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
-pub use masked::{multiply_masked, products_masked};
+pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use schur::{Reduced, schur};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,
-    multiply_vector_transposed, row_norms, scale_columns, scale_rows,
+    multiply_vector_over, multiply_vector_transposed, row_norms, scale_columns, scale_rows,
 };
 
 use crate::{
@@ -36,8 +36,27 @@ use crate::{
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn multiply<M: Matrix>(a: &M, b: &M) -> Result<M> {
-    let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
-    M::from_cbc(multiply_cbc(x, y, &Semiring::PLUS_TIMES)?)
+    multiply_over(Semiring::PlusTimes, a, b)
+}
+
+/// C = A·B with the sums and products of a semiring, as [`multiply`].
+///
+/// # Errors
+/// As [`multiply`]; [`Error::Argument`] for an element type that the [`Semiring`] does not have.
+///
+/// ```
+/// use blockmul::{Csc, Semiring, reference};
+/// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?;
+/// assert_eq!(reference::multiply_over(Semiring::MinPlus, &a, &a)?.values(), [4.0, 5.0, 10.0]);
+/// assert_eq!(reference::multiply_over(Semiring::PlusPair, &a, &a)?.values(), [1.0, 2.0, 1.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+pub fn multiply_over<M: Matrix>(semiring: Semiring, a: &M, b: &M) -> Result<M> {
+    semiring.check::<M::Element>()?;
+    match M::ROW_MAJOR {
+        false => M::from_cbc(multiply_cbc(a.as_cbc(), b.as_cbc(), semiring)?),
+        true => M::from_cbc(multiply_cbc(b.as_cbc(), a.as_cbc(), semiring.mirrored())?),
+    }
 }
 
 /// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
@@ -51,7 +70,7 @@ fn bytes_of<T: Element>(nnz: u64, shape: BlockShape) -> u64 {
     nnz.saturating_mul(4 + shape.area() as u64 * size_of::<T>() as u64)
 }
 
-fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semiring<T::Arithmetic>) -> Result<Cbc<T>> {
+fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
     if a.pattern.ncols() != b.pattern.nrows() || a.shape.cols() != b.shape.rows() {
         return Err(Error::Dimensions { a: a.dimensions(), b: b.dimensions() });
     }
@@ -63,7 +82,7 @@ fn multiply_cbc<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, algebra: &Semi
     fits("the product", nnz as u64)?;
     let (mut row_idx, mut values) = (vec![0u32; nnz], vec![T::zeroed(); nnz * shape.area()]);
     let room = Room { rows: &mut row_idx[..], values: &mut values[..], stride: shape.area() };
-    factors.sum(found, algebra, room)?;
+    factors.sum(found, semiring, room)?;
     Cbc::new(Pattern::trusted(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx), shape, values)
 }
 
@@ -99,13 +118,13 @@ mod tests {
         // Edges 0 to 1, 1 to 2 and 0 to 2, of lengths 1, 2 and 9, and loops of length 0.
         let edges = [(1, 0, 1.0), (2, 1, 2.0), (2, 0, 9.0)];
         let a = Csc::from_triplets(3, 3, edges.into_iter().chain((0..3).map(|i| (i, i, 0.0))))?;
-        let paths = multiply_cbc(a.as_cbc(), a.as_cbc(), &Semiring::MIN_PLUS)?;
+        let paths = multiply_cbc(a.as_cbc(), a.as_cbc(), Semiring::MinPlus)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, 0.0, 2.0, 0.0]);
         // The same as blocks: elements without an entry stand for no edge.
         let far = f64::INFINITY;
         let block = vec![0.0, 1.0, 9.0, far, 0.0, 2.0, far, far, 0.0];
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, BlockShape::new(3, 3)?, block)?;
-        let paths = multiply_cbc(one.as_cbc(), one.as_cbc(), &Semiring::MIN_PLUS)?;
+        let paths = multiply_cbc(one.as_cbc(), one.as_cbc(), Semiring::MinPlus)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, far, 0.0, 2.0, far, far, 0.0]);
         Ok(())
     }

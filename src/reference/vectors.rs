@@ -1,8 +1,11 @@
 //! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
 //! compared with them bit for bit.
 use crate::{
-    Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring, element::Order,
-    matrix::CbcView, primitives::segmented_reduce::RUN_PIECE, vector::DOT_PIECE,
+    Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring,
+    element::{Algebra, Order},
+    matrix::CbcView,
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::DOT_PIECE,
 };
 use nalgebra::{ComplexField, convert_unchecked};
 use std::borrow::Cow;
@@ -25,7 +28,7 @@ use std::borrow::Cow;
 /// # Errors
 /// [`Error::Length`] if x or y does not have as many elements as A has scalar columns or rows.
 pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64, y: &mut [M::Element]) -> Result<()> {
-    multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), !M::ROW_MAJOR), (alpha, x), (beta, y))
+    multiply_vector_in(Order::Ascending, false, (alpha, a, x), (beta, y))
 }
 
 /// Computes y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
@@ -39,7 +42,7 @@ pub fn multiply_vector_transposed<M: Matrix>(
     beta: f64,
     y: &mut [M::Element],
 ) -> Result<()> {
-    multiply_lines(&Semiring::PLUS_TIMES, Lines::new(a.as_cbc(), M::ROW_MAJOR), (alpha, x), (beta, y))
+    multiply_vector_in(Order::Ascending, true, (alpha, a, x), (beta, y))
 }
 
 /// Computes y = alpha·op(A)·x + beta·y, where op(A) is A or its transpose, with the sums in an
@@ -65,15 +68,43 @@ pub fn multiply_vector_transposed<M: Matrix>(
 pub fn multiply_vector_in<M: Matrix>(
     order: Order,
     transposed: bool,
+    ax: (f64, &M, &[M::Element]),
+    y: (f64, &mut [M::Element]),
+) -> Result<()> {
+    multiply_vector_over(Semiring::PlusTimes, order, transposed, ax, y)
+}
+
+/// As [`multiply_vector_in`], with the sums and products of a semiring. The first factor of a
+/// product is A's.
+///
+/// ```
+/// use blockmul::{Csr, Semiring, element::Order, reference::multiply_vector_over};
+/// // Edges from 0 to 1 and from 1 to 0, of lengths 7 and 2; it is 1 to node 0, and 10 to node 1.
+/// let g = Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?;
+/// let (far, mut near) = ([1.0, 10.0], [1.0, 10.0]);
+/// multiply_vector_over(Semiring::MinPlus, Order::Ascending, false, (1.0, &g, &far), (1.0, &mut near))?;
+/// assert_eq!(near, [1.0, 8.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`multiply_vector_in`]; [`Error::Argument`] for an element type or for factors alpha and beta
+/// that the [`Semiring`] does not have.
+pub fn multiply_vector_over<M: Matrix>(
+    semiring: Semiring,
+    order: Order,
+    transposed: bool,
     (alpha, a, x): (f64, &M, &[M::Element]),
     (beta, y): (f64, &mut [M::Element]),
 ) -> Result<()> {
+    semiring.check::<M::Element>()?;
+    semiring.check_factors::<M::Element>(alpha, beta)?;
     let mut lines = Lines::new(a.as_cbc(), transposed == M::ROW_MAJOR);
     if order != Order::Ascending && a.as_cbc().shape != BlockShape::SCALAR {
         return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.as_cbc().shape)));
     }
     lines.order = order;
-    multiply_lines(&Semiring::PLUS_TIMES, lines, (alpha, x), (beta, y))
+    multiply_lines(&Algebra::of(semiring), lines, (alpha, x), (beta, y))
 }
 
 /// The 2-norm of every scalar column. Squares are added as the terms of [`multiply_vector`] are,
@@ -205,7 +236,7 @@ impl<'a, T: Element> Lines<'a, T> {
     /// across)`.
     fn sums(
         &self,
-        algebra: &Semiring<T::Arithmetic>,
+        algebra: &Algebra<T::Arithmetic>,
         whole: bool,
         term: impl Fn(T::Arithmetic, usize) -> T::Arithmetic,
     ) -> Vec<T::Arithmetic> {
@@ -255,7 +286,7 @@ impl<'a, T: Element> Lines<'a, T> {
 }
 
 fn multiply_lines<T: Element>(
-    algebra: &Semiring<T::Arithmetic>,
+    algebra: &Algebra<T::Arithmetic>,
     lines: Lines<'_, T>,
     (alpha, x): (f64, &[T]),
     (beta, y): (f64, &mut [T]),
@@ -266,14 +297,14 @@ fn multiply_lines<T: Element>(
     let (scale, factor) = (T::Arithmetic::nearest(alpha), T::Arithmetic::nearest(beta));
     let sums = lines.sums(algebra, false, |value, across| (algebra.multiply)(value, x[across].widen()));
     for (y, sum) in y.iter_mut().zip(sums) {
-        let scaled = scale * sum;
-        *y = T::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor * y.widen()) });
+        let scaled = scale.times(sum);
+        *y = T::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y.widen())) });
     }
     Ok(())
 }
 
 fn squares<T: Field>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
-    Lines::new(a, rows).sums(&Semiring::PLUS_TIMES, whole, |value, _| value * value)
+    Lines::new(a, rows).sums(&Algebra::of(Semiring::PlusTimes), whole, |value, _| value * value)
 }
 
 fn roots<T: Field>(sums: Vec<T::Arithmetic>) -> Vec<T> {

@@ -58,9 +58,9 @@ kernel! {
 
 /// The terms of the sums.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Terms<'a, V> {
-    /// Elements times those of a vector, for each scalar line, in an algebra.
-    Products(&'a Semiring<V>),
+pub(crate) enum Terms {
+    /// Elements times those of a vector, for each scalar line, in a semiring.
+    Products(Semiring),
     /// Squares, for each scalar line. The result is the root of the sum.
     Squares,
     /// Squares, for each line of blocks. The result is the root of the sum.
@@ -99,14 +99,14 @@ impl<T: Element> LineSums<T> {
         pattern: &Arc<PatternArrays>,
         shape: BlockShape,
         rows: bool,
-        terms: Terms<'_, T::Arithmetic>,
+        terms: Terms,
     ) -> Result<Self> {
         let index = |work: &Work| Index::new(work, pattern, rows);
         Self::tuned(device, index, shape, rows, terms, LineTuning::new(device.info(), shape))
     }
 
     /// As [`LineSums::new`], for lines whose index is known.
-    pub fn over(device: &Device, index: Index, shape: BlockShape, terms: Terms<'_, T::Arithmetic>) -> Result<Self> {
+    pub fn over(device: &Device, index: Index, shape: BlockShape, terms: Terms) -> Result<Self> {
         let rows = matches!(index, Index::Rows(_));
         Self::tuned(device, |_| Ok(index), shape, rows, terms, LineTuning::new(device.info(), shape))
     }
@@ -116,7 +116,7 @@ impl<T: Element> LineSums<T> {
         index: impl FnOnce(&Work) -> Result<Index>,
         shape: BlockShape,
         rows: bool,
-        terms: Terms<'_, T::Arithmetic>,
+        terms: Terms,
         tuning: LineTuning,
     ) -> Result<Self> {
         device.require::<T>()?;
@@ -127,7 +127,7 @@ impl<T: Element> LineSums<T> {
         };
         let options = Options::group_size(tuning.group_size);
         let options = match terms {
-            Terms::Products(algebra) => options.element_in::<T>(algebra),
+            Terms::Products(semiring) => options.element_in::<T>(semiring),
             Terms::Squares | Terms::BlockSquares => options.element::<T>(),
         }
         .define("ELEMENT_IS_DOUBLE", u8::from(T::NAME == "f64"))
@@ -237,7 +237,7 @@ mod tests {
                         |work| Index::new(work, &a.pattern, rows),
                         a.shape,
                         rows,
-                        Terms::Products(&Semiring::PLUS_TIMES),
+                        Terms::Products(Semiring::PlusTimes),
                         tuning,
                     )?;
                     sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
@@ -264,7 +264,7 @@ mod tests {
         // Lines in tiles, and in pieces.
         for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
             let tuning = LineTuning { group_size, tile, depth };
-            let terms = Terms::Products(&Semiring::MIN_PLUS);
+            let terms = Terms::Products(Semiring::MinPlus);
             let sums =
                 LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), a.shape, true, terms, tuning)?;
             let far = f64::INFINITY;

@@ -4,7 +4,7 @@ use super::{
     line_sums::{LineSums, Terms},
 };
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Element, Field, Matrix, Result,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Field, Matrix, Result,
     element::Scaling,
     planned::{
         Accum, Cost, On, Planned,
@@ -79,7 +79,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
         Self::new(a, false, Terms::BlockSquares)
     }
 
-    fn new(a: &DevicePattern, columns: bool, terms: Terms<'_, <M::Element as Element>::Arithmetic>) -> Result<Self> {
+    fn new(a: &DevicePattern, columns: bool, terms: Terms) -> Result<Self> {
         check_patterns::<M>(a.device(), [a])?;
         let rows_of_arrays = columns == M::ROW_MAJOR;
         let sums = LineSums::new(a.device(), &a.arrays, a.array_shape, rows_of_arrays, terms)?;

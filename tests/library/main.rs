@@ -23,6 +23,7 @@ mod quick;
 mod real_data;
 mod real_problems;
 mod schur;
+mod semirings;
 mod small;
 mod spy;
 mod structure;

@@ -12,6 +12,9 @@
 #error "WIDE: see src/apply/spmv/csr_vector.rs"
 #endif
 
+#define AS_(word) as_##word
+#define AS(word) AS_(word)
+
 // The sum of the item whose number differs by `bits`: two words if WIDE, otherwise one.
 ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
 {
@@ -22,7 +25,7 @@ ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
     team_across_all(other, mine, 2, bits, team);
     return as_double((uint2)(other[0], other[1]));
 #else
-    return as_float(team_across(as_uint(sum), bits, team));
+    return AS(ARITHMETIC)(team_across(as_uint(sum), bits, team));
 #endif
 }
 
@@ -39,8 +42,10 @@ KERNEL sum_rows_by_teams(global const uint* restrict row_ptr, global const uint*
     for (ulong place = (ulong)begin + LANE; place < end; place += TEAM_SIZE)
         sum = ADD(sum, TERM(place));
     UNROLLED
-    for (uint bits = TEAM_SIZE / 2; bits > 0; bits /= 2)
-        sum = ADD(sum, sum_across(sum, bits, TEAM));
+    for (uint bits = TEAM_SIZE / 2; bits > 0; bits /= 2) {
+        const ARITHMETIC other = sum_across(sum, bits, TEAM);
+        sum = ADD(sum, other);
+    }
     if (LANE == 0 && row < rows)
         place_sum(begin < end ? sum : EMPTY, y, row, alpha, beta);
 }

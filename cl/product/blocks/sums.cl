@@ -93,7 +93,7 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #define DECLARE(N, at) VECTOR_##N sum_##N[COLS];
 #define BEGIN(N, at) sum_##N[c] = START(begin, end);
 #define TAKE(N, at) const VECTOR_##N left_##N = VLOAD_##N(left + at);
-#define TERM(N, at) sum_##N[c] = ADD(sum_##N[c], MULTIPLY(left_##N, factor));
+#define TERM(N, at) sum_##N[c] = ADD(sum_##N[c], MULTIPLY(left_##N, (VECTOR_##N)(factor)));
 #define PUT(N, at) VSTORE_##N(sum_##N[c], sums + at);
 
 KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restrict pair, global const ELEMENT* restrict a_values,
@@ -115,7 +115,7 @@ KERNEL sum_serial(global const uint* restrict run_end, global const uint2* restr
                 global const ELEMENT* b = b_values + (ulong)pair[p].y * b_stride;
                 IN_ORDER
                 for (uint k = 0; k < INNER; ++k) {
-#if A_TRANSPOSED || ELEMENT_IS_HALF
+#if A_TRANSPOSED || ELEMENT_IS_HALF || ELEMENT_IS_BYTE
                     ARITHMETIC left[ROWS];
                     for (uint r = 0; r < ROWS; ++r)
                         left[r] = LOAD(a, A_AT(r, k, ROWS, INNER));

@@ -64,6 +64,11 @@ uint run_begin(global const uint* run_end, uint run)
 #define GET_4(aligned, from) (aligned ? vloada_half4(0, from) : vload_half4(0, from))
 #define PUT_2(aligned, value, to) (aligned ? vstorea_half2_rte(value, 0, to) : vstore_half2_rte(value, 0, to))
 #define PUT_4(aligned, value, to) (aligned ? vstorea_half4_rte(value, 0, to) : vstore_half4_rte(value, 0, to))
+#elif ELEMENT_IS_BYTE
+#define GET_2(aligned, from) convert_uint2(vload2(0, from))
+#define GET_4(aligned, from) convert_uint4(vload4(0, from))
+#define PUT_2(aligned, value, to) vstore2(convert_uchar2(value), 0, to)
+#define PUT_4(aligned, value, to) vstore4(convert_uchar4(value), 0, to)
 #else
 #define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
 #define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))

@@ -116,6 +116,7 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Semiring;
 
     fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
@@ -124,7 +125,8 @@ mod tests {
         found.format
     }
 
-    const PACKED: Request = Request { format: Format::Auto, any_order: false, uses: 1000, packed: true };
+    const PACKED: Request =
+        Request { format: Format::Auto, semiring: Semiring::PlusTimes, any_order: false, uses: 1000, packed: true };
     const POISSON: Profile = Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000 };
     const SKEWED: Profile = Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000 };
 

@@ -5,7 +5,7 @@
 //! piece of 1024 entries. The pieces of a row are added by a second kernel.
 use super::{Rows, Sums};
 use crate::{
-    BlockShape, Element, Result, Semiring,
+    BlockShape, Element, Result,
     device::{Buffer, Work},
     element::Scaling,
     primitives::transpose::Transposed,
@@ -27,14 +27,14 @@ pub(super) struct CsrAdaptive<T: Element> {
 impl<T: Element> CsrAdaptive<T> {
     pub fn new(rows: Rows) -> Result<Self> {
         let of_rows = rows.bytes();
-        let Rows { pattern, source, packed } = rows;
+        let Rows { pattern, source, packed, semiring } = rows;
         let (device, places) = (pattern.device.clone(), pattern.nnz());
         let (index, source) = match source {
             Some(source) if !packed => (Index::Rows(Transposed { pattern, source }), None),
             source => (Index::Columns(pattern), source),
         };
         let held = if source.is_some() { of_rows } else { 0 };
-        let terms = Terms::Products(&Semiring::PLUS_TIMES);
+        let terms = Terms::Products(semiring);
         Ok(Self { sums: LineSums::over(&device, index, BlockShape::SCALAR, terms)?, source, held, places })
     }
 }

@@ -24,7 +24,7 @@ mod slices;
 pub use format::Format;
 
 use crate::{
-    Device, Element, Result,
+    Device, Element, Result, Semiring,
     device::{Buffer, Options, Work},
     element::Scaling,
     primitives::transpose::{Transpose, Transposed},
@@ -38,6 +38,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     pub format: Format,
+    pub semiring: Semiring,
     pub any_order: bool,
     /// Executions for one pattern, and for one set of values.
     pub uses: u64,
@@ -51,16 +52,23 @@ pub(super) struct Rows {
     /// The number of each entry in A's values, unless they are in its order.
     pub source: Option<Buffer<u32>>,
     pub packed: bool,
+    /// The algebra of the sums.
+    pub semiring: Semiring,
 }
 
 impl Rows {
     /// The columns of `arrays`, or its rows, which are found by a stable sort.
-    fn new(work: &Work, arrays: &Arc<PatternArrays>, rows: bool, packed: bool) -> Result<Self> {
+    fn new(
+        work: &Work,
+        arrays: &Arc<PatternArrays>,
+        rows: bool,
+        Request { packed, semiring, .. }: Request,
+    ) -> Result<Self> {
         if !rows {
-            return Ok(Self { pattern: arrays.clone(), source: None, packed });
+            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring });
         }
         let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, arrays)?;
-        Ok(Self { pattern, source: Some(source), packed })
+        Ok(Self { pattern, source: Some(source), packed, semiring })
     }
 
     fn device(&self) -> &Device {
@@ -78,7 +86,7 @@ impl Rows {
 
     /// The options of kernels that read values in the order of the rows, or through `source`.
     fn options<T: Element>(&self, options: Options) -> Options {
-        options.element::<T>().define("THROUGH", u8::from(self.source.is_some() && !self.packed))
+        options.element_in::<T>(self.semiring).define("THROUGH", u8::from(self.source.is_some() && !self.packed))
     }
 
     /// Bytes held beside A's pattern.
@@ -118,7 +126,7 @@ impl<T: Element> Spmv<T> {
         let device = &arrays.device;
         device.require::<T>()?;
         let work = Work::new(device, None);
-        let rows = Rows::new(&work, arrays, of_rows, request.packed)?;
+        let rows = Rows::new(&work, arrays, of_rows, request)?;
         let kernels = || slices::Kernels::new(device, &rows);
         let mut counted = None;
         let choice = match request.format {

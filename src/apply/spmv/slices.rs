@@ -165,7 +165,7 @@ pub(super) fn check_padding(profile: &Profile, format: super::Format, places: u6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Pattern, device::test_device, resident::PatternArrays};
+    use crate::{Pattern, Semiring, device::test_device, resident::PatternArrays};
 
     const PADDING: u32 = u32::MAX;
 
@@ -201,7 +201,12 @@ mod tests {
             }));
             let entries = lengths.iter().flat_map(|&n| 0..n as u32).collect();
             let pattern = Pattern::new(24, lengths.len(), ptr, entries)?;
-            let rows = Rows { pattern: PatternArrays::upload(&work, &pattern)?, source: None, packed: false };
+            let rows = Rows {
+                pattern: PatternArrays::upload(&work, &pattern)?,
+                source: None,
+                packed: false,
+                semiring: Semiring::PlusTimes,
+            };
             let kernels = Kernels::new(&device, &rows)?;
             let counted = kernels.count(&work, &rows)?;
             assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);

@@ -152,7 +152,7 @@ fn band<T: Element>(
     let found = found.map_or_else(|| find(factors), Ok)?;
     check_large(|| "the product".into(), (nnz * (size_of::<u32>() + stride * size_of::<T>())) as u64)?;
     let (mut rows, mut values) = (vec![0; nnz], vec![T::zeroed(); nnz * stride]);
-    factors.sum(found, &Semiring::PLUS_TIMES, Room { rows: &mut rows, values: &mut values, stride })?;
+    factors.sum(found, Semiring::PlusTimes, Room { rows: &mut rows, values: &mut values, stride })?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
         (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);

@@ -51,7 +51,7 @@ impl<T: Real> Blocks<T> {
 /// The sums of a product with a vector: by the rows of a matrix, or by its columns for the product
 /// of the transpose.
 pub(super) fn line_sums<T: Element>(a: &DevicePattern, rows: bool) -> Result<LineSums<T>> {
-    LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(&Semiring::PLUS_TIMES))
+    LineSums::new(a.device(), &a.arrays, a.array_shape, rows, Terms::Products(Semiring::PlusTimes))
 }
 
 impl<T: Real> Cameras<T> {

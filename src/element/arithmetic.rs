@@ -1,0 +1,61 @@
+//! Types that sums are computed in.
+use super::Word;
+use num_traits::NumAssign;
+
+/// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. It has the
+/// operations of a ring, and an order. Code that needs roots, magnitudes or inverses asks for a
+/// [`Field`](super::Field).
+pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
+    /// Zero; +0.0 for floats.
+    const ZERO: Self;
+    /// The zero that changes no bit of a number it is added to; -0.0 for floats.
+    const NEUTRAL: Self;
+    /// The number below all others: -infinity for floats.
+    const LOWEST: Self;
+    /// The number above all others: +infinity for floats.
+    const HIGHEST: Self;
+    /// [`Arithmetic::LOWEST`] in OpenCL C.
+    const CL_LOWEST: &'static str;
+    /// [`Arithmetic::HIGHEST`] in OpenCL C.
+    const CL_HIGHEST: &'static str;
+    /// Rounds to the nearest number, ties to even.
+    fn nearest(number: f64) -> Self;
+    /// The sum, rounded; modulo 2^32 for integers.
+    fn plus(self, other: Self) -> Self;
+    /// The product, rounded; modulo 2^32 for integers.
+    fn times(self, other: Self) -> Self;
+    /// The sum of two lengths. Infinite integers stay infinite, `none` before the other infinity.
+    fn length(self, other: Self, none: Self) -> Self;
+    /// [`Arithmetic::length`] of `x` and `y` in OpenCL C.
+    fn cl_length(none: &str) -> String;
+}
+
+macro_rules! float {
+    ($($float:ident),+) => {$(
+        impl Arithmetic for $float {
+            const ZERO: Self = 0.0;
+            const NEUTRAL: Self = -0.0;
+            const LOWEST: Self = Self::NEG_INFINITY;
+            const HIGHEST: Self = Self::INFINITY;
+            const CL_LOWEST: &'static str = "((ARITHMETIC)-INFINITY)";
+            const CL_HIGHEST: &'static str = "((ARITHMETIC)INFINITY)";
+            fn nearest(number: f64) -> Self {
+                number as Self
+            }
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            fn length(self, other: Self, _: Self) -> Self {
+                self + other
+            }
+            fn cl_length(_: &str) -> String {
+                "((x) + (y))".into()
+            }
+        }
+    )+};
+}
+
+float!(f64, f32);
