@@ -8,7 +8,7 @@ use super::{
     tuning::Tuning,
 };
 use crate::{
-    Element, Result, Semiring,
+    Element, Result,
     device::{Buffer, Device, Work},
     primitives::segmented_reduce::SegmentedReduce,
 };
@@ -32,8 +32,8 @@ pub(super) trait Compression<T: Element>: Payload<T> {
 impl<T: Element> Compression<T> for Values {
     type Kernels = SegmentedReduce<T>;
 
-    fn kernels(device: &Device, _: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        SegmentedReduce::new(device, tuning.group_size, Semiring::PlusTimes)
+    fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
+        SegmentedReduce::new(device, tuning.group_size, spec.semiring)
     }
 
     fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, T> {
@@ -57,7 +57,7 @@ impl<T: Element> Compression<T> for Pairs {
     type Kernels = BlockSums<T>;
 
     fn kernels(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self::Kernels> {
-        BlockSums::new(device, tuning, spec.a, spec.b, spec.transposed)
+        BlockSums::new(device, tuning, spec)
     }
 
     fn factors<'a>(operands: &Operands<'a, T>) -> Factors<'a, u32> {

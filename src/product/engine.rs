@@ -10,7 +10,7 @@ use super::{
     limits::{EntryMemory, Limits},
     method::{AnyMethod, Columns, Method, Tally},
     on_host::OnHost,
-    problem::{Counts, Factors, Operands, Pairs, Payload, Sizes, Spec, Values},
+    problem::{Counts, Factors, How, Operands, Pairs, Payload, Sizes, Spec, Values},
     ranges::{RangeTuning, Ranged},
     runs::FoundColumns,
     sort::SortedRuns,
@@ -192,8 +192,9 @@ pub(super) enum OneShot<T: Element> {
 
 impl<T: Element> OneShot<T> {
     /// For operands of the shapes, strides and number of rows of these.
-    pub fn new(device: &Device, operands: &Operands<'_, T>, method: Method) -> Result<Self> {
-        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows);
+    pub fn new(device: &Device, operands: &Operands<'_, T>, how: impl Into<How>) -> Result<Self> {
+        let How { method, semiring } = how.into();
+        let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(semiring);
         let tuning = Tuning::new(device.info(), spec.a, spec.b);
         Self::tuned(device, &spec, tuning.with_strides(operands.strides()).with_method(device.info(), method), method)
     }

@@ -49,11 +49,11 @@ pub use operand::{Factor, Operand};
 pub use plan::{GramParts, Inputs, Plan, Plannable, Weights};
 pub(crate) use planned::PlannedProduct;
 pub use problem::Bin;
-pub(crate) use problem::{Counts, Destination, FactorPattern, Operands, STAGES};
+pub(crate) use problem::{Counts, Destination, FactorPattern, How, Operands, STAGES};
 pub use report::Report;
 
 use crate::{
-    DeviceMatrix, DevicePattern, Error, Matrix, Result,
+    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
     groups::{BlockGroups, DeviceGroups, GroupsPattern},
     host::Progress,
     matrix::Threshold,
@@ -277,6 +277,26 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
+    /// Adds and multiplies in a semiring. Every method follows it, so the bits are those of
+    /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
+    /// no product have the value of an empty sum.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product, Semiring};
+    /// let device = Device::auto()?;
+    /// // Edges 0 to 1 and 1 to 2, of lengths 2 and 3: column j has the edges that leave j.
+    /// let g = device.upload(&Csc::from_triplets(3, 3, [(1, 0, 2u32), (2, 1, 3)])?)?;
+    /// let two_edges = Product::of(&g, &g).semiring(Semiring::MinPlus).run()?.download()?;
+    /// assert_eq!((two_edges.pattern().row_idx(), two_edges.values()), (&[2][..], &[5][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.options.semiring = semiring;
+        self
+    }
+
     /// Measures the time of each [`Bin`] of the report. The kernels of different bins then follow
     /// one another instead of overlapping, so that `total_ms` may be more than without this.
     ///
@@ -337,7 +357,7 @@ impl<'a, X: Operand> Product<'a, X> {
             parts: self.parts.unwrap_or_default(),
             mask: self.mask,
             alignment: self.options.alignment,
-            method: self.options.method,
+            how: How { method: self.options.method, semiring: self.options.semiring },
         })
     }
 
@@ -346,6 +366,15 @@ impl<'a, X: Operand> Product<'a, X> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
         if self.options.alignment.is_some() && !K::Matrix::BLOCKS {
             return refused("scalars lie side by side: an alignment is for blocks");
+        }
+        let semiring = self.options.semiring;
+        semiring.check::<<K::Matrix as Matrix>::Element>()?;
+        let integers = <<K::Matrix as Matrix>::Element as Element>::ARITHMETIC_ROUNDOFF == 0.0;
+        if self.options.threshold.is_some() && (integers || semiring != Semiring::PlusTimes) {
+            return refused("entries are dropped by their magnitude: of floats, in plus-times");
+        }
+        if self.weights.is_some() && semiring != Semiring::PlusTimes {
+            return Err(Error::Argument(format!("weights are factors of plus-times, not of {semiring}")));
         }
         match (self.mask, self.parts, self.options.threshold) {
             (Some(_), Some(_), _) => refused("a masked product has the mask's pattern: a part of it is another mask"),

@@ -2,10 +2,10 @@
 //! [`Product`](super::Product) of two factors.
 use super::{
     Counts, Method, Operands, Report, engine::OneShot, host_columns::HostColumns, join, masked, on_host::OnHost,
-    plan::check_mask,
+    plan::check_mask, problem::How,
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result,
+    DeviceMatrix, DevicePattern, Element, Error, Matrix, Result, Semiring,
     device::{Clock, Device, StageTime, Work},
     host::Progress,
     matrix::{Threshold, aligned_stride},
@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Options {
     pub method: Method,
+    pub semiring: Semiring,
     pub memory_limit: Option<u64>,
     pub alignment: Option<usize>,
     pub progress: Option<Progress>,
@@ -53,7 +54,7 @@ impl Options {
         let operands = self.operands(x, y)?;
         let mut filter = self.drop_filter_of(work.device(), &operands)?;
         count_operands(work, x, y);
-        let (one_shot, clock) = self.one_shot(work, &operands)?;
+        let (one_shot, clock) = self.one_shot::<M>(work, &operands)?;
         let (mut bands, mut columns) = (Vec::new(), 0);
         let counts = one_shot.multiply(work, &operands, |band| {
             columns += band.ncols as u64;
@@ -75,7 +76,7 @@ impl Options {
         let work = self.reported(device)?;
         let mut filter = self.drop_filter_of(device, &operands)?;
         count_operands(&work, x, y);
-        let (one_shot, clock) = self.one_shot(&work, &operands)?;
+        let (one_shot, clock) = self.one_shot::<M>(&work, &operands)?;
         let (mut columns, mut transfers) = (HostColumns::new(&operands), Duration::ZERO);
         let counts = one_shot.multiply(&work, &operands, |band| {
             let band = filter.keep(&work, band)?;
@@ -94,6 +95,13 @@ impl Options {
         Ok((M::from_cbc(c)?, report.with_floors(&operands, &ran.counts)))
     }
 
+    /// How the sums of the arrays' product are computed, whose factors are swapped if matrices are
+    /// row-major.
+    fn how<M: Matrix>(&self) -> How {
+        let how = How { method: self.method, semiring: self.semiring };
+        if M::ROW_MAJOR { how.mirrored() } else { how }
+    }
+
     /// A work for a product with a report.
     pub fn reported(&self, device: &Device) -> Result<Work> {
         match self.untimed {
@@ -103,15 +111,20 @@ impl Options {
     }
 
     /// The host's product or the kernels of A·B, and a clock that starts when they are loaded.
-    fn one_shot<'w, T: Element>(&self, work: &'w Work, operands: &Operands<'_, T>) -> Result<(OneShot<T>, Clock<'w>)> {
+    fn one_shot<'w, M: Matrix>(
+        &self,
+        work: &'w Work,
+        operands: &Operands<'_, M::Element>,
+    ) -> Result<(OneShot<M::Element>, Clock<'w>)> {
+        let how = self.how::<M>();
         if self.explained {
             work.in_turn();
         }
         let clock = work.clock();
-        if let Some(host) = OnHost::new(work, operands, self.method)? {
+        if let Some(host) = OnHost::new(work, operands, how)? {
             return Ok((OneShot::Host(Box::new(host)), clock));
         }
-        let kernels = OneShot::new(work.device(), operands, self.method)?.with_costs(self.costs);
+        let kernels = OneShot::new(work.device(), operands, how)?.with_costs(self.costs);
         Ok((kernels, work.clock()))
     }
 
@@ -127,7 +140,8 @@ impl Options {
         check_mask(mask, work.device(), (x.nrows, y.ncols), M::ROW_MAJOR)?;
         count_operands(work, x, y);
         work.count_operand(mask.device_bytes());
-        let (c, clock, counts) = masked::multiply_masked(work, (x, y), &mask.arrays, stride)?;
+        let (c, clock, counts) =
+            masked::multiply_masked(work, (x, y), (&mask.arrays, self.how::<M>().semiring), stride)?;
         self.tell(y.ncols as u64, y.ncols as u64);
         Ok(Measured { c: DeviceMatrix::new(c), clock, counts, dropped: 0 })
     }

@@ -9,7 +9,7 @@ use super::{
     join::join_patterns,
     limits::EntryMemory,
     method::Method,
-    problem::{Bin, Counts, Destination, FactorPattern, Factors, Pairs, Part, Scaling, Spec},
+    problem::{Bin, Counts, Destination, FactorPattern, Factors, How, Pairs, Part, Scaling, Spec},
     retarget::Retarget,
     runs::{CPattern, FoundColumns, FoundRuns},
     tuning::Tuning,
@@ -73,11 +73,12 @@ impl<T: Element> PlannedProduct<T> {
     ///
     /// A plan of scalars keeps pairs if few products meet in an entry of C, unless there is no
     /// memory for them.
-    pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
-        let pairs = || Self::of_pairs(work, a, b, part, method);
-        let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, method) else { return pairs() };
+    pub fn new(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, how: impl Into<How>) -> Result<Self> {
+        let how = how.into();
+        let pairs = || Self::of_pairs(work, a, b, part, how);
+        let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, how.method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
-            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, method, rule)?;
+            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, how, rule)?;
             Ok(kept.map(|Kept { sums, c, counts: Counts { products, longest_run, bins, .. } }| {
                 let (sums, shape) = (PlannedSums::Columns(Box::new(sums)), BlockShape::SCALAR);
                 Self { sums, c, shape, products, longest_run, bins }
@@ -101,9 +102,16 @@ impl<T: Element> PlannedProduct<T> {
 
     /// As [`PlannedProduct::new`], with operand pairs in every case: for plans that are retargeted
     /// or whose pairs are read.
-    pub fn of_pairs(work: &Work, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<Self> {
-        let (tuning, spec) = Self::numbers(work.device(), a, b, part, method);
-        Self::tuned(work, (a, b), tuning, &spec, method)
+    pub fn of_pairs(
+        work: &Work,
+        a: &FactorPattern,
+        b: &FactorPattern,
+        part: Part,
+        how: impl Into<How>,
+    ) -> Result<Self> {
+        let how = how.into();
+        let (tuning, spec) = Self::numbers(work.device(), a, b, part, how);
+        Self::tuned(work, (a, b), tuning, &spec, how.method)
     }
 
     /// The teams that compute sums, and when a plan keeps what they take besides the case that
@@ -130,11 +138,12 @@ impl<T: Element> PlannedProduct<T> {
 
     /// Requests the kernels that [`PlannedProduct::new`] will launch, so that the kernels of
     /// several plans are compiled together.
-    pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> Result<()> {
-        let (tuning, spec) = Self::numbers(device, a, b, part, method);
-        Self::kernels(device, tuning, &spec, method)?;
-        if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, method) {
-            KeptSums::<T>::ask(device, a.pattern.nrows, teams, method)?;
+    pub fn ask(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: impl Into<How>) -> Result<()> {
+        let how = how.into();
+        let (tuning, spec) = Self::numbers(device, a, b, part, how);
+        Self::kernels(device, tuning, &spec, how.method)?;
+        if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, how.method) {
+            KeptSums::<T>::ask(device, a.pattern.nrows, teams, how.method)?;
         }
         if a.transposed || b.transposed {
             Transpose::new(device)?;
@@ -144,16 +153,16 @@ impl<T: Element> PlannedProduct<T> {
 
     /// As [`PlannedProduct::ask`], for the kernels that [`PlannedProduct::retarget`] launches.
     pub fn ask_retarget(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part) -> Result<()> {
-        let (tuning, spec) = Self::numbers(device, a, b, part, Method::Auto);
+        let (tuning, spec) = Self::numbers(device, a, b, part, How::default());
         let (sums, _) = Self::kernels(device, tuning, &spec, Method::Auto)?;
         sums.with_empty_runs(device)?;
         Retarget::new(device).map(drop)
     }
 
-    fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, method: Method) -> (Tuning, Spec) {
+    fn numbers(device: &Device, a: &FactorPattern, b: &FactorPattern, part: Part, how: How) -> (Tuning, Spec) {
         let info = device.info();
         let tuning = Tuning::new(info, a.op_shape(), b.op_shape()).keeping_pairs();
-        (tuning.with_method(info, method), Spec::of_factors(a, b, part))
+        (tuning.with_method(info, how.method), Spec::of_factors(a, b, part).over(how.semiring))
     }
 
     fn kernels(
@@ -162,7 +171,7 @@ impl<T: Element> PlannedProduct<T> {
         spec: &Spec,
         method: Method,
     ) -> Result<(BlockSums<T>, Engine<T, Pairs>)> {
-        let sums = BlockSums::new(device, &tuning, spec.a, spec.b, spec.transposed)?;
+        let sums = BlockSums::new(device, &tuning, spec)?;
         Ok((sums, Engine::new(device, spec, tuning, method)?))
     }
 

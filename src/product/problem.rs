@@ -3,7 +3,7 @@ use super::{method::Method, ranges::Way, tuning::PayloadKind};
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 use crate::{
-    BlockShape, Element, OperandPair, Result, Word,
+    BlockShape, Element, OperandPair, Result, Semiring, Word,
     device::{Buffer, Options, Work},
     error::Dimensions,
     primitives::{
@@ -69,6 +69,27 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
+/// How the sums of a product are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct How {
+    pub method: Method,
+    /// The algebra, of which the first factor is A's.
+    pub semiring: Semiring,
+}
+
+impl How {
+    /// The same of the product of the factors swapped.
+    pub fn mirrored(self) -> Self {
+        Self { semiring: self.semiring.mirrored(), ..self }
+    }
+}
+
+impl From<Method> for How {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
 /// The properties of a product for which kernels are compiled, besides numbers and element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
@@ -82,6 +103,8 @@ pub(crate) struct Spec {
     pub sourced: Transposed,
     /// Bits needed for the number of rows of C.
     pub row_bits: u32,
+    /// The algebra of the sums, of which the first factor is A's.
+    pub semiring: Semiring,
 }
 
 impl Spec {
@@ -89,7 +112,12 @@ impl Spec {
     pub fn new(a: BlockShape, b: BlockShape, nrows: usize) -> Self {
         let row_bits = usize::BITS - nrows.leading_zeros();
         let plain = Transposed::default();
-        Self { a, b, part: Part::Full, transposed: plain, sourced: plain, row_bits }
+        Self { a, b, part: Part::Full, transposed: plain, sourced: plain, row_bits, semiring: Semiring::PlusTimes }
+    }
+
+    /// The same product over a semiring.
+    pub fn over(self, semiring: Semiring) -> Self {
+        Self { semiring, ..self }
     }
 
     /// The product op(A)·op(B), or a part of it.
@@ -127,8 +155,8 @@ impl<T: Element> Payload<T> for Values {
     type Operand = T;
     const KIND: PayloadKind = PayloadKind::Values;
 
-    fn define(options: Options, _: &Spec) -> Options {
-        with_word::<T::Arithmetic>(options.element::<T>())
+    fn define(options: Options, spec: &Spec) -> Options {
+        with_word::<T::Arithmetic>(options.element_in::<T>(spec.semiring))
     }
 }
 

@@ -2,7 +2,7 @@
 //! `cl/product/target.cl`.
 use super::problem::Scaling;
 use crate::{
-    Element, Result,
+    Element, Result, Semiring,
     device::{Buffer, Options, Param, Parameter, RawKernel, Scalar},
 };
 use std::marker::PhantomData;
@@ -19,9 +19,23 @@ pub(super) enum TargetKind {
 }
 
 impl TargetKind {
-    /// The options of kernels that write such a C.
-    pub fn define(self, options: Options) -> Options {
-        options.define("TARGET", self as usize)
+    /// Sums over a semiring into such a C.
+    pub fn over(self, semiring: Semiring) -> SumsInto {
+        SumsInto { target: self, semiring }
+    }
+}
+
+/// The sums of a product: their algebra, and what C is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SumsInto {
+    target: TargetKind,
+    semiring: Semiring,
+}
+
+impl SumsInto {
+    /// The options of kernels that write such sums.
+    pub fn define<T: Element>(self, options: Options) -> Options {
+        options.element_in::<T>(self.semiring).define("TARGET", self.target as usize)
     }
 }
 

@@ -7,12 +7,12 @@ use super::{
     numeric::{Numeric, RowsOfC},
 };
 use crate::{
-    BlockShape, Element, Result,
+    BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Scratch, Teams, Work},
     product::{
         limits::Limits,
         method::Method,
-        problem::{Counts, Destination, Scaling, Spec},
+        problem::{Counts, Destination, How, Scaling, Spec},
         target::{Layout, Target, TargetKind},
         tasks::{TakenTasks, Tasks},
         tuning::Tuning,
@@ -71,18 +71,18 @@ impl<T: Element> KeptSums<T> {
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        wanted: Method,
+        how: How,
         rule: KeepRule,
     ) -> Result<Option<Kept<T>>> {
-        let (tuning, adaptive) = Self::numbers(work.device(), a.nrows, wanted);
-        Self::tuned(work, (a, b), teams, (&tuning, &adaptive), rule)
+        let (tuning, adaptive) = Self::numbers(work.device(), a.nrows, how.method);
+        Self::tuned(work, (a, b), teams, (&tuning, &adaptive, how.semiring), rule)
     }
 
     pub(super) fn tuned(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        (tuning, adaptive): (&Tuning, &AdaptiveTuning),
+        (tuning, adaptive, semiring): (&Tuning, &AdaptiveTuning, Semiring),
         rule: KeepRule,
     ) -> Result<Option<Kept<T>>> {
         let (device, scalar) = (work.device(), BlockShape::SCALAR);
@@ -104,7 +104,8 @@ impl<T: Element> KeptSums<T> {
         profile.share_out(&adaptive.costs, false);
         let found = finder.run(work, (a, b), (profile, room), keeps, |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
-        let numeric = |target| Numeric::new(device, teams, tuning.group_size, adaptive, target);
+        let numeric =
+            |target: TargetKind| Numeric::new(device, teams, tuning.group_size, adaptive, target.over(semiring));
         let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
         let counts = columns.lists.counts();
         // The sums write the rows of C. Their values are not looked at.

@@ -64,7 +64,7 @@ impl<T: Element> Adaptive<T> {
         let (group_size, scan) = (tuning.group_size, tuning.scan);
         Ok(Self {
             finder: Finder::new::<T>(device, teams, (group_size, scan), adaptive)?,
-            numeric: Numeric::new(device, teams, group_size, adaptive, TargetKind::New)?,
+            numeric: Numeric::new(device, teams, group_size, adaptive, TargetKind::New.over(spec.semiring))?,
             tuning: *adaptive,
             rest: Rest::new(device, group_size, scan)?,
             esc: Engine::new(device, spec, tuning, Method::Auto)?,

@@ -10,7 +10,7 @@ use crate::{
         method::Method,
         problem,
         sort::SortSums,
-        target::{Target, TargetKind},
+        target::{SumsInto, Target},
         tasks::{Factors, SlotSums, TakenTasks, Tasks},
     },
     resident::DeviceCbc,
@@ -41,7 +41,7 @@ impl<T: Element> Numeric<T> {
         teams: Teams,
         group_size: usize,
         tuning: &AdaptiveTuning,
-        target: TargetKind,
+        target: SumsInto,
     ) -> Result<Self> {
         let groups = tuning.most_groups(device.info());
         Ok(Self {

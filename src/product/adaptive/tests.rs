@@ -8,7 +8,7 @@ mod hubs;
 
 use super::{Adaptive, AdaptiveTuning, Class, KeepRule, Kept, KeptSums, find::Finder};
 use crate::{
-    BlockShape, Csc, Element, Matrix, Method, Result,
+    BlockShape, Csc, Element, Matrix, Method, Result, Semiring,
     device::{DeviceKind, Teams, Work, test_device},
     element::Arithmetic,
     generate::Random,
@@ -79,7 +79,13 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 
     let (numbers, teams) = numbers();
-    let kept = KeptSums::<T>::tuned(&work, (&x.pattern, &y.pattern), teams, (&numbers, tuning), KeepRule::Always)?;
+    let kept = KeptSums::<T>::tuned(
+        &work,
+        (&x.pattern, &y.pattern),
+        teams,
+        (&numbers, tuning, Semiring::PlusTimes),
+        KeepRule::Always,
+    )?;
     assert!(counts.bins.iter().all(|bin| bin.predicted_ms.is_some()), "{:?}", counts.bins);
     let mut methods: Vec<_> = counts.bins.iter().map(|bin| bin.method).collect();
     methods.sort_by_key(|method| Method::ALL.iter().position(|known| known == method));

@@ -8,11 +8,11 @@ mod scalars;
 mod tests;
 
 use super::{
-    problem::{Scaling, Transposed},
+    problem::{Scaling, Spec},
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
 };
 use crate::{
-    BlockShape, Element, OperandPair, Result,
+    Element, OperandPair, Result,
     device::{Buffer, Device, Grid, Kernel, Options, Scratch, Teams, Work},
     element::Stretch,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
@@ -22,12 +22,10 @@ use arguments::{AddParts, Arrays, SumAnyBlocks, SumAnyPieces, SumPieces, SumSeri
 use scalars::ScalarSums;
 
 pub(crate) struct BlockSums<T: Element> {
-    a: BlockShape,
-    b: BlockShape,
+    spec: Spec,
     kernels: Kernels<T>,
     add_parts: Kernel<AddParts<'static, T>>,
     tuning: BlockTuning,
-    transposed: Transposed,
     empty_runs: bool,
 }
 
@@ -55,27 +53,21 @@ pub(crate) struct Places<'a> {
 }
 
 impl<T: Element> BlockSums<T> {
-    /// Kernels for blocks of shape `a` by blocks of shape `b`, after a transpose. No run may be
-    /// empty.
-    pub fn new(device: &Device, tuning: &Tuning, a: BlockShape, b: BlockShape, transposed: Transposed) -> Result<Self> {
-        Self::compiled(device, tuning.blocks, (a, b), transposed, false)
+    /// Kernels for the shapes of a product. No run may be empty.
+    pub fn new(device: &Device, tuning: &Tuning, spec: &Spec) -> Result<Self> {
+        Self::compiled(device, tuning.blocks, spec, false)
     }
 
     /// The same kernels for runs that may be empty. The test for empty runs costs GPUs up to a
     /// sixth of the time.
     pub fn with_empty_runs(&self, device: &Device) -> Result<Self> {
-        Self::compiled(device, self.tuning, (self.a, self.b), self.transposed, true)
+        Self::compiled(device, self.tuning, &self.spec, true)
     }
 
-    fn compiled(
-        device: &Device,
-        tuning: BlockTuning,
-        (a, b): (BlockShape, BlockShape),
-        transposed: Transposed,
-        empty_runs: bool,
-    ) -> Result<Self> {
+    fn compiled(device: &Device, tuning: BlockTuning, spec: &Spec, empty_runs: bool) -> Result<Self> {
+        let &Spec { a, b, transposed, semiring, .. } = spec;
         let options = Teams::options_of(device.info(), Options::group_size(tuning.group_size))
-            .element::<T>()
+            .element_in::<T>(semiring)
             .define("LONG_RUN", tuning.long_run)
             .define("RUN_PIECE", RUN_PIECE)
             .define("A_TRANSPOSED", u8::from(transposed.a))
@@ -116,17 +108,17 @@ impl<T: Element> BlockSums<T> {
                 Kernels::Any { runs: Kernel::new(device, &options)?, pieces: Kernel::rare(device, &options)? }
             }
         };
-        Ok(Self { a, b, kernels, add_parts: Kernel::rare(device, &options)?, tuning, transposed, empty_runs })
+        Ok(Self { spec: *spec, kernels, add_parts: Kernel::rare(device, &options)?, tuning, empty_runs })
     }
 
     /// Memory for the sums of `parts` pieces of runs that are cut.
     pub fn parts(&self, work: &Work, parts: usize) -> Result<Buffer<T::Arithmetic>> {
-        work.buffer(parts * self.a.product(self.b).area())
+        work.buffer(parts * self.spec.a.product(self.spec.b).area())
     }
 
     /// The same memory, reserved for executions of a plan, which then allocate nothing.
     pub fn reserved_parts(&self, work: &Work, parts: usize) -> Result<Scratch<T::Arithmetic>> {
-        Scratch::reserve(work, parts * self.a.product(self.b).area())
+        Scratch::reserve(work, parts * self.spec.a.product(self.spec.b).area())
     }
 
     /// The work-groups of the runs that end at `run_end`, of `products` products. Empty if the
@@ -152,12 +144,12 @@ impl<T: Element> BlockSums<T> {
         c_values: &mut Buffer<T>,
     ) -> Result<()> {
         let (nnz, pieces) = (places.runs.end.len(), places.runs.pieces.len());
-        let (area, group_size) = (self.a.product(self.b).area(), self.tuning.group_size);
-        let sides = [self.a.rows(), self.a.cols(), self.b.cols()].map(|side| side as u32);
+        let (area, group_size) = (self.spec.a.product(self.spec.b).area(), self.tuning.group_size);
+        let sides = [self.spec.a.rows(), self.spec.a.cols(), self.spec.b.cols()].map(|side| side as u32);
         let mut arrays = Arrays { a, b, places, scaling, parts, c_values, sides };
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
-                let teams = group_size / (self.b.cols() / tiles.cols);
+                let teams = group_size / (self.spec.b.cols() / tiles.cols);
                 let groups = pieces.div_ceil(tiles.piece_teams) + nnz.div_ceil(teams * tiles.batch);
                 kernel.launch(work, Grid::groups(groups, group_size), arrays.tiles())?;
             }

@@ -1,7 +1,7 @@
 //! The kernels of scalars against a model of their sums.
 use super::*;
 use crate::{
-    Pattern,
+    BlockShape, Pattern,
     device::test_device,
     element::{Arithmetic, Piece},
     product::tuning::ScalarNumbers,
@@ -53,7 +53,7 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
 
     let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
     let tuning = Tuning { blocks, ..Tuning::new(device.info(), scalar, scalar).keeping_pairs() };
-    let mut sums = BlockSums::<T>::new(&device, &tuning, scalar, scalar, Transposed::default())?;
+    let mut sums = BlockSums::<T>::new(&device, &tuning, &Spec::new(scalar, scalar, 1))?;
     if lengths.contains(&0) {
         sums = sums.with_empty_runs(&device)?;
     }

@@ -7,7 +7,7 @@
 use super::{
     adaptive::ColumnTask,
     problem::Factors,
-    target::{InLayout, Target, TargetKind},
+    target::{InLayout, SumsInto, Target},
 };
 use crate::{
     Element, Result,
@@ -121,8 +121,8 @@ pub(super) struct DirectSums<T: Element> {
 }
 
 impl<T: Element> DirectSums<T> {
-    pub fn new(device: &Device, group_size: usize, target: TargetKind) -> Result<Self> {
-        Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size).element::<T>()))?, group_size })
+    pub fn new(device: &Device, group_size: usize, target: SumsInto) -> Result<Self> {
+        Ok(Self { sums: Kernel::rare(device, &target.define::<T>(options(group_size)))?, group_size })
     }
 
     /// Asks for the kernel.

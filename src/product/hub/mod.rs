@@ -4,7 +4,7 @@
 //! each entry has few products. Each run is added in ascending k. Kernels: `cl/product/hub/`.
 use super::{
     adaptive::AdaptiveTuning,
-    target::{InLayout, Target, TargetKind},
+    target::{InLayout, SumsInto, Target},
     tasks::{Factors, TakenTasks, TaskTeams, Tasks},
 };
 use crate::{
@@ -55,16 +55,15 @@ pub(super) struct HubSums<T: Element> {
 }
 
 impl<T: Element> HubSums<T> {
-    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: TargetKind) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: SumsInto) -> Result<Self> {
         let kernel = |levels: usize, in_group: usize| {
             let options = teams
                 .options(in_group)
-                .element::<T>()
                 .define("LEVELS", levels)
                 .define("PRODUCTS", AT_ONCE)
                 .define("PIECE", tuning.piece / 2)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &target.define(options))
+            Kernel::rare(device, &target.define::<T>(options))
         };
         let sizes = |levels| -> Result<_> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(levels, in_group));

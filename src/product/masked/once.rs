@@ -1,7 +1,7 @@
 //! A masked product in one shot.
 use super::planned::{Lines, OnMask, most_probes, tuned};
 use crate::{
-    Element, Result,
+    Element, Result, Semiring,
     device::{Clock, Work},
     product::{
         blocks,
@@ -17,13 +17,13 @@ use std::sync::Arc;
 pub(crate) fn multiply_masked<'w, T: Element>(
     work: &'w Work,
     (a, b): (&DeviceCbc<T>, &DeviceCbc<T>),
-    mask: &Arc<PatternArrays>,
+    (mask, semiring): (&Arc<PatternArrays>, Semiring),
     stride: usize,
 ) -> Result<(DeviceCbc<T>, Clock<'w>, Counts)> {
     let factor = |of: &DeviceCbc<T>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let factors = (&factor(a), &factor(b));
     let tuning = tuned(work.device(), factors.0, factors.1);
-    let product = OnMask::<T>::new(work.device(), factors, &tuning)?;
+    let product = OnMask::<T>::new(work.device(), factors, &tuning, semiring)?;
     let (clock, shape) = (work.clock(), a.shape.product(b.shape));
     let mut values = work.buffer(mask.nnz() * stride)?;
     if stride > shape.area() {

@@ -5,7 +5,7 @@ use super::{
     options,
 };
 use crate::{
-    Element, OperandPair, Result,
+    Element, OperandPair, Result, Semiring,
     device::{Device, Work},
     primitives::transpose::{self, Transpose},
     product::{
@@ -51,11 +51,16 @@ impl<'a> Lines<'a> {
 }
 
 impl<T: Element> OnMask<T> {
-    pub fn new(device: &Device, (a, b): (&FactorPattern, &FactorPattern), tuning: &Tuning) -> Result<Self> {
-        let spec = Spec::of_factors(a, b, Part::Full);
+    pub fn new(
+        device: &Device,
+        (a, b): (&FactorPattern, &FactorPattern),
+        tuning: &Tuning,
+        semiring: Semiring,
+    ) -> Result<Self> {
+        let spec = Spec::of_factors(a, b, Part::Full).over(semiring);
         // The rows of A are looked up: entries of Aᵀ, which is transposed if A is not.
         let spec = Spec { sourced: Transposed { a: !a.transposed, b: b.transposed }, ..spec };
-        let sums = BlockSums::new(device, tuning, spec.a, spec.b, spec.transposed)?;
+        let sums = BlockSums::new(device, tuning, &spec)?;
         Transpose::new(device)?; // asked for together with the others
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options::<T>(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
@@ -102,9 +107,15 @@ pub(super) fn most_probes(bytes: u64) -> u64 {
 
 impl<T: Element> PlannedProduct<T> {
     /// op(A)·op(B) on the places of `mask`, whose sizes fit: the caller has looked.
-    pub fn masked(work: &Work, a: &FactorPattern, b: &FactorPattern, mask: &Arc<PatternArrays>) -> Result<Self> {
+    pub fn masked(
+        work: &Work,
+        a: &FactorPattern,
+        b: &FactorPattern,
+        mask: &Arc<PatternArrays>,
+        semiring: Semiring,
+    ) -> Result<Self> {
         let most = most_probes(work.device().info().max_alloc_bytes);
-        Self::masked_in_bands(work, (a, b), mask, &tuned(work.device(), a, b), most)
+        Self::masked_in_bands(work, (a, b), mask, (&tuned(work.device(), a, b), semiring), most)
     }
 
     /// The same in bands of `most` probes.
@@ -112,10 +123,10 @@ impl<T: Element> PlannedProduct<T> {
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &Arc<PatternArrays>,
-        tuning: &Tuning,
+        (tuning, semiring): (&Tuning, Semiring),
         most: u64,
     ) -> Result<Self> {
-        let product = OnMask::new(work.device(), (a, b), tuning)?;
+        let product = OnMask::new(work.device(), (a, b), tuning, semiring)?;
         let mut bands = Vec::new();
         let counts = product.in_bands(work, &Lines::new(work, (a, b))?, mask, most, |found, first| {
             bands.push(PlannedBand::new(work, &product.sums, found, first)?);

@@ -1,7 +1,7 @@
 //! The pairs on each place, with the tunings of other devices, in any number of bands.
 use super::{bands::MAX_PROBES, *};
 use crate::{
-    BlockShape, Csc, Pattern,
+    BlockShape, Csc, Pattern, Semiring,
     device::test_device,
     generate,
     matrix::Matrix,
@@ -40,7 +40,13 @@ fn check(work: &Work, a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern, tuning: &Tunin
     };
     let (a_factor, b_factor) = (factor(a, false)?, factor(b, false)?);
     let reads = work.read_backs();
-    let planned = PlannedProduct::<f64>::masked_in_bands(work, (&a_factor, &b_factor), &mask, tuning, most)?;
+    let planned = PlannedProduct::<f64>::masked_in_bands(
+        work,
+        (&a_factor, &b_factor),
+        &mask,
+        (tuning, Semiring::PlusTimes),
+        most,
+    )?;
     // The probes, where bands end if there are several, and the record of each band.
     let bands = planned.bands().len() as u32;
     assert_eq!(work.read_backs() - reads, bands + u32::from(bands > 0) + u32::from(bands > 1));
@@ -165,7 +171,13 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
             |of: &DeviceCbc<f64>| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_factor, b_factor) = (factor(&da), factor(&db));
         let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
-        let planned = PlannedProduct::<f64>::masked_in_bands(&work, (&a_factor, &b_factor), &on, &tuning, 1000)?;
+        let planned = PlannedProduct::<f64>::masked_in_bands(
+            &work,
+            (&a_factor, &b_factor),
+            &on,
+            (&tuning, Semiring::PlusTimes),
+            1000,
+        )?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?;
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
         planned.execute(&work, (&da, &db), Scaling::plain(), (&mut c).into())?;

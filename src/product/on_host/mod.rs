@@ -9,7 +9,10 @@ mod tests;
 
 pub(super) use memory::{HostMemory, is_small, is_worth_it};
 
-use super::{Counts, Method, Operands, problem::Pipeline};
+use super::{
+    Counts, Method, Operands,
+    problem::{How, Pipeline},
+};
 use crate::{
     Arithmetic, BlockShape, Element, Result, Semiring,
     device::{Later, Work},
@@ -26,6 +29,7 @@ pub(super) struct OnHost<T> {
     b: Option<HostArrays<T>>,
     /// Products of each column of C.
     products: Vec<u64>,
+    semiring: Semiring,
 }
 
 /// The arrays of a factor on the host.
@@ -70,10 +74,10 @@ impl<T: Element> HostArrays<T> {
 impl<T: Element> OnHost<T> {
     /// Reads the operands, if the host is to compute the product: asked for by name, or because
     /// it is faster.
-    pub fn new(work: &Work, operands: &Operands<'_, T>, wanted: Method) -> Result<Option<Self>> {
+    pub fn new(work: &Work, operands: &Operands<'_, T>, how: How) -> Result<Option<Self>> {
         let (info, Operands { a, b, .. }) = (work.device().info(), operands);
         let stored = |of: &DeviceCbc<T>| (of.nnz() + of.ncols) as u64;
-        let wanted = match wanted {
+        let wanted = match how.method {
             Method::Host => true,
             Method::Auto if is_small(info, stored(a) + stored(b)) => false,
             _ => return Ok(None),
@@ -89,7 +93,7 @@ impl<T: Element> OnHost<T> {
         if !wanted && !is_worth_it(info, products.iter().sum(), multiplications) {
             return Ok(None);
         }
-        Ok(Some(Self { a: of_a, b: of_b, products }))
+        Ok(Some(Self { a: of_a, b: of_b, products, semiring: how.semiring }))
     }
 
     /// C = A·B, band after band; `place` takes the columns of C of each band, in order.
@@ -99,7 +103,7 @@ impl<T: Element> OnHost<T> {
         operands: &Operands<'_, T>,
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
-        let Self { a, b, products } = self;
+        let Self { a, b, products, semiring } = self;
         let b = b.as_ref().unwrap_or(a);
         let memory = HostMemory::new::<T>(work.device().info(), operands.c_stride, operands.consumer);
         let mut counts = Counts { pipeline: Pipeline::Host, ..Counts::default() };
@@ -119,7 +123,7 @@ impl<T: Element> OnHost<T> {
             // The rows found serve the only band. For each of several they are found again.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
-            place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
+            place(band(work, operands, (&factors, *semiring), found, &col_ptr[begin..=end])?)?;
             let of_band = products[begin..end].iter().sum();
             if of_band > 0 {
                 counts.add(Method::Host, (end - begin) as u64, of_band);
@@ -141,7 +145,7 @@ fn find<N: Arithmetic>(factors: &Factors<'_, u32, N>) -> Result<FoundRows> {
 fn band<T: Element>(
     work: &Work,
     operands: &Operands<'_, T>,
-    factors: &Factors<'_, u32, T::Arithmetic>,
+    (factors, semiring): (&Factors<'_, u32, T::Arithmetic>, Semiring),
     found: Option<FoundRows>,
     col_ptr: &[u64],
 ) -> Result<DeviceCbc<T>> {
@@ -152,7 +156,7 @@ fn band<T: Element>(
     let found = found.map_or_else(|| find(factors), Ok)?;
     check_large(|| "the product".into(), (nnz * (size_of::<u32>() + stride * size_of::<T>())) as u64)?;
     let (mut rows, mut values) = (vec![0; nnz], vec![T::zeroed(); nnz * stride]);
-    factors.sum(found, Semiring::PlusTimes, Room { rows: &mut rows, values: &mut values, stride })?;
+    factors.sum(found, semiring, Room { rows: &mut rows, values: &mut values, stride })?;
     work.count_host_time(began.elapsed());
     let (of_offsets, of_rows, of_values) =
         (work.upload_later(offsets)?, work.upload_later(rows)?, work.upload_later(values)?);

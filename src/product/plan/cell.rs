@@ -5,7 +5,7 @@ use super::{
     sum::GroupSum,
 };
 use crate::{
-    BlockShape, DevicePattern, Element, Matrix, Pattern, Result,
+    BlockShape, DevicePattern, Element, Matrix, Pattern, Result, Semiring,
     device::{Buffer, Work},
     groups::{Cells, Group},
     product::{Destination, Scaling},
@@ -76,10 +76,10 @@ impl<M: Matrix> CellPlan<M> {
     /// the mask.
     pub fn new(
         work: &Work,
-        a: FactorGrid<'_>,
-        b: FactorGrid<'_>,
+        (a, b): (FactorGrid<'_>, FactorGrid<'_>),
         at: Place,
         places: Places<'_>,
+        semiring: Semiring,
     ) -> Result<Option<Self>> {
         let mut terms: Vec<Term<M>> = Vec::new();
         for k in 0..a.cols().len() {
@@ -88,7 +88,7 @@ impl<M: Matrix> CellPlan<M> {
             terms.push(Term { operands, pair: Pair::new(work, x, y, places)? });
         }
         match places {
-            Places::Mask(_) if terms.is_empty() => {
+            Places::Mask(..) if terms.is_empty() => {
                 terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), places)?);
             }
             _ => {}
@@ -98,7 +98,7 @@ impl<M: Matrix> CellPlan<M> {
         }
         let patterns: Vec<_> = terms.iter().map(|term| &term.pair.c).collect();
         PatternArrays::check_nnz(patterns.iter().map(|pattern| pattern.nnz() as u64).sum())?;
-        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns)?) } else { None };
+        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns, semiring)?) } else { None };
         Ok(Some(Self { at, terms, sum }))
     }
 

@@ -8,31 +8,38 @@ use super::{
     pair::Places,
 };
 use crate::{
-    DevicePattern, Element, Error, Matrix, Part, Result,
+    DevicePattern, Element, Error, Matrix, Part, Result, Semiring,
     device::{Scratch, Work},
     groups::{Cells, Group, describe_groups},
-    product::{Bin, Method, Scaling},
+    product::{Bin, How, Scaling},
     resident::DeviceCbc,
 };
 
 /// The entries of a grid C that a product computes, and how.
 #[derive(Clone, Copy)]
 pub(super) enum GridPlaces<'a> {
-    /// A part of the groups, by a method.
-    Parts(GramParts, Method),
-    Mask(&'a Cells<DevicePattern>),
+    /// A part of the groups.
+    Parts(GramParts, How),
+    Mask(&'a Cells<DevicePattern>, Semiring),
 }
 
 impl GridPlaces<'_> {
-    pub fn whole(method: Method) -> Self {
-        Self::Parts(GramParts { diagonal: Part::Full, between: Part::Full }, method)
+    pub fn whole(how: How) -> Self {
+        Self::Parts(GramParts { diagonal: Part::Full, between: Part::Full }, how)
+    }
+
+    fn semiring(&self) -> Semiring {
+        match self {
+            Self::Parts(_, how) => how.semiring,
+            Self::Mask(_, semiring) => *semiring,
+        }
     }
 
     /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
     fn of(&self, row: usize, col: usize) -> Option<Places<'_>> {
         match self {
-            Self::Parts(parts, method) => parts.of(row, col).map(|part| Places::Part(part, *method)),
-            Self::Mask(mask) => mask.get(row, col).map(Places::Mask),
+            Self::Parts(parts, how) => parts.of(row, col).map(|part| Places::Part(part, *how)),
+            Self::Mask(mask, semiring) => mask.get(row, col).map(|mask| Places::Mask(mask, *semiring)),
         }
     }
 
@@ -48,7 +55,7 @@ impl GridPlaces<'_> {
                 let (rows, cols) = (described(rows), described(cols));
                 Err(Error::Argument(format!("only a square product has a diagonal: this one is {rows} by {cols}")))
             }
-            Self::Mask(mask) if (mask.rows.len(), mask.cols.len()) != (rows.len(), cols.len()) => {
+            Self::Mask(mask, _) if (mask.rows.len(), mask.cols.len()) != (rows.len(), cols.len()) => {
                 let ((m_rows, m_cols), rows, cols) =
                     ((described(&mask.rows), described(&mask.cols)), described(rows), described(cols));
                 Err(Error::Argument(format!(
@@ -86,7 +93,10 @@ impl<M: Matrix> GridProduct<M> {
         let (mut cells, mut patterns) = (Vec::new(), Vec::new());
         for (row, col) in places() {
             let places = made.of(row, col);
-            let cell = places.map(|places| CellPlan::new(work, a, b, (row, col), places)).transpose()?.flatten();
+            let cell = places
+                .map(|places| CellPlan::new(work, (a, b), (row, col), places, made.semiring()))
+                .transpose()?
+                .flatten();
             patterns.push(cell.as_ref().map(CellPlan::pattern));
             cells.extend(cell);
         }

@@ -24,12 +24,12 @@ pub(crate) use weights::DeviceWeights;
 pub use weights::Weights;
 
 use crate::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Result,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Result, Semiring,
     device::Work,
     groups::Cells,
     matrix::aligned_stride,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    product::{Counts, Method, Scaling},
+    product::{Counts, How, Scaling},
     resident::{DeviceCbc, ScratchMatrix, TakenMatrix},
 };
 use cell::FactorGrid;
@@ -91,6 +91,7 @@ pub struct Plan<K: Plannable> {
     weights: Option<Vec<DevicePattern>>,
     c: K::Pattern,
     alignment: Option<usize>,
+    semiring: Semiring,
     cost: Cost,
     /// The counts of planning.
     counts: Counts,
@@ -117,14 +118,14 @@ pub(super) struct Wanted<'a, K: Plannable> {
     pub parts: GramParts,
     pub mask: Option<&'a K::Pattern>,
     pub alignment: Option<usize>,
-    pub method: Method,
+    pub how: How,
 }
 
 impl<K: Plannable> Plan<K> {
     /// Plans within the memory that `work` may allocate.
     pub(super) fn new(work: &Work, wanted: Wanted<'_, K>) -> Result<Self> {
         let device = work.device().clone();
-        let Wanted { factors, gram, weights, parts, mask, alignment, method } = wanted;
+        let Wanted { factors, gram, weights, parts, mask, alignment, how } = wanted;
         let cells: Vec<_> = factors.iter().map(|(pattern, _)| K::cells(pattern)).collect();
         check_patterns::<K::Matrix>(&device, cells.iter().flat_map(Cells::iter).map(|(_, pattern)| pattern))?;
         let grid = |factor: usize| FactorGrid { cells: &cells[factor], transposed: factors[factor].1 };
@@ -137,14 +138,15 @@ impl<K: Plannable> Plan<K> {
         for left in (1..last).rev() {
             let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
             K::check_inner(grid(left), right)?;
-            let product = GridProduct::new(work, grid(left), right, GridPlaces::whole(method))?;
+            let product = GridProduct::new(work, grid(left), right, GridPlaces::whole(how))?;
             let c = product.c.try_map(|pattern| ScratchMatrix::reserve(work, pattern))?;
             inner.push(Inner { product, c });
         }
         let right = inner.last().map_or(right, |inner| stored(&inner.product.c));
         K::check_inner(grid(0), right)?;
         let mask = mask.map(K::cells);
-        let made = mask.as_ref().map_or(GridPlaces::Parts(parts, method), GridPlaces::Mask);
+        let parts = GridPlaces::Parts(parts, how);
+        let made = mask.as_ref().map_or(parts, |mask| GridPlaces::Mask(mask, how.semiring));
         let product = GridProduct::new(work, grid(0), right, made)?;
 
         let products = || inner.iter().map(|inner| &inner.product).chain([&product]);
@@ -166,6 +168,7 @@ impl<K: Plannable> Plan<K> {
             gram,
             weights: weighing.as_ref().map(|weighing| weighing.patterns.clone()),
             alignment,
+            semiring: how.semiring,
             cost,
             counts,
             weighing,
@@ -240,6 +243,7 @@ impl<K: Plannable> Planned for Plan<K> {
     fn enqueue(&self, On(work): On<'_>, inputs: Inputs<'_, K::Device>, into: Accum<'_, K::Device>) -> Result<()> {
         let factors = inputs.all(self.factors.len(), self.gram)?;
         self.check(&factors, into.c)?;
+        self.semiring.check_factors::<ElementOf<K>>(into.alpha, into.beta)?;
         let weights = self.weights_of(&inputs)?;
         let last = factors.len() - 1;
         let stored = arrays::<K>(factors[last]);

@@ -1,11 +1,11 @@
 //! One product of two matrices, planned. Cells of a planned product are sums of these.
 use crate::{
-    DevicePattern, Error, Matrix, Part, Result,
+    DevicePattern, Error, Matrix, Part, Result, Semiring,
     device::{Device, Work},
     element::Element,
     events::ms,
     planned::prepared::same_device,
-    product::{Bin, Destination, FactorPattern, Method, PlannedProduct, Scaling},
+    product::{Bin, Destination, FactorPattern, How, PlannedProduct, Scaling},
     resident::DeviceCbc,
 };
 use std::time::Instant;
@@ -20,9 +20,9 @@ pub(super) struct StoredFactor<'a> {
 /// The entries of C that a product computes, and how.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
-    /// A part of C, by a method.
-    Part(Part, Method),
-    Mask(&'a DevicePattern),
+    /// A part of C.
+    Part(Part, How),
+    Mask(&'a DevicePattern, Semiring),
 }
 
 /// op(A)·op(B), prepared.
@@ -41,8 +41,9 @@ impl<M: Matrix> Pair<M> {
     pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
         let (first, second) = Self::factors(a, b);
         match places {
-            Places::Part(part, method) if first.meets(&second) => {
-                PlannedProduct::<M::Element>::ask(device, &first, &second, Self::part_of_arrays(part), method)
+            Places::Part(part, how) if first.meets(&second) => {
+                let (part, how) = Self::of_arrays(part, how);
+                PlannedProduct::<M::Element>::ask(device, &first, &second, part, how)
             }
             _ => Ok(()),
         }
@@ -55,13 +56,15 @@ impl<M: Matrix> Pair<M> {
         }
         let start = Instant::now();
         let product = match places {
-            Places::Part(part, method) => {
-                PlannedProduct::new(work, &first, &second, Self::part_of_arrays(part), method)?
+            Places::Part(part, how) => {
+                let (part, how) = Self::of_arrays(part, how);
+                PlannedProduct::new(work, &first, &second, part, how)?
             }
-            Places::Mask(mask) => {
+            Places::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), M::ROW_MAJOR)?;
-                PlannedProduct::masked(work, &first, &second, &mask.arrays)?
+                let semiring = if M::ROW_MAJOR { semiring.mirrored() } else { semiring };
+                PlannedProduct::masked(work, &first, &second, &mask.arrays, semiring)?
             }
         };
         let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
@@ -78,12 +81,14 @@ impl<M: Matrix> Pair<M> {
         })
     }
 
-    /// The same part in the arrays: above and below trade places if matrices are row-major.
-    fn part_of_arrays(part: Part) -> Part {
+    /// The same in the arrays: above and below, and the factors, trade places if matrices are
+    /// row-major.
+    fn of_arrays(part: Part, how: How) -> (Part, How) {
         match (M::ROW_MAJOR, part) {
-            (false, part) | (true, part @ Part::Full) => part,
-            (true, Part::Lower) => Part::Upper,
-            (true, Part::Upper) => Part::Lower,
+            (false, part) => (part, how),
+            (true, Part::Full) => (part, how.mirrored()),
+            (true, Part::Lower) => (Part::Upper, how.mirrored()),
+            (true, Part::Upper) => (Part::Lower, how.mirrored()),
         }
     }
 

@@ -4,7 +4,7 @@
 //! product, planned once, name the blocks of each sum in ascending order. The product itself is not
 //! computed.
 use crate::{
-    BlockShape, DevicePattern, Element, OperandPair, Pattern, Result,
+    BlockShape, DevicePattern, Element, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
     resident::PatternArrays,
@@ -36,8 +36,9 @@ pub(crate) struct GroupSum<T: Element> {
 }
 
 impl<T: Element> GroupSum<T> {
-    /// Plans the sum of matrices with these patterns: at least two, of one size and block shape.
-    pub fn new(work: &Work, patterns: &[&DevicePattern]) -> Result<Self> {
+    /// Plans the sum, in a semiring, of matrices with these patterns: at least two, of one size and
+    /// block shape.
+    pub fn new(work: &Work, patterns: &[&DevicePattern], semiring: Semiring) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;
         let joined = crate::product::join_patterns(work, first.arrays.nrows, columns)?;
@@ -45,7 +46,7 @@ impl<T: Element> GroupSum<T> {
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
         let group_size = device.info().numbers().value_group;
-        let options = Options::group_size(group_size).element::<T>();
+        let options = Options::group_size(group_size).element_in::<T>(semiring);
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
             union: PlannedProduct::of_pairs(work, &factor(joined), &factor(stacked), Part::Full, Method::Auto)?,

@@ -2,7 +2,7 @@
 //! bitmap of its own, and takes whichever range of columns is next. Kernels: `cl/product/ranges/`.
 use super::{Profile, RangeTuning};
 use crate::{
-    Element, Result,
+    Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel, pool_bytes},
     primitives::segmented_reduce::RUN_PIECE,
     resident::{DeviceCbc, InPattern, PatternArrays},
@@ -224,10 +224,10 @@ pub(super) struct RangeKernels<T: Element> {
 }
 
 impl<T: Element> RangeKernels<T> {
-    pub fn new(device: &Device, tuning: &RangeTuning) -> Result<Self> {
+    pub fn new(device: &Device, tuning: &RangeTuning, semiring: Semiring) -> Result<Self> {
         let options = Options::group_size(1).define("DIRECT", u8::from(tuning.direct)).define("AHEAD", tuning.ahead);
         let setup = options.clone().define("RECORD", Profile::WORDS).define("PHASES", Phase::ALL);
-        let sums = options.clone().define("RUN_PIECE", RUN_PIECE).element::<T>();
+        let sums = options.clone().define("RUN_PIECE", RUN_PIECE).element_in::<T>(semiring);
         Ok(Self {
             products: Kernel::new(device, &setup)?,
             cuts: Kernel::new(device, &setup)?,

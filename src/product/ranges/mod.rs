@@ -49,7 +49,7 @@ pub(super) struct Ranged<T: Element> {
 
 impl<T: Element> Ranged<T> {
     pub fn new(device: &Device, spec: &Spec, of_esc: Tuning, tuning: &RangeTuning) -> Result<Self> {
-        Ok(Self { kernels: RangeKernels::new(device, tuning)?, tuning: *tuning, spec: *spec, of_esc })
+        Ok(Self { kernels: RangeKernels::new(device, tuning, spec.semiring)?, tuning: *tuning, spec: *spec, of_esc })
     }
 
     /// Chooses by other costs than the device's.

@@ -6,7 +6,7 @@ use super::{
     kernels::RangeKernels,
 };
 use crate::{
-    BlockShape, Csc, Element, Error, Matrix, Result,
+    BlockShape, Csc, Element, Error, Matrix, Result, Semiring,
     device::{DeviceKind, Work, test_device},
     generate::Random,
     product::{
@@ -200,7 +200,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let b = b::<f64>(30, lengths)?;
         let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let tuning = RangeTuning { ranges: 4, parts: 5, ..small() };
-        let kernels = RangeKernels::<f64>::new(&device, &tuning)?;
+        let kernels = RangeKernels::<f64>::new(&device, &tuning, Semiring::PlusTimes)?;
         let analysed = kernels.analyse(&work, (&x.pattern, &y.pattern), 2)?;
         let of_column =
             |col: usize| b.pattern().column(col).iter().map(|&k| a.pattern().entries(k as usize).len() as u64).sum();

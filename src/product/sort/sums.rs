@@ -6,7 +6,7 @@ use crate::{
     product::{
         adaptive::ColumnTask,
         problem::Factors,
-        target::{InLayout, Target, TargetKind},
+        target::{InLayout, SumsInto, Target},
     },
     resident::InPattern,
 };
@@ -38,9 +38,9 @@ pub(in crate::product) struct SortSums<T: Element> {
 
 impl<T: Element> SortSums<T> {
     /// `groups` is the most work-groups of a launch.
-    pub fn new(device: &Device, teams: Teams, groups: usize, target: TargetKind) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, groups: usize, target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, groups };
-        let options = |most| target.define(columns.options(most).element::<T>());
+        let options = |most| target.define::<T>(columns.options(most));
         let kernel = |&most: &u32| Kernel::rare(device, &options(most));
         Ok(Self { kernels: CLASSES.iter().map(kernel).collect::<Result<_>>()?, columns })
     }

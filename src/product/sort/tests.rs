@@ -2,7 +2,7 @@
 //! borders of classes, lanes and rounds of entries.
 use super::*;
 use crate::{
-    Csc, Element, Result,
+    Csc, Element, Result, Semiring,
     device::{Buffer, Teams, Work, test_device},
     matrix::Matrix,
     product::{
@@ -117,7 +117,10 @@ impl Case {
         let device = test_device();
         let work = Work::new(&device, None);
         let teams = Teams::of(device.info()).expect("groups of 32 items");
-        let (counts, sums) = (SortCounts::new(&device, teams, 3)?, SortSums::new(&device, teams, 3, TargetKind::New)?);
+        let (counts, sums) = (
+            SortCounts::new(&device, teams, 3)?,
+            SortSums::new(&device, teams, 3, TargetKind::New.over(Semiring::PlusTimes))?,
+        );
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let factors = Factors::of_values(&a, &b);

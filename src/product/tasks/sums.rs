@@ -6,7 +6,7 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         adaptive::AdaptiveTuning,
-        target::{InLayout, Target, TargetKind},
+        target::{InLayout, SumsInto, Target},
     },
     resident::InPattern,
 };
@@ -81,7 +81,7 @@ pub(in crate::product) struct SlotSums<T: Element> {
 }
 
 impl<T: Element> SlotSums<T> {
-    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: TargetKind) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning, target: SumsInto) -> Result<Self> {
         let kernel = |variant: usize, in_group: usize| {
             let (hashed, cut) = (variant >= Tasks::FIRST_HASHED, usize::from([2, 3, 7].contains(&variant)));
             let (columns, piece) = match variant {
@@ -90,14 +90,13 @@ impl<T: Element> SlotSums<T> {
             };
             let options = teams
                 .options(in_group)
-                .element::<T>()
                 .define("LEVELS", if hashed { 0 } else { variant % 2 })
                 .define("HASHED", u8::from(hashed))
                 .define("CUT", cut)
                 .define("COLUMNS", columns)
                 .define("PIECE", piece)
                 .define("RUN_PIECE", RUN_PIECE);
-            Kernel::rare(device, &target.define(options))
+            Kernel::rare(device, &target.define::<T>(options))
         };
         let variant = |variant| -> Result<Variant<T>> {
             let [four, two, one] = TaskTeams::SIZES.map(|in_group| kernel(variant, in_group));

@@ -7,7 +7,7 @@ use super::{
     system::Damped,
 };
 use crate::{
-    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result,
+    Cbc, Device, DeviceMatrix, DevicePattern, DeviceVector, Marker, Real, Result, Semiring,
     device::{Scratch, Work},
     element::Scaling,
     planned::On,
@@ -171,7 +171,7 @@ impl<T: Real> Form for Implicit<T> {
         let (cameras, (z, zt)) = (Cameras::new(work, u)?, factors_of_square(w));
         let z_transposed = line_sums(w, false)?;
         Ok(Self {
-            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays)?,
+            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, Semiring::PlusTimes)?,
             cameras,
             z: line_sums(w, true)?,
             at_points: Scratch::new(work.device(), z_transposed.len())?,
