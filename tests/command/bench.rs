@@ -40,7 +40,8 @@ const STAGES: [&str; 6] = ["setup", "expansion", "segmented_sort", "tail_counts"
 #[test]
 fn the_table_has_a_row_for_every_combination() {
     let desk = Desk::new();
-    let ran = bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --method esc --rounds 2");
+    let ran =
+        bench(&desk, "uniform:60x3 bundle-adjustment:9x40x3 --block 1,2x3 --element f64,f32 --method esc --rounds 2");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let want = "\
 matrix block element variant device products nnz(C) ms spread % Gflop/s launches verified

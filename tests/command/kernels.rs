@@ -15,8 +15,9 @@ impl Fixture {
     /// Computes A·A with kernels kept in `cache`, and logs what is done to kernels.
     fn multiply(&self, cache: &str) -> Ran {
         let device = common::device().info().index;
-        let mut command =
-            self.0.command(&format!("multiply a.mtx --method esc -o - --report report.json --overwrite --device {device}"));
+        let mut command = self
+            .0
+            .command(&format!("multiply a.mtx --method esc -o - --report report.json --overwrite --device {device}"));
         command.env("BLOCKMUL_CACHE", cache).env("BLOCKMUL_LOG", "blockmul::device=debug");
         let ran = ran(command);
         assert_eq!(ran.status, 0, "{}", ran.stderr);

@@ -75,7 +75,10 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     let bin = &repeated["bins"][0];
     let sizes = (&bin["which"], &bin["method"], &bin["columns"], &bin["products"], &bin["measured_ms"]);
     assert_eq!(sizes, (&"all columns".into(), &"esc".into(), &3.into(), &5.into(), &Value::Null));
-    assert_eq!((&report["schema"], &report["bins"], bin["predicted_ms"].is_f64()), (&2.into(), &repeated["bins"], true));
+    assert_eq!(
+        (&report["schema"], &report["bins"], bin["predicted_ms"].is_f64()),
+        (&2.into(), &repeated["bins"], true)
+    );
     let small = desk.report("s.mtx --verify");
     assert_eq!((&small["method"], &small["verified"]), (&"auto".into(), &verified));
     let by_host = small["bins"][0]["method"] == "host" && small["launches"] == 0;
