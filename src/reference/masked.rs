@@ -3,12 +3,12 @@ use super::multiply_over;
 use crate::{Cbc, Element, Error, Matrix, Pattern, Result, Semiring, element::Algebra};
 
 /// C = A·B at the places where `mask` has entries. C has the pattern of the mask, with explicit
-/// zeros at places that receive no product. The other entries have the bits of [`multiply`](super::multiply). The
-/// values of the mask and the shape of its blocks do not matter.
+/// zeros at places that receive no product. The other entries have the bits of
+/// [`multiply`](super::multiply). The values of the mask and the shape of its blocks do not matter.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] for a mask of another grid than C or of the other order,
-/// row-major or not.
+/// As [`multiply`](super::multiply); [`Error::Argument`] for a mask of another grid than C or of
+/// the other order, row-major or not.
 ///
 /// ```
 /// use blockmul::{Csc, reference};

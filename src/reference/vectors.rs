@@ -82,7 +82,8 @@ pub fn multiply_vector_in<M: Matrix>(
 /// // Edges from 0 to 1 and from 1 to 0, of lengths 7 and 2; it is 1 to node 0, and 10 to node 1.
 /// let g = Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?;
 /// let (far, mut near) = ([1.0, 10.0], [1.0, 10.0]);
-/// multiply_vector_over(Semiring::MinPlus, Order::Ascending, false, (1.0, &g, &far), (1.0, &mut near))?;
+/// let (min_plus, ascending) = (Semiring::MinPlus, Order::Ascending);
+/// multiply_vector_over(min_plus, ascending, false, (1.0, &g, &far), (1.0, &mut near))?;
 /// assert_eq!(near, [1.0, 8.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
