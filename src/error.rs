@@ -43,6 +43,9 @@ pub enum Error {
     /// A Cholesky factorization failed at a block; it names the first such block, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
+    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0.
+    #[error("a cycle of negative length passes through vertex {vertex}, counted from 0")]
+    NegativeCycle { vertex: usize },
     /// A file violates its format.
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },

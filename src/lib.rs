@@ -84,6 +84,28 @@
 //! [`solver::problem`] reads bundle adjustments and pose graphs (BAL, g2o, iSAM) and linearises
 //! them into such matrices. `solver::least_squares` (feature `faer`) solves them.
 //!
+//! # Semirings and graphs
+//!
+//! Products and A·x take any [`Semiring`] in place of + and ·, over floats and the integers `u32`,
+//! `i32` and `u8`: [`Product::semiring`], [`plan::ApplyOptions::semiring`]. Every method and format
+//! follows it, with the bits of the reference.
+//!
+//! ```
+//! use blockmul::{Csc, Device, Product, Semiring, graph};
+//!
+//! # fn main() -> blockmul::Result<()> {
+//! // Edges 0 to 1, 1 to 2 and 0 to 2: column j has the edges that leave vertex j.
+//! let g = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 1, 3.0), (2, 0, 9.0)])?;
+//! let g = Device::auto()?.upload(&g)?;
+//! let of_two_edges = Product::of(&g, &g).semiring(Semiring::MinPlus).run()?;
+//! assert_eq!(of_two_edges.download()?.values(), [5.0]);
+//! assert_eq!(graph::shortest_paths(&g, &[0])?.download()?, [0.0, 2.0, 5.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`graph`] has shortest paths, breadth-first levels, connected components and triangles.
+//!
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
@@ -118,6 +140,7 @@ pub mod element;
 pub mod error;
 mod events;
 pub mod generate;
+pub mod graph;
 pub mod groups;
 mod gustavson;
 pub mod host;

@@ -1,5 +1,5 @@
 //! Types that sums are computed in.
-use super::Word;
+use super::{Element, Word};
 use num_traits::NumAssign;
 
 /// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. It has the
@@ -29,6 +29,13 @@ pub trait Arithmetic: Word + nalgebra::Scalar + PartialOrd + NumAssign {
     /// [`Arithmetic::length`] of `x` and `y` in OpenCL C.
     fn cl_length(none: &str) -> String;
 }
+
+/// An element type that the lengths of a graph's edges may have: `f64`, `f32`, `u32`, `i32`.
+/// Infinity is the length of no path; that of integers is their largest number, see
+/// [`Semiring`](super::Semiring).
+pub trait Length: Element<Arithmetic = Self> + Arithmetic {}
+
+impl<T: Element<Arithmetic = T> + Arithmetic> Length for T {}
 
 macro_rules! float {
     ($($float:ident),+) => {$(

@@ -11,7 +11,7 @@ mod scaling;
 mod semiring;
 
 pub(crate) use algebra::{Algebra, Text};
-pub use arithmetic::Arithmetic;
+pub use arithmetic::{Arithmetic, Length};
 pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;

@@ -4,12 +4,14 @@
 //! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod gram;
 pub(crate) mod masked;
+mod paths;
 mod schur;
 mod vectors;
 pub mod verify;
 
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
+pub use paths::shortest_paths;
 pub use schur::{Reduced, schur};
 pub use vectors::{
     block_column_norms, block_row_norms, column_norms, diagonal, dot, multiply_vector, multiply_vector_in,

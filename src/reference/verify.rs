@@ -1,6 +1,6 @@
 //! Verification: comparison of a product with the reference.
 use crate::{
-    Cbc, Element, Field, Matrix, Pattern, Result, Threshold,
+    Cbc, Element, Field, Matrix, Pattern, Result, Semiring, Threshold,
     matrix::{CbcView, kept_entries, pattern_of},
     reference::{self, masked},
 };
@@ -26,6 +26,26 @@ pub struct Verification {
     /// rounding of the result is allowed in addition.
     #[serde(skip)]
     pub passed: bool,
+}
+
+impl Verification {
+    const OTHER_PATTERN: Self = Self {
+        max_abs_error: f64::INFINITY,
+        max_rel_error: f64::INFINITY,
+        pattern_equal: false,
+        bits_equal: false,
+        passed: false,
+    };
+
+    fn of(errors: Errors) -> Self {
+        Self {
+            max_abs_error: errors.absolute,
+            max_rel_error: errors.relative,
+            pattern_equal: true,
+            bits_equal: errors.bits_equal,
+            passed: errors.within,
+        }
+    }
 }
 
 /// Compares C with the reference product of A and B.
@@ -81,6 +101,30 @@ pub fn verify_masked<M: Matrix, K: Matrix>(a: &M, b: &M, c: &M, mask: &K) -> Res
     compare((a, b), c, &r, mask, |entry| entries[entry])
 }
 
+/// Verifies a product over a semiring, on a mask if there is one: every element must have the
+/// reference's bits. One NaN is as good as another.
+///
+/// # Errors
+/// As [`reference::multiply_over`] and [`reference::multiply_masked_over`].
+pub fn verify_over<M: Matrix, K: Matrix>(
+    semiring: Semiring,
+    (a, b): (&M, &M),
+    c: &M,
+    mask: Option<&K>,
+) -> Result<Verification> {
+    let r = match mask {
+        Some(mask) => reference::multiply_masked_over(semiring, a, b, mask)?,
+        None => reference::multiply_over(semiring, a, b)?,
+    };
+    let (c, r) = (c.as_cbc(), r.as_cbc());
+    if c.pattern != r.pattern || c.shape != r.shape {
+        return Ok(Verification::OTHER_PATTERN);
+    }
+    let blocks = (0..c.pattern.nnz()).flat_map(|entry| c.block(entry).iter().zip(r.block(entry)));
+    let errors = blocks.fold(Errors::NONE, |errors, (&c, &r)| errors.and(Errors::of(c, r, 0.0, 0.0)));
+    Ok(Verification::of(errors))
+}
+
 /// Compares C, which must have `pattern`, with the entries of the reference that `of_reference`
 /// gives for its own. `None` stands for an entry without products.
 fn compare<M: Matrix>(
@@ -93,15 +137,7 @@ fn compare<M: Matrix>(
     let (x, y) = if M::ROW_MAJOR { (b.as_cbc(), a.as_cbc()) } else { (a.as_cbc(), b.as_cbc()) };
     let (c, r) = (c.as_cbc(), reference.as_cbc());
     if c.pattern != pattern || c.shape != r.shape {
-        let infinite = f64::INFINITY;
-        let (max_abs_error, max_rel_error) = (infinite, infinite);
-        return Ok(Verification {
-            max_abs_error,
-            max_rel_error,
-            pattern_equal: false,
-            bits_equal: false,
-            passed: false,
-        });
+        return Ok(Verification::OTHER_PATTERN);
     }
     let magnitude = reference::multiply(&absolute(x)?, &absolute(y)?)?;
     let terms = reference::multiply(&ones(x)?, &ones(y)?)?;
@@ -119,13 +155,7 @@ fn compare<M: Matrix>(
     };
     let errors =
         (0..c.pattern.nnz()).into_par_iter().with_min_len(4096).map(entry).reduce(|| Errors::NONE, Errors::and);
-    Ok(Verification {
-        max_abs_error: errors.absolute,
-        max_rel_error: errors.relative,
-        pattern_equal: true,
-        bits_equal: errors.bits_equal,
-        passed: errors.within,
-    })
+    Ok(Verification::of(errors))
 }
 
 #[derive(Clone, Copy)]

@@ -1,0 +1,35 @@
+// lengths: what the lengths of edges are like, one work-item per part of the edges.
+// Host: src/graph/lengths.rs
+//
+//   in   values[edges * stride]
+//   out  least[parts]     the least length, EMPTY if the part has no edge
+//   out  sum[parts]       of the lengths that are finite
+//   out  finite[parts]    their number
+//   out  unknown[parts]       the first edge whose length is no number, NONE if there is none
+#define NONE 0xffffffffu
+
+KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* restrict least, global float* restrict sum,
+                       global uint* restrict finite, global uint* restrict unknown, uint edges, uint stride, uint parts)
+{
+    const uint part = get_global_id(0);
+    if (part >= parts)
+        return;
+    const uint begin = (uint)((ulong)edges * part / parts), end = (uint)((ulong)edges * (part + 1) / parts);
+    ELEMENT smallest = EMPTY;
+    float total = 0;
+    uint count = 0, first = NONE;
+    for (uint edge = begin; edge < end; ++edge) {
+        const ELEMENT length = LOAD(values, (ulong)edge * stride);
+        if (length != length)
+            first = min(first, edge);
+        smallest = length < smallest ? length : smallest;
+        if (length < EMPTY) {
+            total += (float)length;
+            ++count;
+        }
+    }
+    least[part] = smallest;
+    sum[part] = total;
+    finite[part] = count;
+    unknown[part] = first;
+}

@@ -1,0 +1,66 @@
+//! Connected components. Kernels: `cl/graph/components.cl`.
+//!
+//! Trees of vertices are hooked to each other edge by edge, without locks (Jaiganesh, Burtscher: *A
+//! High-Performance Connected Components Implementation for GPUs*, HPDC 2018).
+use super::edges::Graph;
+use crate::{
+    DeviceMatrix, DeviceVector, Matrix, Result,
+    device::{Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+};
+
+kernel! {
+    struct OwnRoots = "own_roots" in "graph/components.cl" {
+        parent: Out<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct Hook = "hook" in "graph/components.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        parent: InOut<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct Flatten = "flatten" in "graph/components.cl" {
+        parent: InOut<u32>,
+        vertices: u32,
+    }
+}
+
+/// The connected component of each vertex: the least vertex of the component. Edges connect in both
+/// directions, whatever their values.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, graph};
+/// // 0 - 1 and 3 - 2, and 4 alone.
+/// let g = Device::auto()?.upload(&Csc::from_triplets(5, 5, [(0, 1, 1.0), (2, 3, 1.0)])?)?;
+/// assert_eq!(graph::components(&g)?.download()?, [0, 0, 2, 2, 4]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) for a matrix that is not square or not of scalars,
+/// [`Error::Memory`](crate::Error::Memory), [`Error::OpenCl`](crate::Error::OpenCl).
+pub fn components<M: Matrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
+    let graph = Graph::of(g)?;
+    let (device, vertices) = (graph.device().clone(), graph.vertices());
+    let work = Work::new(&device, None);
+    let group_size = device.info().numbers().vector_group;
+    let options = Options::group_size(group_size);
+    let own: Kernel<OwnRoots<'_>> = Kernel::new(&device, &options)?;
+    let hook: Kernel<Hook<'_>> = Kernel::new(&device, &options)?;
+    let flatten: Kernel<Flatten<'_>> = Kernel::new(&device, &options)?;
+    let (grid, vertices) = (Grid::items(vertices, group_size), vertices as u32);
+    let mut parent = work.buffer(vertices as usize)?;
+    own.launch(&work, grid, OwnRoots { parent: &mut parent, vertices })?;
+    let (col_ptr, row_idx) = (&graph.stored.col_ptr, &graph.stored.row_idx);
+    hook.launch(&work, grid, Hook { col_ptr, row_idx, parent: &mut parent, vertices })?;
+    flatten.launch(&work, grid, Flatten { parent: &mut parent, vertices })?;
+    Ok(DeviceVector { values: parent, device })
+}

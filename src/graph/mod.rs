@@ -1,0 +1,31 @@
+//! Graphs: shortest paths, levels, components and triangles on a device.
+//!
+//! A graph is a square matrix of scalars. An edge from vertex j to vertex i is the entry at row i,
+//! column j, and its value is the edge's length: the column j of a [`Csc`](crate::Csc) lists the
+//! edges that leave j. Then y = A·x over [min-plus](crate::Semiring::MinPlus) is one step along all
+//! edges. [`DeviceMatrix::as_transpose`](crate::DeviceMatrix) has the graph with its edges
+//! reversed.
+//!
+//! | function | makes |
+//! |---|---|
+//! | [`shortest_paths`], [`ShortestPaths`] | distances from one or several sources, and
+//! predecessors |
+//! | [`levels`] | the numbers of edges from one or several sources |
+//! | [`components`] | the connected components |
+//! | [`triangles`] | the number of triangles |
+//!
+//! Results do not depend on the device, the schedule, or the order in which edges are visited.
+mod components;
+mod edges;
+mod lengths;
+mod near_far;
+mod paths;
+mod predecessors;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+mod triangles;
+
+pub use components::components;
+pub use paths::{Paths, Schedule, ShortestPaths, levels, shortest_paths};
+pub use triangles::triangles;

@@ -1,0 +1,116 @@
+//! Distances in the order of near and far (Davidson, Baxter, Garland, Owens: *Work-Efficient
+//! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by one work-item: for CPUs.
+//! Kernels: `cl/graph/near_far.cl`.
+//!
+//! One work-item needs no atomics and no barriers, and visits few vertices twice. The limit moves
+//! by steps that grow while few vertices are near.
+use super::edges::{Edges, Lengths};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Work, kernel},
+    host::Progress,
+};
+
+kernel! {
+    struct SetSources<D: Element> = "set_sources" in "graph/edges.cl", "graph/near_far.cl" {
+        vertex: In<u32>,
+        path_length: InOut<D>,
+        place: InOut<u8>,
+        near: InOut<u32>,
+        sources: u32,
+    }
+}
+
+kernel! {
+    struct NearFar<D: Element> = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
+        out_ptr: In<u32>,
+        to: In<u32>,
+        source: In<u32>,
+        values: In<D>,
+        path_length: InOut<D>,
+        place: InOut<u8>,
+        near: InOut<u32>,
+        far: InOut<u32>,
+        bounds: InOut<D>,
+        record: InOut<u64>,
+        vertices: u64,
+        stride: u32,
+        budget: u64,
+    }
+}
+
+/// Words of the record, and what some of them are.
+const RECORD: usize = 6;
+const COUNT: usize = 1;
+const FAR_COUNT: usize = 2;
+const PHASES: usize = 4;
+const EDGES: usize = 5;
+
+/// Edges of a launch: some ten milliseconds.
+const BUDGET: u64 = 1 << 21;
+
+/// What a computation took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Visits {
+    pub rounds: u64,
+    /// Edges that were looked at, and vertices, once for each time.
+    pub edges: u64,
+}
+
+/// Lowers `distance`, which is infinite everywhere, to the distances from `sources`, different
+/// vertices. `step` is how far the limit moves at first.
+pub(super) fn near_far<D: Element>(
+    work: &Work,
+    edges: &Edges,
+    lengths: &Lengths<'_, D>,
+    (sources, step): (&Buffer<u32>, D),
+    distance: &mut Buffer<D>,
+    progress: Option<&Progress>,
+) -> Result<Visits> {
+    let vertices = edges.pattern.ncols;
+    let options = edges.options(1, lengths).define("RECORD", RECORD);
+    let kernel: Kernel<NearFar<'_, D>> = Kernel::new(work.device(), &options)?;
+    let set: Kernel<SetSources<'_, D>> = Kernel::new(work.device(), &options)?;
+    let (mut near, mut far) = (work.buffer(vertices)?, work.buffer(vertices)?);
+    let mut place = work.buffer(vertices)?;
+    work.fill_zero(&mut place)?;
+    let count = sources.len();
+    let args = SetSources {
+        vertex: sources,
+        path_length: distance,
+        place: &mut place,
+        near: &mut near,
+        sources: count as u32,
+    };
+    set.launch(work, Grid::items(count, 1), args)?;
+    let mut bounds = work.upload(&[D::from_f64(0.0), step])?;
+    let mut record = work.upload(&[0, count as u64, 0, 0, 0, 0])?;
+    let none = work.buffer(0)?;
+    let (values, stride) = lengths.values.unwrap_or((&none, 1));
+    loop {
+        let args = NearFar {
+            out_ptr: &edges.pattern.col_ptr,
+            to: &edges.pattern.row_idx,
+            source: edges.source(),
+            values,
+            path_length: distance,
+            place: &mut place,
+            near: &mut near,
+            far: &mut far,
+            bounds: &mut bounds,
+            record: &mut record,
+            vertices: vertices as u64,
+            stride,
+            budget: BUDGET,
+        };
+        kernel.launch(work, Grid::groups(1, 1), args)?;
+        let words = record.download(work)?;
+        if let Some(progress) = progress {
+            let all = (edges.pattern.nnz() + vertices) as u64;
+            progress.tell(words[EDGES].min(all), all);
+        }
+        if words[COUNT] == 0 && words[FAR_COUNT] == 0 {
+            return Ok(Visits { rounds: words[PHASES] + 1, edges: words[EDGES] });
+        }
+    }
+}

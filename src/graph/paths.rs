@@ -1,0 +1,306 @@
+//! Shortest paths from one or several sources.
+use super::{
+    edges::{Graph, Lengths},
+    lengths::{Survey, survey},
+    near_far::{Visits, near_far},
+    predecessors::predecessors,
+    sweeps::sweeps,
+};
+use crate::{
+    DeviceKind, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
+    device::{Buffer, Device, Work},
+    element::Length,
+    host::Progress,
+};
+use std::time::Instant;
+
+/// The limit between near and far starts with steps of this part of the mean length. A step of the
+/// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
+/// times; on a grid, where steps soon become longer, both visit each edge once.
+const PART_OF_MEAN: f64 = 64.0;
+
+/// The order in which edges are visited. It changes the time, and no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Schedule {
+    /// [`Schedule::NearFar`] on CPUs if no length is negative, else [`Schedule::BellmanFord`].
+    #[default]
+    Auto,
+    /// Vertices near the sources first, by one work-item. No length may be negative.
+    NearFar,
+    /// All edges in every sweep, until no distance falls. Lengths may be negative.
+    BellmanFord,
+}
+
+impl Schedule {
+    /// Every schedule, without the choice among them.
+    pub const ALL: &[Self] = &[Self::NearFar, Self::BellmanFord];
+
+    /// The name that the command and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::NearFar => "near-far",
+            Self::BellmanFord => "bellman-ford",
+        }
+    }
+}
+
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Schedule {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let known = [Self::Auto].iter().chain(Self::ALL).copied();
+        known.clone().find(|schedule| schedule.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<_> = known.map(Self::name).collect();
+            Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
+        })
+    }
+}
+
+/// Shortest paths to compute, with options.
+///
+/// The distance of a vertex is the least length of a path from any source: the sum of the lengths
+/// of its edges, rounded after each edge. It is infinite for a vertex out of reach; infinite
+/// integers are their type's largest number. The bits are those of
+/// [`reference::multiply_vector_over`](crate::reference::multiply_vector_over) in
+/// [min-plus](crate::Semiring::MinPlus), repeated until nothing changes, and of Dijkstra's
+/// algorithm.
+#[derive(Debug, Clone)]
+pub struct ShortestPaths<'a> {
+    sources: &'a [usize],
+    schedule: Schedule,
+    delta: Option<f64>,
+    predecessors: bool,
+    progress: Option<Progress>,
+}
+
+/// Shortest paths that were computed.
+#[derive(Debug)]
+pub struct Paths<D: Element> {
+    /// The distance of each vertex from the nearest source.
+    pub distances: DeviceVector<D>,
+    /// The vertex before each on a shortest path, `u32::MAX` for sources and vertices out of reach;
+    /// `None` unless [`ShortestPaths::predecessors`] asked for them.
+    ///
+    /// It is the least of those that are closer to the sources. If there are none, because the last
+    /// edge has length 0 or is lost in rounding, or if lengths may be negative, it is the least of
+    /// those whose own path has the fewest such edges. Following predecessors ends at a source.
+    pub predecessors: Option<DeviceVector<u32>>,
+    /// The schedule that was used.
+    pub schedule: Schedule,
+    /// Times that the limit between near and far was set, or sweeps.
+    pub rounds: u64,
+    /// Edges and vertices visited, each as often as it was.
+    pub visits: u64,
+    /// Milliseconds from start to end.
+    pub total_ms: f64,
+}
+
+impl<'a> ShortestPaths<'a> {
+    /// Paths from the nearest of these vertices, which are counted from 0.
+    pub fn from(sources: &'a [usize]) -> Self {
+        Self { sources, schedule: Schedule::Auto, delta: None, predecessors: false, progress: None }
+    }
+
+    /// Chooses the schedule.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// How far the limit between near and far is moved at first; a 64th of the mean length of an
+    /// edge by default. It is moved twice as far from time to time, if few vertices are near.
+    pub fn delta(mut self, delta: f64) -> Self {
+        self.delta = Some(delta);
+        self
+    }
+
+    /// Finds the vertex before each, too.
+    pub fn predecessors(mut self) -> Self {
+        self.predecessors = true;
+        self
+    }
+
+    /// Reports edges visited, of those of the graph; sweeps, of as many as there are vertices.
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Computes paths along the edges of `g`, whose values are their lengths.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, graph::ShortestPaths};
+    /// // 0 -> 1 -> 2 -> 3 of lengths 1, 2, 3, and 0 -> 2 of length 9; 4 is out of reach.
+    /// let edges = [(1, 0, 1u32), (2, 1, 2), (3, 2, 3), (2, 0, 9)];
+    /// let g = Device::auto()?.upload(&Csc::from_triplets(5, 5, edges)?)?;
+    /// let paths = ShortestPaths::from(&[0]).predecessors().run(&g)?;
+    /// assert_eq!(paths.distances.download()?, [0, 1, 3, 6, u32::MAX]);
+    /// let none = u32::MAX;
+    /// assert_eq!(paths.predecessors.unwrap().download()?, [none, 0, 1, 2, none]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NegativeCycle`]; [`Error::Argument`] for no source, one outside the graph, a matrix
+    /// that is not square or not of scalars, a length that is NaN, a negative one for
+    /// [`Schedule::NearFar`], and a delta that is not above 0; [`Error::Memory`],
+    /// [`Error::Unsupported`], [`Error::OpenCl`].
+    pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
+        let graph = Graph::of(g)?;
+        graph.device().require::<M::Element>()?;
+        let work = Work::new(graph.device(), None);
+        let stored = (&g.cbc.values, g.cbc.stride as u32);
+        let survey = survey(&work, &graph, stored)?;
+        self.computed(&work, &graph, &Lengths { values: Some(stored) }, survey)
+    }
+
+    /// Computes paths along the edges of `g` if each had length 1: levels of a breadth-first
+    /// search.
+    ///
+    /// # Errors
+    /// As [`ShortestPaths::run`], without those about lengths.
+    pub fn run_by_edges<M: Matrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
+        let graph = Graph::of(g)?;
+        let work = Work::new(graph.device(), None);
+        self.computed(&work, &graph, &Lengths { values: None }, Survey { least: 1.0, mean: 1.0 })
+    }
+
+    fn computed<D: Length>(
+        &self,
+        work: &Work,
+        graph: &Graph,
+        lengths: &Lengths<'_, D>,
+        survey: Survey,
+    ) -> Result<Paths<D>> {
+        let clock = Instant::now();
+        let (device, vertices) = (graph.device(), graph.vertices());
+        let sources = self.sources(work, vertices)?;
+        let schedule = self.chosen(device, survey)?;
+        let progress = self.progress.as_ref();
+        let start = |at_sources: bool| -> Result<Buffer<D>> {
+            let mut distance = vec![D::HIGHEST; vertices];
+            if at_sources {
+                self.sources.iter().for_each(|&source| distance[source] = D::ZERO);
+            }
+            work.upload(&distance)
+        };
+        let (distance, visits) = match schedule {
+            Schedule::NearFar => {
+                let edges = graph.edges(work, true)?;
+                let mut distance = start(false)?;
+                let visits = near_far(work, &edges, lengths, (&sources, self.step(survey)?), &mut distance, progress)?;
+                (distance, visits)
+            }
+            _ => sweeps(work, &graph.edges(work, false)?, lengths, start(true)?, progress)?,
+        };
+        let before = match self.predecessors {
+            true => {
+                let edges = graph.edges(work, true)?;
+                let found = predecessors(work, &edges, lengths, &sources, &distance, survey.least < 0.0)?;
+                Some(DeviceVector { values: found, device: device.clone() })
+            }
+            false => None,
+        };
+        work.wait()?;
+        let Visits { rounds, edges } = visits;
+        Ok(Paths {
+            distances: DeviceVector { values: distance, device: device.clone() },
+            predecessors: before,
+            schedule,
+            rounds,
+            visits: edges,
+            total_ms: clock.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+
+    /// The sources on the device, each once.
+    fn sources(&self, work: &Work, vertices: usize) -> Result<Buffer<u32>> {
+        if self.sources.is_empty() {
+            return Err(Error::Argument("no source: paths begin at one at least".into()));
+        }
+        if let Some(outside) = self.sources.iter().find(|&&source| source >= vertices) {
+            let why = format!("source {outside} is outside the graph, whose vertices are 0 to {}", vertices as i64 - 1);
+            return Err(Error::Argument(why));
+        }
+        let mut sources: Vec<u32> = self.sources.iter().map(|&source| source as u32).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        work.upload(&sources)
+    }
+
+    fn chosen(&self, device: &Device, survey: Survey) -> Result<Schedule> {
+        match self.schedule {
+            Schedule::NearFar if survey.least < 0.0 => {
+                let least = survey.least;
+                Err(Error::Argument(format!(
+                    "near-far takes no negative length, the least is {least}: bellman-ford does"
+                )))
+            }
+            Schedule::Auto if survey.least < 0.0 || device.info().kind != DeviceKind::Cpu => Ok(Schedule::BellmanFord),
+            Schedule::Auto => Ok(Schedule::NearFar),
+            asked => Ok(asked),
+        }
+    }
+
+    /// How far the limit is moved.
+    fn step<D: Length>(&self, survey: Survey) -> Result<D> {
+        match self.delta {
+            Some(delta) if !(delta > 0.0) => Err(Error::Argument(format!("delta is {delta}, it has to be above 0"))),
+            delta => {
+                let step = D::from_f64(delta.unwrap_or(survey.mean / PART_OF_MEAN));
+                Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })
+            }
+        }
+    }
+}
+
+/// The distance of each vertex of `g` from the nearest source: [`ShortestPaths::run`] with its
+/// defaults.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, graph};
+/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
+/// let distances = graph::shortest_paths(&Device::auto()?.upload(&g)?, &[0])?;
+/// assert_eq!(distances.download()?, [0.0, 1.5, 3.5, f64::INFINITY]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`ShortestPaths::run`].
+pub fn shortest_paths<M: Matrix<Element: Length>>(
+    g: &DeviceMatrix<M>,
+    sources: &[usize],
+) -> Result<DeviceVector<M::Element>> {
+    Ok(ShortestPaths::from(sources).run(g)?.distances)
+}
+
+/// The level of each vertex of `g` in a breadth-first search: the least number of edges from a
+/// source, `u32::MAX` out of reach. Values do not matter.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csc, Device, graph};
+/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
+/// let levels = graph::levels(&Device::auto()?.upload(&g)?, &[0])?;
+/// assert_eq!(levels.download()?, [0, 1, 1, u32::MAX]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`ShortestPaths::run_by_edges`].
+pub fn levels<M: Matrix>(g: &DeviceMatrix<M>, sources: &[usize]) -> Result<DeviceVector<u32>> {
+    Ok(ShortestPaths::from(sources).run_by_edges(g)?.distances)
+}

@@ -1,0 +1,287 @@
+//! Against oracles on the host: Dijkstra, a sweep model, breadth-first search, union-find.
+use super::*;
+use crate::{Csc, Csr, Element, Error, Result, device::test_device, element::Length, generate::Random};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, BinaryHeap, VecDeque},
+};
+
+/// Edges (from, to, length).
+type EdgeList = Vec<(usize, usize, f64)>;
+
+fn graph<T: Element>(n: usize, edges: &EdgeList) -> Csc<T> {
+    // Of parallel edges the shortest counts: a matrix has one entry for each place.
+    let mut least = std::collections::BTreeMap::new();
+    for &(from, to, length) in edges {
+        let known = least.entry((from, to)).or_insert(length);
+        *known = length.min(*known);
+    }
+    Csc::from_triplets(n, n, least.into_iter().map(|((from, to), length)| (to, from, T::from_f64(length)))).unwrap()
+}
+
+/// Row, column and value of each entry.
+fn triplets<T: Element>(g: &Csc<T>) -> impl Iterator<Item = (usize, usize, &T)> {
+    let of_col = move |col| {
+        g.pattern().entries(col).map(move |entry| (g.pattern().row_idx()[entry] as usize, col, &g.values()[entry]))
+    };
+    (0..g.ncols()).flat_map(of_col)
+}
+
+/// Dijkstra's algorithm, by whole numbers that are exact in every type.
+fn dijkstra(n: usize, edges: &EdgeList, sources: &[usize]) -> Vec<f64> {
+    let mut leaving = vec![Vec::new(); n];
+    edges.iter().for_each(|&(from, to, length)| leaving[from].push((to, length as u64)));
+    let mut distance = vec![u64::MAX; n];
+    let mut heap: BinaryHeap<_> = sources.iter().map(|&source| Reverse((0, source))).collect();
+    while let Some(Reverse((so_far, vertex))) = heap.pop() {
+        if so_far >= distance[vertex] {
+            continue;
+        }
+        distance[vertex] = so_far;
+        heap.extend(leaving[vertex].iter().map(|&(to, length)| Reverse((so_far + length, to))));
+    }
+    distance.into_iter().map(|distance| if distance == u64::MAX { f64::INFINITY } else { distance as f64 }).collect()
+}
+
+/// All edges until nothing changes.
+fn by_sweeps<T: Length>(g: &Csc<T>, sources: &[usize]) -> Vec<T> {
+    let mut distance = vec![T::HIGHEST; g.ncols()];
+    sources.iter().for_each(|&source| distance[source] = T::from_f64(0.0));
+    loop {
+        let before = distance.clone();
+        for (to, from, &length) in triplets(g) {
+            let reached = length.length(distance[from], T::HIGHEST);
+            if reached < distance[to] {
+                distance[to] = reached;
+            }
+        }
+        if distance == before {
+            return distance;
+        }
+    }
+}
+
+/// Two parts without a connection, loops, parallel edges and edges of length 0.
+fn random_edges(n: usize, count: usize, seed: u64) -> EdgeList {
+    let mut random = Random::new(seed);
+    let half = n / 2;
+    let mut edge = |_| {
+        let (from, to) = (random.below(half as u64) as usize, random.below(half as u64) as usize);
+        let part = if random.below(3) == 0 { half } else { 0 };
+        (from + part, to + part, random.below(9) as f64)
+    };
+    let mut edges: EdgeList = (0..count).map(&mut edge).collect();
+    edges.extend([(0, 0, 0.0), (1, 1, 3.0), (2, 3, 5.0), (2, 3, 4.0)]);
+    edges
+}
+
+/// Checks distances by both schedules, and predecessors.
+fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()> {
+    let (device, host) = (test_device(), graph::<T>(n, edges));
+    let want: Vec<T> = dijkstra(n, edges, sources).into_iter().map(T::from_f64).collect();
+    let by_columns = device.upload(&host)?;
+    let by_rows = device.upload(&Csr::from_transpose(host.transpose()))?;
+    let mut found = Vec::new();
+    for &schedule in Schedule::ALL {
+        for delta in [None, Some(1.0), Some(1000.0)] {
+            let asked = ShortestPaths::from(sources).schedule(schedule).predecessors();
+            let asked = delta.into_iter().fold(asked, ShortestPaths::delta);
+            let paths = asked.run(&by_columns)?;
+            assert_eq!(paths.schedule, schedule);
+            assert!(paths.distances.download()? == want, "{} {schedule}", T::NAME);
+            found.push(paths.predecessors.unwrap().download()?);
+        }
+    }
+    let paths = ShortestPaths::from(sources).predecessors().run(&by_rows)?;
+    assert!(paths.distances.download()? == want, "{} by rows", T::NAME);
+    found.push(paths.predecessors.unwrap().download()?);
+    assert!(found.iter().all(|one| *one == found[0]), "predecessors do not depend on the schedule");
+    follow(&host, &want, sources, &found[0]);
+    Ok(())
+}
+
+/// Checks that predecessors lead to a source along edges of the right lengths, and are the least.
+fn follow<T: Length>(g: &Csc<T>, distance: &[T], sources: &[usize], before: &[u32]) {
+    let far = T::HIGHEST;
+    let tight = |from: usize, to: usize| {
+        triplets(g)
+            .any(|(row, col, &length)| (row, col) == (to, from) && length.length(distance[from], far) == distance[to])
+    };
+    for vertex in 0..g.ncols() {
+        let is_source = sources.contains(&vertex) && distance[vertex] == T::from_f64(0.0);
+        if is_source || distance[vertex] == far {
+            assert_eq!(before[vertex], u32::MAX, "vertex {vertex}");
+            continue;
+        }
+        let mut chain = BTreeSet::from([vertex]);
+        let mut at = vertex;
+        while before[at] != u32::MAX {
+            let from = before[at] as usize;
+            assert!(tight(from, at), "{from} to {at}");
+            assert!(chain.insert(from), "a circle at {from}");
+            at = from;
+        }
+        assert!(sources.contains(&at), "the chain of {vertex} ends at {at}");
+        let closer = (0..g.ncols()).find(|&from| distance[from] < distance[vertex] && tight(from, vertex));
+        if let Some(least) = closer.filter(|_| g.values().iter().all(|&length| length >= T::from_f64(0.0))) {
+            assert_eq!(before[vertex] as usize, least);
+        }
+    }
+}
+
+#[test]
+fn distances_are_dijkstra_s_in_every_type() -> Result<()> {
+    for (n, count, seed) in [(2, 1, 1), (40, 60, 2), (200, 900, 3)] {
+        let edges = match n {
+            2 => vec![(0, 1, 2.0)],
+            _ => random_edges(n, count, seed),
+        };
+        check::<f64>(n, &edges, &[0])?;
+        check::<i32>(n, &edges, &[0, n - 1, 0])?;
+    }
+    check::<u32>(60, &random_edges(60, 150, 4), &[5])?;
+    check::<f32>(60, &random_edges(60, 150, 5), &[5, 59])
+}
+
+#[test]
+fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
+    let (device, mut random) = (test_device(), Random::new(7));
+    let edges: EdgeList = random_edges(150, 700, 6).into_iter().map(|(i, j, _)| (i, j, random.unit() * 1e-3)).collect();
+    let host = graph::<f64>(150, &edges);
+    let g = device.upload(&host)?;
+    let want = by_sweeps(&host, &[3]);
+    for &schedule in Schedule::ALL {
+        let found = ShortestPaths::from(&[3]).schedule(schedule).run(&g)?.distances.download()?;
+        assert!(found.iter().map(|x| x.to_bits()).eq(want.iter().map(|x| x.to_bits())), "{schedule}");
+    }
+    // Lengths that are lost beside the distance so far, and all of 0.
+    for lengths in [1e-30, 0.0] {
+        let mut edges = vec![(0, 1, 1.0)];
+        edges.extend((1..9).flat_map(|i| [(i, i + 1, lengths), (i + 1, i, lengths)]));
+        let host = graph::<f64>(10, &edges);
+        let paths = ShortestPaths::from(&[0]).predecessors().run(&device.upload(&host)?)?;
+        assert_eq!(paths.distances.download()?[1..], [1.0; 9]);
+        follow(&host, &paths.distances.download()?, &[0], &paths.predecessors.unwrap().download()?);
+    }
+    Ok(())
+}
+
+#[test]
+fn negative_lengths_and_cycles() -> Result<()> {
+    let device = test_device();
+    // A circle of length 0 with a negative edge, and a second source whose distance is negative.
+    let edges = vec![(0, 1, 4.0), (1, 2, -3.0), (2, 1, 3.0), (2, 3, -2.0), (0, 3, 1.0), (4, 3, 0.0), (0, 4, -1.0)];
+    let host = graph::<i32>(6, &edges);
+    let paths = ShortestPaths::from(&[0, 4]).predecessors().run(&device.upload(&host)?)?;
+    assert_eq!(paths.schedule, Schedule::BellmanFord);
+    assert_eq!(paths.distances.download()?, [0, 4, 1, -1, -1, i32::MAX]);
+    follow(&host, &paths.distances.download()?, &[0, 4], &paths.predecessors.unwrap().download()?);
+    let refused = ShortestPaths::from(&[0]).schedule(Schedule::NearFar).run(&device.upload(&host)?).map(drop);
+    assert!(refused.unwrap_err().to_string().contains("the least is -3"));
+    // A cycle of 5, 6, 7 that the source reaches, and one that it does not.
+    for n in [9, 200] {
+        let mut edges: EdgeList = (0..n - 1).map(|i| (i, i + 1, 1.0)).collect();
+        edges.extend([(7, 5, -3.0)]);
+        let found = shortest_paths(&device.upload(&graph::<f64>(n, &edges))?, &[1]).map(drop);
+        assert!(matches!(found, Err(Error::NegativeCycle { vertex: 5 })), "{found:?}");
+        let found = shortest_paths(&device.upload(&graph::<f64>(n, &edges))?, &[8])?.download()?;
+        assert_eq!(found[8], 0.0);
+        assert_eq!(found[7], f64::INFINITY);
+    }
+    // A loop.
+    let found = shortest_paths(&device.upload(&graph::<i32>(2, &vec![(0, 1, 1.0), (1, 1, -1.0)]))?, &[0]).map(drop);
+    assert_eq!(found.unwrap_err().to_string(), "a cycle of negative length passes through vertex 1, counted from 0");
+    Ok(())
+}
+
+#[test]
+fn long_lengths_of_integers_stop_at_infinity() -> Result<()> {
+    let (device, most) = (test_device(), f64::from(u32::MAX));
+    let edges = vec![(0, 1, most - 2.0), (1, 2, 5.0), (0, 3, most), (3, 4, 0.0), (0, 5, most - 1.0)];
+    for &schedule in Schedule::ALL {
+        let g = device.upload(&graph::<u32>(6, &edges))?;
+        let paths = ShortestPaths::from(&[0]).schedule(schedule).predecessors().run(&g)?;
+        assert_eq!(paths.distances.download()?, [0, u32::MAX - 2, u32::MAX, u32::MAX, u32::MAX, u32::MAX - 1]);
+    }
+    Ok(())
+}
+
+#[test]
+fn levels_are_those_of_a_breadth_first_search() -> Result<()> {
+    let (device, n) = (test_device(), 120);
+    let edges = random_edges(n, 300, 9);
+    let mut want = vec![u32::MAX; n];
+    let mut queue = VecDeque::from([4, 70]);
+    (want[4], want[70]) = (0, 0);
+    while let Some(vertex) = queue.pop_front() {
+        for &(_, to, _) in edges.iter().filter(|&&(from, ..)| from == vertex) {
+            if want[to] == u32::MAX {
+                want[to] = want[vertex] + 1;
+                queue.push_back(to);
+            }
+        }
+    }
+    // The values do not matter: none is a length.
+    let nan: EdgeList = edges.iter().map(|&(from, to, _)| (from, to, f64::NAN)).collect();
+    let g = device.upload(&graph::<f64>(n, &nan))?;
+    assert_eq!(levels(&g, &[4, 70])?.download()?, want);
+    let swept = ShortestPaths::from(&[4, 70]).schedule(Schedule::BellmanFord).run_by_edges(&g)?;
+    assert_eq!(swept.distances.download()?, want);
+    Ok(())
+}
+
+#[test]
+fn components_are_those_of_union_find() -> Result<()> {
+    for (n, count, seed) in [(1, 0, 1), (50, 20, 2), (400, 300, 3), (400, 2000, 4)] {
+        let edges: EdgeList = if count == 0 { vec![] } else { random_edges(n, count, seed) };
+        let mut want: Vec<usize> = (0..n).collect();
+        let root = |of: &[usize], mut at: usize| {
+            while of[at] != at {
+                at = of[at];
+            }
+            at
+        };
+        for &(from, to, _) in &edges {
+            let (a, b) = (root(&want, from), root(&want, to));
+            want[a.max(b)] = a.min(b);
+        }
+        let want: Vec<u32> = (0..n).map(|vertex| root(&want, vertex) as u32).collect();
+        assert_eq!(components(&test_device().upload(&graph::<f32>(n, &edges))?)?.download()?, want);
+    }
+    Ok(())
+}
+
+#[test]
+fn triangles_are_counted_once() -> Result<()> {
+    let edges = random_edges(60, 400, 11);
+    let connected: BTreeSet<_> = edges.iter().flat_map(|&(i, j, _)| [(i, j), (j, i)]).filter(|(i, j)| i != j).collect();
+    let is = |i, j| connected.contains(&(i, j));
+    let of = |i: usize, j: usize| (0..j).filter(|&k| is(i, k) && is(j, k)).count() as u64;
+    let want: u64 =
+        (0..60).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| is(i, j)).map(|(i, j)| of(i, j)).sum();
+    let g = graph::<f64>(60, &edges);
+    assert!(want > 100);
+    assert_eq!(triangles(&test_device().upload(&g)?)?, want);
+    assert_eq!(triangles(&test_device().upload(&Csr::from_transpose(g))?)?, want);
+    assert_eq!(triangles(&test_device().upload(&graph::<f64>(3, &vec![]))?)?, 0);
+    Ok(())
+}
+
+#[test]
+fn what_is_no_graph_or_no_source_is_refused() -> Result<()> {
+    let device = test_device();
+    let g = device.upload(&graph::<f64>(5, &vec![(0, 1, 1.0)]))?;
+    let refused = |paths: ShortestPaths<'_>| paths.run(&g).map(drop).unwrap_err().to_string();
+    assert_eq!(refused(ShortestPaths::from(&[])), "no source: paths begin at one at least");
+    assert_eq!(refused(ShortestPaths::from(&[0, 5])), "source 5 is outside the graph, whose vertices are 0 to 4");
+    assert_eq!(refused(ShortestPaths::from(&[0]).delta(0.0)), "delta is 0, it has to be above 0");
+    let g = device.upload(&graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]))?;
+    let refused = shortest_paths(&g, &[0]).map(drop).unwrap_err().to_string();
+    assert_eq!(refused, "the length of the edge from vertex 2 to 4, counted from 0, is NaN");
+    let wide = device.upload(&Csc::from_triplets(2, 3, [(0, 0, 1.0)])?)?;
+    let refused = components(&wide).map(drop).unwrap_err().to_string();
+    assert_eq!(refused, "a graph is a square matrix of scalars, this one is 2x3 blocks of 1x1");
+    assert_eq!("near-far".parse::<Schedule>()?, Schedule::NearFar);
+    assert!("dijkstra".parse::<Schedule>().is_err());
+    Ok(())
+}

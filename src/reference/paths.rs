@@ -1,0 +1,142 @@
+//! Shortest paths on the CPU: Dijkstra's algorithm, or sweeps if a length is negative.
+use crate::{Arithmetic, BlockShape, Error, Matrix, Result, element::Length};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+};
+
+/// The distance of each vertex of a graph from the nearest of these sources, counted from 0;
+/// infinite out of reach. The entry at row i, column j is the length of the edge from j to i.
+///
+/// ```
+/// use blockmul::{Csc, reference};
+/// let g = Csc::from_triplets(4, 4, [(1, 0, 1.5), (2, 1, 2.0), (2, 0, 4.0)])?;
+/// assert_eq!(reference::shortest_paths(&g, &[0])?, [0.0, 1.5, 3.5, f64::INFINITY]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NegativeCycle`]; [`Error::Argument`] for no source, one outside the graph, a matrix
+/// that is not square or not of scalars, and a length that is NaN.
+pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
+    let refused = |why: String| Err(Error::Argument(why));
+    let view = g.as_cbc();
+    let vertices = view.pattern.ncols();
+    if view.shape != BlockShape::SCALAR || view.pattern.nrows() != vertices {
+        return refused(format!("{}x{vertices} blocks of {}: no graph", view.pattern.nrows(), view.shape));
+    }
+    if let Some(outside) = sources.iter().find(|&&source| source >= vertices) {
+        return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
+    }
+    if sources.is_empty() {
+        return refused("no source: paths begin at one at least".into());
+    }
+    let (moved, source_of) = if M::ROW_MAJOR { view.pattern.transpose() } else { (view.pattern.clone(), Vec::new()) };
+    let value = |entry: usize| view.values[source_of.get(entry).map_or(entry, |&stored| stored) * view.stride];
+    let zero = M::Element::ZERO;
+    if (0..moved.nnz()).any(|entry| value(entry).partial_cmp(&zero).is_none()) {
+        return refused("a length is NaN".into());
+    }
+    let leaving = |vertex: usize| {
+        let edges = moved.entries(vertex);
+        edges.map(|entry| (moved.row_idx()[entry] as usize, value(entry)))
+    };
+    let mut distance = vec![M::Element::HIGHEST; vertices];
+    sources.iter().for_each(|&source| distance[source] = zero);
+    match (0..moved.nnz()).any(|entry| value(entry) < zero) {
+        false => visit(&mut distance, sources, leaving),
+        true => sweep(&mut distance, leaving)?,
+    }
+    Ok(distance)
+}
+
+/// A vertex in the heap of Dijkstra's algorithm, by its distance. None is NaN.
+struct Reached<D>(D, usize);
+
+impl<D: PartialOrd> PartialEq for Reached<D> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<D: PartialOrd> Eq for Reached<D> {}
+
+impl<D: PartialOrd> PartialOrd for Reached<D> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<D: PartialOrd> Ord for Reached<D> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal).then(self.1.cmp(&other.1))
+    }
+}
+
+/// Visits vertices in the order of their distances.
+fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
+    distance: &mut [D],
+    sources: &[usize],
+    leaving: impl Fn(usize) -> E,
+) {
+    let mut heap: BinaryHeap<_> = sources.iter().map(|&source| Reverse(Reached(D::ZERO, source))).collect();
+    while let Some(Reverse(Reached(so_far, vertex))) = heap.pop() {
+        if so_far > distance[vertex] {
+            continue;
+        }
+        for (next, length) in leaving(vertex) {
+            let reached = length.length(so_far, D::HIGHEST);
+            if reached < distance[next] {
+                distance[next] = reached;
+                heap.push(Reverse(Reached(reached, next)));
+            }
+        }
+    }
+}
+
+/// Takes all edges again and again, until no distance falls.
+fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(distance: &mut [D], leaving: impl Fn(usize) -> E) -> Result<()> {
+    let vertices = distance.len();
+    let mut before = vec![usize::MAX; vertices];
+    for sweep in 0..=vertices {
+        let mut fell = None;
+        for vertex in 0..vertices {
+            for (next, length) in leaving(vertex) {
+                let reached = length.length(distance[vertex], D::HIGHEST);
+                if reached < distance[next] {
+                    (distance[next], before[next], fell) = (reached, vertex, Some(next));
+                }
+            }
+        }
+        match fell {
+            None => return Ok(()),
+            Some(last) if sweep == vertices => {
+                // Far enough back it is on the cycle.
+                let on_cycle = (0..vertices).fold(last, |at, _| before[at]);
+                let around = std::iter::successors(Some(before[on_cycle]), |&at| Some(before[at]));
+                let least = around.take_while(|&at| at != on_cycle).chain([on_cycle]).min();
+                return Err(Error::NegativeCycle { vertex: least.unwrap_or(on_cycle) });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, Csr};
+
+    #[test]
+    fn paths_with_lengths_of_both_signs() -> Result<()> {
+        let edges = [(1, 0, 4), (2, 1, -3), (1, 2, 3), (3, 2, -2), (3, 0, 1)];
+        let g = Csc::from_triplets(5, 5, edges)?;
+        assert_eq!(shortest_paths(&g, &[0])?, [0, 4, 1, -1, i32::MAX]);
+        assert_eq!(shortest_paths(&Csr::from_transpose(g.transpose()), &[0])?, [0, 4, 1, -1, i32::MAX]);
+        let circle = Csc::from_triplets(3, 3, [(1, 0, 1.0), (2, 1, -2.0), (1, 2, 1.0)])?;
+        assert!(matches!(shortest_paths(&circle, &[0]), Err(Error::NegativeCycle { vertex: 1 })));
+        assert!(shortest_paths(&circle, &[3]).is_err());
+        Ok(())
+    }
+}
