@@ -27,6 +27,9 @@ pub struct Numbers {
     /// Products that a work-group holds in local memory while it adds up lines: at most a piece of
     /// 1024 terms.
     pub line_elements: usize,
+    /// Most entries and rows, together, that a work-item adds one after another in A·x of
+    /// compressed rows. 0 if each item has one row.
+    pub row_stretch: usize,
     /// Elements that a work-group scales by a vector.
     pub scaled_elements: usize,
     /// Columns or entries that a work-item checks in arrays from outside.
@@ -237,6 +240,7 @@ const GPU: Numbers = Numbers {
     host_multiplications: 0,
     // A group of one item is no way to use a GPU.
     range_shares: 0,
+    row_stretch: 0,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
@@ -257,6 +261,8 @@ const CPU: Numbers = Numbers {
     vector_group: 128,
     // 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
     line_elements: 1024,
+    // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.
+    row_stretch: 1 << 15,
     // Looking up the columns of a group is a small part of its work.
     scaled_elements: 1024,
     // Atomic additions and, on a CPU, barriers are as many times fewer.

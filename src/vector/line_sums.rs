@@ -144,15 +144,15 @@ impl<T: Element> LineSums<T> {
         let lines = Lines::new(&work, index(&work)?, tuning)?;
         Ok(Self {
             tiles,
-            pieces: match lines.pieces.len() {
+            pieces: match lines.shares.pieces.len() {
                 0 => Kernel::rare(device, &options)?,
                 _ => Kernel::new(device, &options)?,
             },
-            add_parts: match lines.cuts.len() {
+            add_parts: match lines.shares.cuts.len() {
                 0 => Kernel::rare(device, &options)?,
                 _ => Kernel::new(device, &options)?,
             },
-            parts: Scratch::reserve(&work, lines.parts * width)?,
+            parts: Scratch::reserve(&work, lines.shares.parts * width)?,
             group_size: tuning.group_size,
             lines,
             width,
@@ -179,15 +179,15 @@ impl<T: Element> LineSums<T> {
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut parts = self.parts.take(work)?;
         if let Some(tiles) = &self.tiles {
-            let tile_line = &lines.tile_line;
+            let tile_line = &lines.shares.tile_line;
             let args = SumTiles { line_ptr, tile_line, other, source, values, x, y, stride, alpha, beta };
-            tiles.launch(work, Grid::groups(lines.tiles(), *group_size), args)?;
+            tiles.launch(work, Grid::groups(lines.shares.tiles(), *group_size), args)?;
         }
-        let (piece, parts) = (&lines.pieces, &mut *parts);
+        let (piece, parts) = (&lines.shares.pieces, &mut *parts);
         let args = SumPieces { piece, other, source, values, x, parts, y, stride, alpha, beta };
         self.pieces.launch(work, Grid::groups(piece.len(), *group_size), args)?;
-        let args = AddParts { cut: &lines.cuts, parts, y, alpha, beta };
-        self.add_parts.launch(work, Grid::groups(lines.cuts.len(), *group_size), args)
+        let args = AddParts { cut: &lines.shares.cuts, parts, y, alpha, beta };
+        self.add_parts.launch(work, Grid::groups(lines.shares.cuts.len(), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.

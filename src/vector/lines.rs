@@ -29,6 +29,7 @@ kernel! {
         counts: InOut<u32>,
         lines: u32,
         tile: u32,
+        before: u32,
     }
 }
 
@@ -40,6 +41,7 @@ kernel! {
         cut: Out<Piece>,
         lines: u32,
         tile: u32,
+        before: u32,
     }
 }
 
@@ -78,6 +80,11 @@ pub(crate) enum Index {
 /// The lines of a pattern with their shares.
 pub(crate) struct Lines {
     pub index: Index,
+    pub shares: Shares,
+}
+
+/// Lines shared out among work-groups.
+pub(crate) struct Shares {
     /// First line of each tile.
     pub tile_line: Buffer<u32>,
     /// The pieces of lines too long for a tile.
@@ -107,6 +114,28 @@ impl Kernels {
             group_size,
         })
     }
+
+    /// The first line of each tile of `tile` entries and lines, and the number of lines.
+    fn tile_lines(
+        &self,
+        work: &Work,
+        line_ptr: &Buffer<u32>,
+        [lines, nnz]: [usize; 2],
+        tile: usize,
+    ) -> Result<Buffer<u32>> {
+        let tiles = (nnz + lines).div_ceil(tile);
+        let mut first = work.buffer(tiles + 1)?;
+        let (lines, tile, of_tiles) = (lines as u32, tile as u32, tiles as u32);
+        let args = TileLines { line_ptr, tile_line: &mut first, lines, tile, tiles: of_tiles };
+        self.tile_lines.launch(work, Grid::items(tiles + 1, self.group_size), args)?;
+        Ok(first)
+    }
+}
+
+/// Cuts the columns of a pattern into stretches of at most `length` entries and columns, or of one
+/// longer column: the first column of each, and the number of columns.
+pub(crate) fn stretches(work: &Work, pattern: &PatternArrays, length: usize) -> Result<Buffer<u32>> {
+    Kernels::new(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
 }
 
 impl Index {
@@ -134,49 +163,66 @@ impl Index {
     }
 }
 
-impl Lines {
-    /// Shares the lines out. Reads back the number of pieces.
-    pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
-        let pattern = index.pattern();
-        let (line_ptr, lines, places) = (&pattern.col_ptr, pattern.ncols as u32, pattern.nnz() + pattern.ncols);
-        let Kernels { tile_lines, count, place, group_size } = Kernels::new(work.device())?;
-        let grid = Grid::items(pattern.ncols, group_size);
-
-        let tiles = if tuning.tile > 0 { places.div_ceil(tuning.tile) } else { 0 };
-        let tile = tuning.tile as u32;
-
-        let mut tile_line = work.buffer(tiles + 1)?;
-        if tiles > 0 {
-            let args = TileLines { line_ptr, tile_line: &mut tile_line, lines, tile, tiles: tiles as u32 };
-            tile_lines.launch(work, Grid::items(tiles + 1, group_size), args)?;
-        }
+impl Shares {
+    /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says, in tiles of
+    /// `tile` entries and lines. `before` entries of each line are added elsewhere: its pieces are
+    /// cut as if it began with them. Reads back the number of pieces.
+    pub fn new(
+        work: &Work,
+        line_ptr: &Buffer<u32>,
+        [lines, nnz]: [usize; 2],
+        tile: usize,
+        before: usize,
+    ) -> Result<Self> {
+        let kernels = Kernels::new(work.device())?;
+        let tile_line = match tile {
+            0 => work.buffer(1)?,
+            _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
+        };
+        let Kernels { count, place, group_size, .. } = kernels;
+        let (grid, tile, before) = (Grid::items(lines, group_size), tile as u32, before as u32);
+        let (places, lines) = ((nnz + lines) as u64, lines as u32);
 
         let mut counts = work.buffer(3)?;
         work.fill_zero(&mut counts)?;
-        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, tile })?;
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, tile, before })?;
         let found = counts.download(work)?;
         // Every piece has an entry, except that of an empty line.
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
-            at_most(what, (*count).into(), places as u64)?;
+            at_most(what, (*count).into(), places)?;
         }
         let [pieces, parts, cuts] = [found[0], found[1], found[2]].map(|count| count as usize);
         let (mut pieces, mut cuts) = (work.buffer(pieces)?, work.buffer(cuts)?);
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
             let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
-            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, tile })?;
+            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, tile, before })?;
         }
-        Ok(Self { index, tile_line, pieces, cuts, parts })
-    }
-
-    /// Number of lines.
-    pub fn len(&self) -> usize {
-        self.index.pattern().ncols
+        Ok(Self { tile_line, pieces, cuts, parts })
     }
 
     /// Number of tiles.
     pub fn tiles(&self) -> usize {
         self.tile_line.len() - 1
+    }
+
+    /// Bytes of device memory, size classes included.
+    pub fn bytes(&self) -> u64 {
+        self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
+    }
+}
+
+impl Lines {
+    /// Shares the lines of an index out.
+    pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
+        let pattern = index.pattern();
+        let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
+        Ok(Self { index, shares })
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.index.pattern().ncols
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.
@@ -185,7 +231,7 @@ impl Lines {
             Index::Columns(_) => 0,
             Index::Rows(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
         };
-        index + self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
+        index + self.shares.bytes()
     }
 }
 
@@ -207,12 +253,12 @@ mod tests {
 
     /// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
     /// cover their lines.
-    fn shares_are_complete(lengths: &[usize], tile: usize) -> Result<()> {
+    fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
-        let lines =
-            Lines::new(&work, Index::new(&work, &arrays, false)?, LineTuning { group_size: 1, tile, depth: 1 })?;
+        let sizes = [arrays.ncols, arrays.nnz()];
+        let lines = Shares::new(&work, &arrays.col_ptr, sizes, tile, before)?;
         let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
         let is_long = |line: usize| tile == 0 || lengths[line] > tile;
 
@@ -234,11 +280,11 @@ mod tests {
         let mut found = pieces.into_iter();
         for line in (0..lengths.len()).filter(|&line| is_long(line)) {
             let cut = cuts.iter().find(|cut| cut.run as usize == line);
-            let count = lengths[line].div_ceil(RUN_PIECE).max(1);
+            let count = (lengths[line] + before).div_ceil(RUN_PIECE).max(1);
             assert_eq!(cut.map_or(1, |cut| (cut.end - cut.begin) as usize), count);
             for number in 0..count {
-                let begin = ptr[line] + number * RUN_PIECE;
-                let end = ptr[line + 1].min(begin + RUN_PIECE);
+                let begin = ptr[line] + (number * RUN_PIECE).saturating_sub(before);
+                let end = ptr[line + 1].min(ptr[line] + (number + 1) * RUN_PIECE - before);
                 let part = cut.map_or(u32::MAX, |cut| cut.begin + number as u32);
                 let want = Piece { run: line as u32, begin: begin as u32, end: end as u32, part };
                 assert_eq!(found.next(), Some(want));
@@ -254,9 +300,9 @@ mod tests {
     #[test]
     fn small_lines_are_shared_out_whole() -> Result<()> {
         let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
-        for tile in [0, 1, 8, 1024] {
+        for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
             for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
-                shares_are_complete(lengths, tile)?;
+                shares_are_complete(lengths, tile, before)?;
             }
         }
         Ok(())

@@ -1,18 +1,20 @@
-//! Compressed rows, a work-item for each row. Kernel: `cl/apply/spmv/csr.cl`.
+//! Compressed rows, a work-item for each row, or on a CPU for each stretch of rows. Kernels:
+//! `cl/apply/spmv/csr.cl`.
 //!
-//! On a CPU a row is a serial loop, and nothing is shared. On a GPU neighbouring items read entries
-//! that lie a row apart.
+//! On a CPU a row is a serial loop, and nothing is shared. A stretch has as many entries and rows
+//! as any other, so that all end together. On a GPU neighbouring items read entries that lie a row
+//! apart.
 use super::{Rows, Sums};
 use crate::{
-    Element, Result,
+    DeviceInfo, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
     primitives::segmented_reduce::RUN_PIECE,
-    vector::line_sums::Stored,
+    vector::{line_sums::Stored, lines},
 };
 
 kernel! {
-    pub(super) struct SumRows<T: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+    struct SumRows<T: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
@@ -26,18 +28,66 @@ kernel! {
     }
 }
 
+kernel! {
+    struct SumStretches<T: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+        row_ptr: In<u32>,
+        stretch_row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// Fewest stretches for each compute unit: the last to end is a small part of the whole.
+const STRETCHES: usize = 8;
+
+/// Fewest entries and rows of a stretch, about a microsecond's work.
+const SHORTEST: usize = 1 << 10;
+
+/// Entries and rows of a stretch of a matrix with `places` of them; `None` if items have a row
+/// each.
+fn stretch(info: &DeviceInfo, places: usize) -> Option<usize> {
+    let most = info.numbers().row_stretch;
+    let share = places.div_ceil(STRETCHES * info.compute_units as usize);
+    (most > 0).then(|| share.max(SHORTEST).min(most))
+}
+
 pub(super) struct Csr<T: Element> {
     rows: Rows,
-    kernel: Kernel<SumRows<'static, T>>,
-    group_size: usize,
+    shares: Shares<T>,
+}
+
+/// What work-items take.
+enum Shares<T: Element> {
+    Rows { kernel: Kernel<SumRows<'static, T>>, group_size: usize },
+    Stretches { kernel: Kernel<SumStretches<'static, T>>, first_row: Buffer<u32> },
 }
 
 impl<T: Element> Csr<T> {
-    pub fn new(rows: Rows) -> Result<Self> {
+    pub fn new(work: &Work, rows: Rows) -> Result<Self> {
+        let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len());
+        Self::tuned(work, rows, stretch)
+    }
+
+    fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
-        let group_size = device.info().numbers().vector_group;
-        let options = rows.options::<T>(Options::group_size(group_size)).define("PIECE", RUN_PIECE);
-        Ok(Self { kernel: Kernel::new(device, &options)?, rows, group_size })
+        let options = |group_size| rows.options::<T>(Options::group_size(group_size)).define("PIECE", RUN_PIECE);
+        let shares = match stretch {
+            None => {
+                let group_size = device.info().numbers().vector_group;
+                Shares::Rows { kernel: Kernel::new(device, &options(group_size))?, group_size }
+            }
+            Some(length) => {
+                let kernel = Kernel::new(device, &options(1))?;
+                Shares::Stretches { kernel, first_row: lines::stretches(work, &rows.pattern, length)? }
+            }
+        };
+        Ok(Self { rows, shares })
     }
 }
 
@@ -51,9 +101,17 @@ impl<T: Element> Sums<T> for Csr<T> {
         y: &mut Buffer<T>,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
-        let rows = self.rows.len() as u32;
-        let args = SumRows { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
-        self.kernel.launch(work, Grid::items(self.rows.len(), self.group_size), args)
+        match &self.shares {
+            Shares::Rows { kernel, group_size } => {
+                let rows = self.rows.len() as u32;
+                let args = SumRows { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
+                kernel.launch(work, Grid::items(self.rows.len(), *group_size), args)
+            }
+            Shares::Stretches { kernel, first_row: stretch_row } => {
+                let args = SumStretches { row_ptr, stretch_row, col, source, values, x, y, stride, alpha, beta };
+                kernel.launch(work, Grid::groups(stretch_row.len() - 1, 1), args)
+            }
+        }
     }
 
     fn places(&self) -> usize {
@@ -65,6 +123,49 @@ impl<T: Element> Sums<T> for Csr<T> {
     }
 
     fn bytes(&self) -> u64 {
-        self.rows.bytes()
+        let shares = match &self.shares {
+            Shares::Rows { .. } => 0,
+            Shares::Stretches { first_row, .. } => first_row.bytes(),
+        };
+        self.rows.bytes() + shares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Csc, Csr as Host, Matrix, Semiring, device::test_device, generate::Random, reference, resident::DeviceCbc,
+    };
+
+    /// Rows of 0 to 6 entries, and one of several pieces.
+    fn rows_of_all_lengths() -> Result<Host<f32>> {
+        let (cols, mut random) = (2500, Random::new(1));
+        let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };
+        let entries = (0..70).flat_map(|row| (0..length(row)).map(move |k| (row, k + row)));
+        let values = entries.map(|(i, j)| (j, i, (2.0 * random.unit() - 1.0) as f32));
+        Ok(Host::from_transpose(Csc::from_triplets(cols, 70, values)?))
+    }
+
+    #[test]
+    fn small_rows_have_the_same_bits_in_every_share() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let host = rows_of_all_lengths()?;
+        let a = DeviceCbc::upload(&work, host.as_cbc())?;
+        let x: Vec<f32> = (0..2500).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+        let dx = work.upload(&x)?;
+        let before: Vec<f32> = (0..70).map(|i| i as f32).collect();
+        let mut want = before.clone();
+        reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
+        for stretch in [None, Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)] {
+            let rows = Rows { pattern: a.pattern.clone(), source: None, packed: false, semiring: Semiring::PlusTimes };
+            let sums = Csr::<f32>::tuned(&work, rows, stretch)?;
+            let mut y = work.upload(&before)?;
+            sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+            let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&y.download(&work)?), bits(&want), "{stretch:?}");
+        }
+        Ok(())
     }
 }

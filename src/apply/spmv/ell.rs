@@ -42,8 +42,8 @@ impl<T: Element> Ell<T> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
         // The values of a place are never at its own number, unless they are packed.
-        let options = Options::group_size(group_size).element_in::<T>(rows.semiring).define("PIECE", RUN_PIECE);
-        let kernel = Kernel::new(device, &options.define("THROUGH", u8::from(!rows.packed)))?;
+        let options = rows.options_through::<T>(Options::group_size(group_size), true).define("PIECE", RUN_PIECE);
+        let kernel = Kernel::new(device, &options)?;
         let (profile, value_bytes) = (counted.profile, size_of::<T>() as u64);
         let slices = match format {
             Format::Ell => {

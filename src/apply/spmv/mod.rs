@@ -3,7 +3,7 @@
 //! | file | makes |
 //! |---|---|
 //! | [`format`] | the formats, their names and the order of their sums |
-//! | [`csr`] | compressed rows, an item for each row |
+//! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
@@ -86,7 +86,14 @@ impl Rows {
 
     /// The options of kernels that read values in the order of the rows, or through `source`.
     fn options<T: Element>(&self, options: Options) -> Options {
-        options.element_in::<T>(self.semiring).define("THROUGH", u8::from(self.source.is_some() && !self.packed))
+        self.options_through::<T>(options, self.source.is_some())
+    }
+
+    /// The options of kernels that read values through an index, if there is one and they are not
+    /// packed.
+    fn options_through<T: Element>(&self, options: Options, index: bool) -> Options {
+        let through = u8::from(index && !self.packed);
+        options.element_in::<T>(self.semiring).define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 
     /// Bytes held beside A's pattern.
@@ -146,7 +153,7 @@ impl<T: Element> Spmv<T> {
             format => Choice { format, why: format!("{format}, as asked for") },
         };
         let sums: Box<dyn Sums<T>> = match choice.format {
-            Format::Auto | Format::Csr => Box::new(csr::Csr::new(rows)?),
+            Format::Auto | Format::Csr => Box::new(csr::Csr::new(&work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
             Format::Coo => Box::new(coo::Coo::new(&work, rows)?),
