@@ -18,6 +18,13 @@
 #define IN_ORDER
 #endif
 
+// Asks for memory that is read soon. Only kernels of CPUs do.
+#ifdef __clang__
+#define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
+#else
+#define ASK(place) ((void)0)
+#endif
+
 // Makes what each item of the group wrote to local memory visible to all. A group of one item needs
 // no barrier: on PoCL a kernel without barriers compiles three times as fast.
 #if GROUP_SIZE == 1

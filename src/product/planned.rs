@@ -334,7 +334,7 @@ mod tests {
                 let (left, right) = (factor(transposed.a), factor(transposed.b));
                 // Runs of all lengths from one product up, the longest in pieces.
                 let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
-                    let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
+                    let blocks = BlockTuning { kernel, group_size, long_run };
                     let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
                     let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Full) };
                     let tuning = Tuning { blocks, ..tuning };
@@ -376,7 +376,7 @@ mod tests {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right, area) = (factor(false), factor(true), sides.0 * sides.0);
             let spec = Spec { row_bits: 32, ..Spec::of_factors(&left, &right, Part::Lower) };
-            let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
+            let blocks = BlockTuning { kernel, group_size, long_run };
             let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
             let mut plan = PlannedProduct::<f64>::tuned(&work, (&left, &right), tuning, &spec, Method::Auto)?;
             let executed = |plan: &PlannedProduct<f64>| -> Result<Vec<f64>> {

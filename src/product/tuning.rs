@@ -103,8 +103,6 @@ pub(crate) struct BlockTuning {
     pub group_size: usize,
     /// Products from which a run gets a work-group to itself.
     pub long_run: usize,
-    /// Products that such a group of [`BlockKernel::Serial`] holds in local memory at once.
-    pub depth: usize,
 }
 
 /// Division of blocks among the work-items of [`BlockKernel::Tiles`].
@@ -229,9 +227,6 @@ impl BlockTuning {
         let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
         let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
             && (cpu || b.cols() <= wide(64));
-        // With 16 KiB of local memory a dozen groups fit a multiprocessor. More than 64 products at
-        // once hide no more latency.
-        let depth = (16 << 10) / (8 * (a.area() + b.area()));
         let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
         let kernel = match cpu {
             _ if !compiled => BlockKernel::General,
@@ -257,7 +252,6 @@ impl BlockTuning {
                 BlockKernel::Staged(_) => 0,
                 BlockKernel::Scalars(_) | BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
             },
-            depth: depth.clamp(1, 64),
         }
     }
 

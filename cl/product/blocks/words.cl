@@ -1,7 +1,7 @@
 // words: what the kernels that sum products of blocks share. It comes after ptx.cl and before
-// sums.cl, tiles.cl, staged.cl and scalars.cl of this folder.
-#if !defined(LONG_RUN) || !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
-#error "LONG_RUN, RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
+// runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
+#if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
+#error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/blocks/mod.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -27,6 +27,14 @@
 #define JOIN_(word, n) word##n
 #define JOIN(word, n) JOIN_(word, n)
 
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define UNROLLED
+#define ROLLED
+#endif
+
 // The first product of a run, which begins after the end of the run before it.
 uint run_begin(global const uint* run_end, uint run)
 {
@@ -42,14 +50,6 @@ uint run_begin(global const uint* run_end, uint run)
 #define ROUNDS(n) (((n) + GROUP_SIZE - 1) / GROUP_SIZE)
 #define NONE 0xffffffffu
 #define IDLE 0xfffffffeu
-
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#define ROLLED _Pragma("clang loop unroll(disable)")
-#else
-#define UNROLLED
-#define ROLLED
-#endif
 
 // As JOIN, for arguments that contain JOIN: a macro is not expanded inside itself.
 #define OF_(word, n) word##n

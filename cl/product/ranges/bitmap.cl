@@ -12,11 +12,6 @@
 #if !defined(AHEAD)
 #error "AHEAD: see src/product/ranges/kernels.rs"
 #endif
-#if AHEAD > 0 && defined(__clang__)
-#define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
-#else
-#define ASK(place) ((void)0)
-#endif
 #define WORDS(nrows) ((((ulong)(nrows) + 63) / 64 + 7) / 8 * 8)
 #define LINES(nrows) (((WORDS(nrows) + 63) / 64 + 7) / 8 * 8)
 

@@ -49,7 +49,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumSerial<T: Element> = "sum_serial" in "ptx.cl", "product/blocks/words.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumSerial<T: Element> = "sum_serial" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
         a_values: In<T>,
@@ -66,7 +66,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumPieces<T: Element> = "sum_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumPieces<T: Element> = "sum_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         pair: In<OperandPair>,
         a_values: In<T>,
@@ -83,7 +83,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "ptx.cl", "product/blocks/words.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumAnyBlocks<T: Element> = "sum_any_blocks" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
         a_values: In<T>,
@@ -103,7 +103,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct SumAnyPieces<T: Element> = "sum_any_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/sums.cl" {
+    pub(super) struct SumAnyPieces<T: Element> = "sum_any_pieces" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         pair: In<OperandPair>,
         a_values: In<T>,
@@ -124,7 +124,7 @@ kernel! {
 }
 
 kernel! {
-    pub(super) struct AddParts<T: Element> = "add_parts" in "ptx.cl", "product/blocks/words.cl", "product/blocks/sums.cl" {
+    pub(super) struct AddParts<T: Element> = "add_parts" in "ptx.cl", "product/blocks/words.cl", "product/blocks/runs.cl", "product/blocks/sums.cl" {
         piece: In<Piece>,
         run_end: In<u32>,
         parts: In<T::Arithmetic>,

@@ -1,7 +1,7 @@
 //! Sums of block products, a part of compression. Operand pairs are multiplied here, and each sum
 //! is written to its place in C. No array ever has products x block area elements (Polok 2015,
-//! "Compression Stage"). Kernels: `cl/product/blocks/sums.cl`, `cl/product/blocks/tiles.cl`,
-//! `cl/product/blocks/staged.cl`, `cl/product/blocks/scalars.cl`.
+//! "Compression Stage"). Kernels: `cl/product/blocks/sums.cl` with `runs.cl`,
+//! `cl/product/blocks/tiles.cl`, `cl/product/blocks/staged.cl`, `cl/product/blocks/scalars.cl`.
 mod arguments;
 mod scalars;
 #[cfg(test)]
@@ -12,7 +12,7 @@ use super::{
     tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
 };
 use crate::{
-    Element, OperandPair, Result,
+    DeviceKind, Element, OperandPair, Result,
     device::{Buffer, Device, Grid, Kernel, Options, Scratch, Teams, Work},
     element::Stretch,
     primitives::segmented_reduce::{RUN_PIECE, Runs},
@@ -35,6 +35,28 @@ enum Kernels<T: Element> {
     Scalars(ScalarSums<T>),
     Serial { runs: Kernel<SumSerial<'static, T>>, each: usize, pieces: Kernel<SumPieces<'static, T>> },
     Any { runs: Kernel<SumAnyBlocks<'static, T>>, pieces: Kernel<SumAnyPieces<'static, T>> },
+}
+
+/// The options of every kernel that sums runs of products.
+fn of_runs<T: Element>(options: Options, &Spec { transposed, semiring, .. }: &Spec, empty_runs: bool) -> Options {
+    options
+        .element_in::<T>(semiring)
+        .define("RUN_PIECE", RUN_PIECE)
+        .define("A_TRANSPOSED", u8::from(transposed.a))
+        .define("B_TRANSPOSED", u8::from(transposed.b))
+        .define("EMPTY_RUNS", u8::from(empty_runs))
+}
+
+/// The same of one compiled for the sides of the blocks.
+fn of_sides(options: Options, &Spec { a, b, .. }: &Spec) -> Options {
+    options.define("ROWS", a.rows()).define("INNER", a.cols()).define("COLS", b.cols())
+}
+
+/// The same of one whose items sum whole blocks.
+fn asking_ahead(options: Options, device: &Device) -> Options {
+    let info = device.info();
+    let ahead = if info.kind == DeviceKind::Cpu { info.numbers().block_pairs_ahead } else { 0 };
+    options.define("PAIRS_AHEAD", ahead)
 }
 
 /// The runs to sum, their operand pairs, and the places of the sums.
@@ -65,15 +87,10 @@ impl<T: Element> BlockSums<T> {
     }
 
     fn compiled(device: &Device, tuning: BlockTuning, spec: &Spec, empty_runs: bool) -> Result<Self> {
-        let &Spec { a, b, transposed, semiring, .. } = spec;
-        let options = Teams::options_of(device.info(), Options::group_size(tuning.group_size))
-            .element_in::<T>(semiring)
-            .define("LONG_RUN", tuning.long_run)
-            .define("RUN_PIECE", RUN_PIECE)
-            .define("A_TRANSPOSED", u8::from(transposed.a))
-            .define("B_TRANSPOSED", u8::from(transposed.b))
-            .define("EMPTY_RUNS", u8::from(empty_runs));
-        let sides = || options.clone().define("ROWS", a.rows()).define("INNER", a.cols()).define("COLS", b.cols());
+        let &Spec { a, b, .. } = spec;
+        let options = Teams::options_of(device.info(), Options::group_size(tuning.group_size));
+        let options = of_runs::<T>(options, spec, empty_runs).define("LONG_RUN", tuning.long_run);
+        let sides = || of_sides(options.clone(), spec);
         let kernels = match tuning.kernel {
             BlockKernel::Tiles => {
                 let tiles = BlockTiles::new::<T>(tuning.group_size, a, b);
@@ -100,7 +117,7 @@ impl<T: Element> BlockSums<T> {
                 Kernels::Scalars(ScalarSums::new(device, &options, numbers, sizes)?)
             }
             BlockKernel::Serial { runs } => {
-                let options = sides().define("DEPTH", tuning.depth).define("RUNS", runs);
+                let options = asking_ahead(sides(), device).define("RUNS", runs);
                 let pieces = Kernel::rare(device, &options)?;
                 Kernels::Serial { runs: Kernel::new(device, &options)?, each: runs, pieces }
             }

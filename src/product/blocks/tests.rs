@@ -51,7 +51,7 @@ fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, 
         }
     }
 
-    let blocks = BlockTuning { kernel, group_size, long_run, depth: 3 };
+    let blocks = BlockTuning { kernel, group_size, long_run };
     let tuning = Tuning { blocks, ..Tuning::new(device.info(), scalar, scalar).keeping_pairs() };
     let mut sums = BlockSums::<T>::new(&device, &tuning, &Spec::new(scalar, scalar, 1))?;
     if lengths.contains(&0) {
