@@ -185,7 +185,8 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
 pub(super) enum OneShot<T: Element> {
     Host(Box<OnHost<T>>),
     Adaptive(Box<Adaptive<T>>),
-    Ranged(Box<Ranged<T>>),
+    Ranged(Box<Ranged<T, Values>>),
+    RangedPairs(Box<Ranged<T, Pairs>>),
     Values(Engine<T, Values>),
     Pairs(Engine<T, Pairs>),
 }
@@ -205,20 +206,25 @@ impl<T: Element> OneShot<T> {
             (_, None) | (Self::Host(_) | Self::Pairs(_), _) => {}
             (Self::Adaptive(engine), Some(costs)) => engine.set_costs(costs),
             (Self::Ranged(engine), Some(costs)) => engine.set_costs(costs),
+            (Self::RangedPairs(engine), Some(costs)) => engine.set_costs(costs),
             (Self::Values(engine), Some(costs)) => engine.costs = costs,
         }
         self
     }
 
     pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
-        let (teams, ranges) = (teams_for(device.info(), method), RangeTuning::new(device.info(), method));
+        let (info, teams) = (device.info(), teams_for(device.info(), method));
+        let ranges = RangeTuning::new(info, method, tuning.payload, (spec.a, spec.b));
         Ok(match tuning.payload {
             PayloadKind::Values if let Some(ranges) = ranges => {
                 Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
             }
             PayloadKind::Values if let Some(teams) = teams => {
-                let adaptive = AdaptiveTuning::new(device.info(), method, spec.row_bits);
+                let adaptive = AdaptiveTuning::new(info, method, spec.row_bits);
                 Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
+            }
+            PayloadKind::Pairs if let Some(ranges) = ranges => {
+                Self::RangedPairs(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
             }
             PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
             PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),
@@ -236,6 +242,7 @@ impl<T: Element> OneShot<T> {
             Self::Host(product) => product.multiply(work, operands, place),
             Self::Adaptive(engine) => engine.multiply(work, operands, place),
             Self::Ranged(engine) => engine.multiply(work, operands, place),
+            Self::RangedPairs(engine) => engine.multiply(work, operands, place),
             Self::Values(engine) => engine.multiply(work, operands, place),
             Self::Pairs(engine) => engine.multiply(work, operands, place),
         }?;

@@ -24,10 +24,12 @@
 //! * Of an adaptive product, setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's
 //!   columns. Count reads these and rows of A, scattered 4p, but those of the columns of `direct`.
 //!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
-//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
+//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations. For blocks e is
+//!   the bytes of a block, and operations are times the three sides.
 //! * On the host, read copies both operands, and multiply reads them and writes C.
 //! * Of a product in ranges, setup and sums are the same, and so is count if it takes two passes;
-//!   move reads and writes C, (4 + e)c + 4(cols + 1) each, if it takes one.
+//!   move reads and writes C, (4 + e)c + 4(cols + 1) each, if it takes one. If it keeps pairs,
+//!   count writes and sums reads them and the ends of runs, qp + 4c.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use super::{Bin, Operands, ranges::Way, tuning::PayloadKind};
@@ -117,36 +119,52 @@ impl FloorSizes {
         let moving = |bytes| Floor { bytes, flops: 0 };
         let columns_of_b = INDEX * (self.b_nnz + self.b_cols + 1);
         let patterns = columns_of_b + self.lengths_of_a() + self.columns_of_a(INDEX);
-        let values = self.element_bytes * (self.b_nnz + self.c_nnz) + self.columns_of_a(self.element_bytes);
+        let [of_a, of_b, of_c] = self.entry_bytes();
+        let values = of_b * self.b_nnz + of_c * self.c_nnz + self.columns_of_a(of_a);
         [
             moving(columns_of_b + self.lengths_of_a()),
             moving(rows_found + self.segments()),
             moving(2 * self.segments()),
-            Floor { bytes: patterns + values + INDEX * self.c_nnz, flops: 2 * self.products },
+            Floor { bytes: patterns + values + INDEX * self.c_nnz, flops: self.flops_of_sums() },
         ]
     }
 
     /// The floors of the stages of [`on_host`](super::on_host), in their order.
     pub fn host_floors(&self) -> [Floor; 2] {
-        let [rows, inner, cols] = self.sides;
-        let of_a = (INDEX + self.element_bytes * rows * inner) * self.a_nnz + INDEX * (self.a_cols + 1);
-        let of_b = (INDEX + self.element_bytes * inner * cols) * self.b_nnz + INDEX * (self.b_cols + 1);
-        let of_c = (INDEX + self.element_bytes * self.c_stride) * self.c_nnz + self.segments();
-        let flops = 2 * self.products * rows * inner * cols;
-        [Floor { bytes: of_a + of_b, flops: 0 }, Floor { bytes: of_a + of_b + of_c, flops }]
+        let [of_a, of_b, of_c] = self.entry_bytes();
+        let of_a = (INDEX + of_a) * self.a_nnz + INDEX * (self.a_cols + 1);
+        let of_b = (INDEX + of_b) * self.b_nnz + INDEX * (self.b_cols + 1);
+        let of_c = (INDEX + of_c) * self.c_nnz + self.segments();
+        [Floor { bytes: of_a + of_b, flops: 0 }, Floor { bytes: of_a + of_b + of_c, flops: self.flops_of_sums() }]
     }
 
     /// The floors of the stages of [`ranges`](super::ranges), in their order.
     pub fn range_floors(&self, direct: Option<&Bin>, way: Way) -> Vec<Floor> {
         let [setup, count, _, sums] = self.adaptive_floors(direct);
-        let entries = (INDEX + self.element_bytes) * self.c_nnz;
+        let entries = (INDEX + self.entry_bytes()[2]) * self.c_nnz;
         let moved = Floor { bytes: 2 * (entries + self.segments()), flops: 0 };
         match way {
             Way::Esc => Vec::new(),
             Way::Exact => vec![setup, sums],
             Way::OnePass => vec![setup, sums, moved],
+            Way::Kept => {
+                let pairs = self.payload_bytes * self.products + INDEX * self.c_nnz;
+                let with_pairs = |floor: Floor| Floor { bytes: floor.bytes + pairs, ..floor };
+                vec![setup, with_pairs(count), with_pairs(sums)]
+            }
             Way::TwoPasses => vec![setup, count, sums],
         }
+    }
+
+    /// Bytes of the values of an entry of A, of B and of C.
+    fn entry_bytes(&self) -> [u64; 3] {
+        let [rows, inner, cols] = self.sides;
+        [rows * inner, inner * cols, self.c_stride].map(|elements| self.element_bytes * elements)
+    }
+
+    /// Operations of methods that add products as they meet them.
+    fn flops_of_sums(&self) -> u64 {
+        2 * self.products * self.sides.iter().product::<u64>()
     }
 
     fn setup(&self) -> u64 {
@@ -322,6 +340,23 @@ mod tests {
             (Way::TwoPasses, vec![setup, count, sums]),
         ] {
             assert_eq!((SCALARS.range_floors(None, way), way.stages().len()), (floors.clone(), floors.len()));
+        }
+    }
+
+    #[test]
+    fn blocks_in_ranges_by_hand() {
+        // Blocks of 2x3 by 3x2 in f32, those of C 8 elements apart.
+        let (payload, payload_bytes) = (PayloadKind::Pairs, 8);
+        let extent = FloorSizes { sides: [2, 3, 2], c_stride: 8, element_bytes: 4, payload, payload_bytes, ..SCALARS };
+        let b = 3 * 4 + 3 * 4;
+        let (count, sums) = (b + 3 * 4 + 5 * 4, b + 3 * 4 + 5 * 4 + 3 * 24 + 5 * 24 + 5 * (4 + 32));
+        let pairs = 7 * 8 + 5 * 4;
+        for (way, floors) in
+            [(Way::TwoPasses, [b + 3 * 4, count, sums]), (Way::Kept, [b + 3 * 4, count + pairs, sums + pairs])]
+        {
+            let of_way = extent.range_floors(None, way);
+            assert_eq!(of_way.iter().map(|floor| floor.bytes).collect::<Vec<_>>(), floors);
+            assert_eq!((of_way.len(), of_way[2].flops), (way.stages().len(), 2 * 7 * 12));
         }
     }
 

@@ -221,12 +221,16 @@ impl Tuning {
     }
 }
 
+/// Whether kernels are compiled for the sides of these blocks of A and B.
+pub(super) fn sides_are_compiled(numbers: &Numbers, (a, b): (BlockShape, BlockShape)) -> bool {
+    [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
+}
+
 impl BlockTuning {
     fn new(info: &DeviceInfo, numbers: &Numbers, a: BlockShape, b: BlockShape) -> Self {
         let cpu = info.kind == DeviceKind::Cpu;
         let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
-        let compiled = [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
-            && (cpu || b.cols() <= wide(64));
+        let compiled = sides_are_compiled(numbers, (a, b)) && (cpu || b.cols() <= wide(64));
         let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
         let kernel = match cpu {
             _ if !compiled => BlockKernel::General,

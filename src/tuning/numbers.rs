@@ -123,10 +123,10 @@ pub struct Numbers {
     pub host_entries: usize,
     /// Multiplications of elements up to which it does.
     pub host_multiplications: usize,
-    /// Ranges of columns for each compute unit, of a product of scalars that is computed in ranges:
-    /// 0 if none is.
+    /// Ranges of columns for each compute unit, of a product that is computed in ranges: 0 if none
+    /// is.
     pub range_shares: usize,
-    /// Entries of C for each 100 products from which such a product takes one pass.
+    /// Entries of C for each 100 products from which such a product of scalars takes one pass.
     pub range_one_pass_percent: usize,
     /// Products from which its entries are estimated by samples.
     pub range_sampled_products: usize,
@@ -134,6 +134,8 @@ pub struct Numbers {
     pub range_ahead: usize,
     /// Rows of C for each of its products, from which ESC computes it.
     pub range_rows_for_product: usize,
+    /// Picoseconds of a multiplication of elements and its addition, in products of blocks.
+    pub range_multiplication_ps: usize,
     /// Products for each 100 entries of C from which a plan of scalars keeps no operand pairs, but
     /// what adaptive sums take.
     pub plan_sums_percent: usize,
@@ -335,6 +337,8 @@ const CPU: Numbers = Numbers {
     range_ahead: 8,
     // Zeroing a bitmap takes as long as a word for each product.
     range_rows_for_product: 64,
+    // On two cores 42 in products of 8x8, 83 of 3x3.
+    range_multiplication_ps: 50,
     // `st27_100` has 580 and takes as long either way.
     plan_sums_percent: 500,
     // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
@@ -489,6 +493,7 @@ impl Numbers {
             ("range_sampled_products", self.range_sampled_products, 1 << 30),
             ("range_ahead", self.range_ahead, 1 << 10),
             ("range_rows_for_product", self.range_rows_for_product, 1 << 30),
+            ("range_multiplication_ps", self.range_multiplication_ps, 1 << 30),
             ("plan_sums_percent", self.plan_sums_percent, 1 << 30),
             ("plan_sums_products", self.plan_sums_products, 1 << 31),
             ("adaptive_narrow_words", self.adaptive_narrow_words, self.adaptive_medium_words),

@@ -28,21 +28,24 @@ pub fn explain<M: Matrix>(a: &M, b: &M, c: &M, run: &Run) -> String {
         longest
     )];
     let c_bytes = show_bytes(c_bytes(&c));
-    lines.extend(match run.stages.iter().any(|(name, _)| *name == "count") {
-        // Methods that add products as they meet them.
+    // Methods that add products as they meet them have sums.
+    let lines_of = match run.stages.iter().any(|(name, _)| *name == "sums") {
         true => vec![
-            format!("count          {runs} entries of C, column by column"),
-            format!("offsets        where each of the {} columns of C begins", segments.len()),
-            format!("sums           products added up in ascending k, straight into C; C takes {c_bytes}"),
+            ("count", format!("{runs} entries of C, column by column")),
+            ("offsets", format!("where each of the {} columns of C begins", segments.len())),
+            ("sums", format!("{runs} runs of equal rows added up in ascending k; C takes {c_bytes}")),
+            ("move", "the entries of C to their places, one behind another".into()),
         ],
         false => vec![
-            format!("expansion      each product's row (4 bytes) and {payload}"),
-            format!("segmented_sort {} columns sorted by row, stably", segments.len() - empty),
-            format!("tail_counts    {runs} runs of equal rows: the entries of C"),
-            format!("compression    {sums}"),
-            format!("gather         rows of C; C takes {c_bytes}"),
+            ("expansion", format!("each product's row (4 bytes) and {payload}")),
+            ("segmented_sort", format!("{} columns sorted by row, stably", segments.len() - empty)),
+            ("tail_counts", format!("{runs} runs of equal rows: the entries of C")),
+            ("compression", sums),
+            ("gather", format!("rows of C; C takes {c_bytes}")),
         ],
-    });
+    };
+    let ran = |name: &str| run.stages.is_empty() || run.stages.iter().any(|(stage, _)| *stage == name);
+    lines.extend(lines_of.iter().filter(|(name, _)| ran(name)).map(|(name, line)| format!("{name:<14} {line}")));
     if let Some(dropped) = run.dropped {
         lines.push(format!("drop           {dropped} of {runs} entries are below the tolerance and left out"));
     }

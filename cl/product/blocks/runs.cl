@@ -1,5 +1,5 @@
 // runs: the sums of runs of products of blocks, by one work-item. It comes after words.cl, before
-// sums.cl of this folder.
+// sums.cl of this folder and cl/product/ranges/blocks.cl.
 // Host: src/product/blocks/mod.rs
 //
 //   sum_products   one element of a block, for sides given as arguments

@@ -1,8 +1,7 @@
-// ranges sums: rows and values of columns of C, range by range.
-// Host: src/product/ranges/kernels.rs
+// ranges sums: rows and values of columns of C, range by range, of scalars.
+// Host: src/product/ranges/scalars.rs
 //
 //   range_sums   one work-item per group: whichever range is next
-//   range_move   the same: moves the columns of a range to where they belong
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -126,24 +125,5 @@ KERNEL range_sums(global const uint* restrict a_col_ptr, global const uint* rest
         entries[range] = to - from[range];
         if (range == ranges - 1)
             c_col_ptr[begin[ranges] - first_col] = to;
-    }
-}
-
-// from, from_row, from_value: as range_sums left them. to[ranges + 1]: where the entries of each
-// range belong, and their end.
-KERNEL range_move(global const uint* restrict begin, global const uint* restrict from, global const uint* restrict to,
-                  global uint* taken, global const uint* restrict from_row, global const ELEMENT* restrict from_value,
-                  global uint* restrict c_col_ptr, global uint* restrict c_row_idx, global ELEMENT* restrict c_values,
-                  uint ranges, uint phase)
-{
-    for (uint range = atomic_inc(taken + phase); range < ranges; range = atomic_inc(taken + phase)) {
-        const uint first = from[range], place = to[range], count = to[range + 1] - place;
-        for (uint i = 0; i < count; ++i)
-            c_row_idx[place + i] = from_row[first + i];
-        for (uint i = 0; i < count; ++i)
-            STORE(LOAD(from_value, first + i), c_values, place + i);
-        const uint end = begin[range + 1] + (range == ranges - 1);
-        for (uint col = begin[range]; col < end; ++col)
-            c_col_ptr[col] -= first - place;
     }
 }

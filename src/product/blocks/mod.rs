@@ -9,7 +9,7 @@ mod tests;
 
 use super::{
     problem::{Scaling, Spec},
-    tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning},
+    tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning, sides_are_compiled},
 };
 use crate::{
     DeviceKind, Element, OperandPair, Result,
@@ -57,6 +57,16 @@ fn asking_ahead(options: Options, device: &Device) -> Options {
     let info = device.info();
     let ahead = if info.kind == DeviceKind::Cpu { info.numbers().block_pairs_ahead } else { 0 };
     options.define("PAIRS_AHEAD", ahead)
+}
+
+/// Adds to `options` those of kernels of other folders that sum runs of A·B by
+/// `cl/product/blocks/runs.cl`: for the sides of the blocks, unless they are too long for it.
+pub(super) fn options_of_runs<T: Element>(options: Options, device: &Device, spec: &Spec) -> Options {
+    let options = of_runs::<T>(options, spec, false);
+    match sides_are_compiled(&device.info().numbers(), (spec.a, spec.b)) {
+        true => asking_ahead(of_sides(options, spec), device),
+        false => options,
+    }
 }
 
 /// The runs to sum, their operand pairs, and the places of the sums.

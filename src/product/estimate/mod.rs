@@ -81,9 +81,9 @@ pub(crate) fn estimate<T: Element>(
     let (mut before_esc, nrows) = (0, a.pattern.nrows());
     let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
     let foretold = match tuning.payload {
-        PayloadKind::Values if let Some(ranges) = RangeTuning::new(info, method) => {
+        _ if let Some(ranges) = RangeTuning::new(info, method, tuning.payload, (a.shape, right.shape)) => {
             let ranges = RangeTuning { costs, ..ranges };
-            let memory = RangeMemory::new::<T>(info, &ranges, nrows, consumer);
+            let memory = RangeMemory::new::<T>(info, &ranges, (nrows, strides[2]), consumer);
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {

@@ -32,7 +32,7 @@ pub(in crate::product) fn foretell(
     let profile = profile_of(tuning, (a, b), &products, samples);
     let setup = memory.need_of_setup(cols as u64, counting, samples).bytes;
     let (way, groups) = memory.way(&profile, cols as u64, counting, free_bytes);
-    let bins = profile.bins(&tuning.costs);
+    let bins = profile.bins(tuning);
     let counts = Counts { products: profile.products, bands: 1, bins, ..Counts::default() };
     if profile.products == 0 {
         return Ok(Foretold { peak_bytes: setup.max(memory.need_of_nothing(cols as u64)), counts: Some(counts) });
@@ -49,7 +49,7 @@ pub(in crate::product) fn foretell(
     let entries = lengths.iter().map(|&of| u64::from(of)).sum();
     let whole = match way {
         Way::Exact => memory.need_of_sums(cols as u64, profile.products, groups),
-        Way::OnePass => memory.need_of_one_pass(cols as u64, profile.products, entries, groups),
+        Way::OnePass | Way::Kept => memory.need_of_one_pass(cols as u64, profile.products, entries, groups),
         Way::Esc | Way::TwoPasses => {
             let counted = memory.need_of_count(cols as u64, groups).bytes;
             let before = Foretold { counts: Some(counts), peak_bytes: setup.max(counted) };

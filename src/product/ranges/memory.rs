@@ -2,10 +2,10 @@
 //! bands are cut. The functions are pure. Their sums repeat the allocations, size classes included.
 use super::{
     Profile, RangeTuning, Way,
-    kernels::{Ranges, bitmap_words, record_words, sum_places},
+    arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
-    DeviceInfo, Element,
+    DeviceInfo, Element, OperandPair,
     device::pool_bytes,
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
     product::limits::{Largest, Limits, Need},
@@ -16,8 +16,8 @@ use crate::{
 pub(in crate::product) struct RangeMemory<'a> {
     pub info: &'a DeviceInfo,
     pub tuning: &'a RangeTuning,
-    /// Bytes of a value of C, and of a sum.
-    pub value_bytes: u64,
+    /// Bytes from one entry of C to the next, and of a sum.
+    pub entry_bytes: u64,
     pub sum_bytes: u64,
     /// Rows of C.
     pub rows: usize,
@@ -27,56 +27,82 @@ pub(in crate::product) struct RangeMemory<'a> {
 
 /// The work-groups that there is memory for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Groups {
+pub(in crate::product) struct Groups {
     /// With bitmaps.
     pub counting: usize,
     /// With bitmaps and sums.
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,
+    /// Products of the longest column.
+    pub longest: usize,
+}
+
+impl Groups {
+    /// The same in one pass: the products of a column lie among those of all.
+    pub fn in_one_pass(self) -> Self {
+        Self { longest: 0, ..self }
+    }
 }
 
 impl<'a> RangeMemory<'a> {
     pub fn new<T: Element>(
         info: &'a DeviceInfo,
         tuning: &'a RangeTuning,
-        rows: usize,
+        (rows, c_stride): (usize, usize),
         consumer: Option<DropMemory>,
     ) -> Self {
-        let (value_bytes, sum_bytes) = (size_of::<T>() as u64, size_of::<T::Arithmetic>() as u64);
-        Self { info, tuning, value_bytes, sum_bytes, rows, consumer }
+        let (entry_bytes, sum_bytes) = ((c_stride * size_of::<T>()) as u64, size_of::<T::Arithmetic>() as u64);
+        Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
     }
 
-    /// Work-groups for `free_bytes` bytes: their bitmaps and sums take a fourth of it, or those of
+    /// Work-groups for `free_bytes` bytes: their bitmaps and rooms take a fourth of it, or those of
     /// one group half of it. None if these take more.
-    fn groups(&self, cut: bool, free_bytes: u64) -> usize {
+    fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
-        let each = bitmap + sum_places(self.rows) as u64 * self.place_bytes(cut);
+        let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);
         let fitting = (free_bytes / 4 / each.max(1)).min(self.tuning.groups as u64) as usize;
-        if fitting == 0 && 2 * each <= free_bytes { 1 } else { fitting }
+        if fitting == 0 && each <= free_bytes / 2 { 1 } else { fitting }
     }
 
-    /// Bytes of each place of the sums.
-    fn place_bytes(&self, cut: bool) -> u64 {
-        if cut { 2 * self.sum_bytes + 4 } else { self.sum_bytes }
+    /// Bytes of the arrays of each group besides its bitmap: those of
+    /// [`Rooms`](super::sums::RangeSums::Rooms).
+    fn rooms(&self, cut: bool, longest: u64) -> Vec<u64> {
+        let places = sum_places(self.rows) as u64;
+        match self.tuning.multiplications {
+            Some(_) => vec![4 * places, longest.saturating_mul(size_of::<OperandPair>() as u64)],
+            None if cut => vec![self.sum_bytes * places, self.sum_bytes * places, 4 * places],
+            None => vec![self.sum_bytes * places, 0, 0],
+        }
+    }
+
+    /// Bytes of each product in the arrays of [`Places`](super::sums::RangeSums::Places).
+    fn places(&self) -> Vec<u64> {
+        match self.tuning.multiplications {
+            Some(_) => vec![4, 4, size_of::<OperandPair>() as u64],
+            None => vec![4, self.entry_bytes],
+        }
     }
 
     /// Work-groups for a B with `cols` columns of which `samples` are sampled, if its analysis fits
     /// too.
     pub(super) fn counting_groups(&self, cols: u64, samples: usize, free_bytes: u64) -> Option<usize> {
-        let groups = self.groups(false, free_bytes);
+        let groups = self.groups(false, 0, free_bytes);
         (groups > 0 && self.fits(self.need_of_setup(cols, groups, samples), free_bytes)).then_some(groups)
     }
 
     /// How a C with `cols` columns is computed within `free_bytes` bytes.
     pub(super) fn way(&self, profile: &Profile, cols: u64, counting: usize, free_bytes: u64) -> (Way, Groups) {
         let cut = profile.longest_b > RUN_PIECE as u64;
-        let summing = if cut { self.groups(true, free_bytes).min(counting) } else { counting };
-        let groups = Groups { counting, summing, cut };
+        let summing = self.groups(cut, profile.longest, free_bytes).min(counting);
+        let groups = Groups { counting, summing, cut, longest: profile.longest as usize };
         let products = profile.products;
-        let in_one_pass = self.need_of_one_pass(cols, products, products, groups);
-        let one_pass_fits = products < Limits::MAX_PRODUCTS && self.fits(in_one_pass, free_bytes);
-        let way = self.tuning.way(profile, self.rows as u64, one_pass_fits);
+        let need = || match profile.longest_b {
+            0 | 1 => self.need_of_sums(cols, products, groups),
+            _ => self.need_of_one_pass(cols, products, products, groups),
+        };
+        let all_fit = products < Limits::MAX_PRODUCTS && self.fits(need(), free_bytes);
+        let way = self.tuning.way(profile, self.rows as u64, all_fit);
         let counted = self.fits(self.need_of_count(cols, groups), free_bytes);
         match way {
             _ if summing == 0 => (Way::Esc, groups),
@@ -122,8 +148,8 @@ impl<'a> RangeMemory<'a> {
     /// Memory of so many products in one pass, if C has `entries` entries.
     pub(super) fn need_of_one_pass(&self, columns: u64, products: u64, entries: u64, groups: Groups) -> Need {
         let mut largest = Largest(0);
-        let working = self.working(groups, &mut largest);
-        let places = largest.array(4 * products) + largest.array(self.value_bytes * products);
+        let working = self.working(groups.in_one_pass(), &mut largest);
+        let places = self.places().into_iter().map(|each| largest.array(each * products)).sum::<u64>();
         let ptr = largest.array(4 * (columns + 1));
         let c = self.c(columns, entries, &mut largest);
         let moved = Ranges::bytes(self.tuning.ranges) + pool_bytes(4 * (self.tuning.ranges as u64 + 1));
@@ -140,14 +166,11 @@ impl<'a> RangeMemory<'a> {
         bitmap_words(self.rows).iter().map(|&words| largest.array(8 * (groups * words) as u64)).sum()
     }
 
-    /// Ranges, bitmaps, sums, and the numbers of entries.
+    /// Ranges, bitmaps, rooms, and the numbers of entries.
     fn working(&self, groups: Groups, largest: &mut Largest) -> u64 {
-        let places = (groups.summing * sum_places(self.rows)) as u64;
-        let of_pieces = if groups.cut { places } else { 0 };
-        let sums = largest.array(self.sum_bytes * places)
-            + largest.array(self.sum_bytes * of_pieces)
-            + largest.array(4 * of_pieces);
-        Ranges::bytes(self.tuning.ranges) + self.bitmaps(groups.counting, largest) + sums + self.entries()
+        let rooms = self.rooms(groups.cut, groups.longest as u64);
+        let rooms: u64 = rooms.into_iter().map(|each| largest.array(groups.summing as u64 * each)).sum();
+        Ranges::bytes(self.tuning.ranges) + self.bitmaps(groups.counting, largest) + rooms + self.entries()
     }
 
     fn entries(&self) -> u64 {
@@ -155,7 +178,7 @@ impl<'a> RangeMemory<'a> {
     }
 
     fn c(&self, columns: u64, entries: u64, largest: &mut Largest) -> u64 {
-        largest.array(4 * (columns + 1)) + largest.array(4 * entries) + largest.array(self.value_bytes * entries)
+        largest.array(4 * (columns + 1)) + largest.array(4 * entries) + largest.array(self.entry_bytes * entries)
     }
 
     fn consumed(&self, columns: u64, entries: u64) -> u64 {

@@ -6,11 +6,15 @@
 //! The entries of C are found in one pass, which writes them to places with room for all products,
 //! or in two, of which the first counts them. The places are filled from their begin on, and no
 //! memory behind the entries is touched. [`Way`] says which.
+mod arrays;
+mod blocks;
 mod cuts;
 mod foretell;
 mod kernels;
 mod memory;
 mod profile;
+mod scalars;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod tuning;
@@ -18,6 +22,8 @@ mod tuning;
 pub(super) use foretell::foretell;
 pub(super) use memory::RangeMemory;
 use profile::Profile;
+pub(super) use sums::RangeSums;
+use sums::{FilledRanges, RangeTask};
 pub(super) use tuning::{RangeTuning, Way};
 
 use super::{
@@ -25,7 +31,7 @@ use super::{
     engine::Engine,
     limits::Need,
     method::Method,
-    problem::{Counts, Operands, Pipeline, Sizes, Spec, Values},
+    problem::{Counts, Operands, Pipeline, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{
@@ -34,22 +40,23 @@ use crate::{
     resident::DeviceCbc,
     tuning::MethodCosts,
 };
+use arrays::{Bitmaps, ColumnsOfC, Ranges};
 use cuts::{band_end, cuts};
-use kernels::{Analysed, Bitmaps, ColumnsOfC, RangeKernels, Ranges, RowSums, counted};
+use kernels::{Analysed, RangeKernels, counted};
 use memory::Groups;
 
 /// The kernels of a product in ranges.
-pub(super) struct Ranged<T: Element> {
-    kernels: RangeKernels<T>,
+pub(super) struct Ranged<T: Element, P: RangeSums<T>> {
+    kernels: RangeKernels<T, P>,
     tuning: RangeTuning,
     spec: Spec,
     /// Numbers of ESC, which computes what ranges cannot.
     of_esc: Tuning,
 }
 
-impl<T: Element> Ranged<T> {
+impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     pub fn new(device: &Device, spec: &Spec, of_esc: Tuning, tuning: &RangeTuning) -> Result<Self> {
-        Ok(Self { kernels: RangeKernels::new(device, tuning, spec.semiring)?, tuning: *tuning, spec: *spec, of_esc })
+        Ok(Self { kernels: RangeKernels::new(device, spec, tuning)?, tuning: *tuning, spec: *spec, of_esc })
     }
 
     /// Chooses by other costs than the device's.
@@ -65,7 +72,8 @@ impl<T: Element> Ranged<T> {
         mut place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         let (a, b, free) = (&*operands.a.pattern, &*operands.b.pattern, free_bytes(work));
-        let memory = RangeMemory::new::<T>(work.device().info(), &self.tuning, a.nrows, operands.consumer);
+        let memory =
+            RangeMemory::new::<T>(work.device().info(), &self.tuning, (a.nrows, operands.c_stride), operands.consumer);
         let samples = self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]);
         let Some(counting) = memory.counting_groups(b.ncols as u64, samples, free) else {
             return self.by_esc(work, operands, place);
@@ -75,7 +83,7 @@ impl<T: Element> Ranged<T> {
         let profile = analysed.profile;
         let (way, groups) = memory.way(&profile, b.ncols as u64, counting, free);
         let mut counts = Counts { products: profile.products, bands: 1, ..Counts::default() };
-        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning.costs));
+        (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning));
         if profile.products == 0 {
             drop(analysed);
             place(operands.empty_product(work, b.ncols)?)?;
@@ -89,7 +97,7 @@ impl<T: Element> Ranged<T> {
                 return self.by_esc(work, operands, place);
             }
             Way::Exact => place(self.exactly(work, operands, analysed, groups)?)?,
-            Way::OnePass => place(self.in_one_pass(work, operands, analysed, groups)?)?, // round trip 2
+            Way::OnePass | Way::Kept => place(self.in_one_pass(work, operands, analysed, groups)?)?, // round trip 2
             Way::TwoPasses => {
                 let (mut analysed, most) = (analysed, profile.products);
                 let mut col_ptr = work.buffer(b.ncols + 1)?;
@@ -119,7 +127,7 @@ impl<T: Element> Ranged<T> {
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         // Rare, so that its kernels are not compiled for every product.
-        let mut esc = Engine::<T, Values>::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto)?;
+        let mut esc = Engine::<T, P>::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto)?;
         esc.costs = self.tuning.costs;
         esc.multiply(work, operands, place)
     }
@@ -166,13 +174,15 @@ impl<T: Element> Ranged<T> {
     ) -> Result<DeviceCbc<T>> {
         work.stage("sums");
         debug_assert_eq!(col_ptr.len(), cols + 1);
-        let mut rows = RowSums::new(work, groups.summing, operands.a.nrows, groups.cut)?;
-        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer(entries)?);
+        let mut rooms = P::rooms(work, &groups, operands.a.nrows)?;
+        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer(entries * operands.c_stride)?);
         let (col_ptr_mut, row_idx_mut, values_mut) = (&mut col_ptr, &mut row_idx, &mut values);
         let c =
             ColumnsOfC { first_col: first_col as u32, col_ptr: col_ptr_mut, row_idx: row_idx_mut, values: values_mut };
         bitmaps.groups = groups.summing;
-        self.kernels.sums(work, (operands.a, operands.b), ranges, (&mut bitmaps, &mut rows), c)?;
+        let mut entries = work.buffer(ranges.count() as usize)?;
+        let (bitmaps, rooms, entries) = (&mut bitmaps, &mut rooms, &mut entries);
+        P::sum(&self.kernels.sums, work, RangeTask { operands, ranges, bitmaps, rooms, entries }, c)?;
         Ok(operands.product(col_ptr, row_idx, values))
     }
 
@@ -186,21 +196,27 @@ impl<T: Element> Ranged<T> {
     ) -> Result<DeviceCbc<T>> {
         let Analysed { profile, products, mut ranges, mut bitmaps } = analysed;
         drop(products);
-        let most = profile.products as usize;
         let mut col_ptr = work.buffer(operands.b.ncols + 1)?;
-        let (mut from_row, mut from_value) = (work.buffer(most)?, work.buffer(most)?);
-        work.stage("sums");
-        let mut rows = RowSums::new(work, groups.summing, operands.a.nrows, groups.cut)?;
-        let c = ColumnsOfC { first_col: 0, col_ptr: &mut col_ptr, row_idx: &mut from_row, values: &mut from_value };
+        let mut places = P::places(work, profile.products as usize)?;
+        let mut rooms = P::rooms(work, &groups.in_one_pass(), operands.a.nrows)?;
         bitmaps.groups = groups.summing;
-        let entries = self.kernels.sums(work, (operands.a, operands.b), &mut ranges, (&mut bitmaps, &mut rows), c)?;
+        let mut entries = work.buffer(ranges.count() as usize)?;
+        let task = RangeTask {
+            operands,
+            ranges: &mut ranges,
+            bitmaps: &mut bitmaps,
+            rooms: &mut rooms,
+            entries: &mut entries,
+        };
+        P::fill(&self.kernels.sums, work, task, &mut col_ptr, &mut places)?;
         let to = begins(&counted(work, &entries, profile.products)?);
-        drop((bitmaps, rows, entries));
-        work.stage("move");
+        drop((bitmaps, rooms, entries));
         let c_nnz = to[to.len() - 1] as usize;
-        let (to, mut row_idx, mut values) = (work.upload(&to)?, work.buffer(c_nnz)?, work.buffer(c_nnz)?);
+        let (to, mut row_idx) = (work.upload(&to)?, work.buffer(c_nnz)?);
+        let mut values = work.buffer(c_nnz * operands.c_stride)?;
         let c = ColumnsOfC { first_col: 0, col_ptr: &mut col_ptr, row_idx: &mut row_idx, values: &mut values };
-        self.kernels.move_to(work, (&mut ranges, &to, groups.summing), (&from_row, &from_value), c)?;
+        let filled = FilledRanges { operands, ranges: &mut ranges, to: &to, places: &places, groups: groups.summing };
+        P::collect(&self.kernels.sums, work, filled, c)?;
         Ok(operands.product(col_ptr, row_idx, values))
     }
 

@@ -4,7 +4,7 @@ use crate::{
     Result,
     device::at_most,
     product::{choose, method::Method, problem::Bin},
-    tuning::{BinSize, MethodCosts},
+    tuning::BinSize,
 };
 
 /// Sums over the columns of B.
@@ -107,11 +107,12 @@ impl Profile {
     }
 
     /// The bins of the columns: those of one entry of B, which are copied, and the others.
-    pub(super) fn bins(&self, costs: &MethodCosts) -> Vec<Bin> {
+    /// Times of blocks are not predicted.
+    pub(super) fn bins(&self, tuning: &RangeTuning) -> Vec<Bin> {
         let bin = |which, method, [columns, products]: [u64; 2], entries, launches| {
-            let size = BinSize::new(launches, products, entries, columns);
-            let predicted_ms = choose::predict_ms(costs, method, &size);
-            Bin { size: Some(size), predicted_ms, ..Bin::of(which, method, columns, products) }
+            let size = tuning.multiplications.is_none().then(|| BinSize::new(launches, products, entries, columns));
+            let predicted_ms = size.and_then(|size| choose::predict_ms(&tuning.costs, method, &size));
+            Bin { size, predicted_ms, ..Bin::of(which, method, columns, products) }
         };
         let others = [self.columns - self.direct, self.products - self.of_direct];
         let both = self.direct > 0 && others[0] > 0;

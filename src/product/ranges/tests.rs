@@ -1,17 +1,20 @@
 //! Products in ranges, on whatever device there is, against the reference and against models.
+mod blocks;
+
 use super::{
-    Profile, RangeMemory, RangeTuning, Ranged, Way,
+    Profile, RangeMemory, RangeSums, RangeTuning, Ranged, Way,
     cuts::cuts,
     foretell::{foretell, profile_of},
     kernels::RangeKernels,
 };
 use crate::{
-    BlockShape, Csc, Element, Error, Matrix, Result, Semiring,
+    BlockShape, Cbc, Csc, Element, Error, Matrix, Result,
     device::{DeviceKind, Work, test_device},
     generate::Random,
+    matrix::CbcView,
     product::{
         host_columns::HostColumns,
-        problem::{Counts, Operands, Pipeline, Spec},
+        problem::{Counts, Operands, Pipeline, Spec, Values},
         tuning::Tuning,
     },
     reference,
@@ -30,6 +33,8 @@ fn small() -> RangeTuning {
         rows_for_product: 64,
         ahead: if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 },
         direct: true,
+        multiplications: None,
+        multiplication_ps: 50,
         costs: MethodCosts::of_kind(DeviceKind::Cpu),
         esc: false,
     }
@@ -74,34 +79,56 @@ fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
 }
 
 /// C within `limit` bytes besides the operands, its counts, and the bytes used for it.
-fn run<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Csc<T>, Counts, u64)> {
-    let (device, one) = (test_device(), BlockShape::SCALAR);
+fn run<T: Element, P: RangeSums<T>>(
+    (a, b): (CbcView<'_, T>, CbcView<'_, T>),
+    tuning: &RangeTuning,
+    (c_stride, limit): (usize, u64),
+) -> Result<(Cbc<T>, Counts, u64)> {
+    let device = test_device();
     let uploading = Work::new(&device, None);
-    let (x, y) = (DeviceCbc::upload(&uploading, a.as_cbc())?, DeviceCbc::upload(&uploading, b.as_cbc())?);
-    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
-    let spec = Spec::new(one, one, x.nrows);
-    let ranged = Ranged::<T>::new(&device, &spec, Tuning::new(device.info(), one, one), tuning)?;
+    let (x, y) = (DeviceCbc::upload(&uploading, a)?, DeviceCbc::upload(&uploading, b)?);
+    let operands = Operands { a: &x, b: &y, c_stride, consumer: None };
+    let spec = Spec::new(a.shape, b.shape, x.nrows);
+    let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
+    let ranged = Ranged::<T, P>::new(&device, &spec, of_esc, tuning)?;
     let (work, mut c) = (Work::new(&device, Some(limit)), HostColumns::new(&operands));
     let counts = ranged.multiply(&work, &operands, |band| {
         work.wait()?;
         c.append(band.download(&Work::new(&device, None))?);
         Ok(())
     })?;
-    Ok((Csc::from_cbc(c.finish()?)?, counts, work.most_used_bytes()))
+    Ok((c.finish()?, counts, work.most_used_bytes()))
 }
 
 /// C as the reference has it, to the bit, and as foretold; its counts.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
-    let (want, (have, counts, used)) = (reference::multiply(factors.0, factors.1)?, run(factors, tuning, limit)?);
-    assert!(have.pattern() == want.pattern(), "{tuning:?} within {limit}");
-    for (i, (have, want)) in have.values().iter().zip(want.values()).enumerate() {
-        let same = bytemuck::bytes_of(have) == bytemuck::bytes_of(want);
-        assert!(same || (have.to_f64().is_nan() && want.to_f64().is_nan()), "entry {i}: {have}, {want} by {tuning:?}");
+    check_payload::<Csc<T>, Values>(factors, tuning, (1, limit))
+}
+
+/// The same of any matrices, with a C whose entries are `c_stride` elements apart.
+fn check_payload<M: Matrix, P: RangeSums<M::Element>>(
+    factors: (&M, &M),
+    tuning: &RangeTuning,
+    (c_stride, limit): (usize, u64),
+) -> Result<(Counts, u64)> {
+    let (a, b) = (factors.0.as_cbc(), factors.1.as_cbc());
+    let (have, counts, used) = run::<_, P>((a, b), tuning, (c_stride, limit))?;
+    let (want, have) = (reference::multiply(factors.0, factors.1)?, have.as_cbc());
+    let (want, area) = (want.as_cbc(), want.as_cbc().shape.area());
+    assert!(have.pattern == want.pattern && have.stride == c_stride, "{tuning:?} within {limit}");
+    let blocks = have.values.chunks_exact(c_stride).zip(want.values.chunks_exact(area));
+    for (entry, (have, want)) in blocks.enumerate() {
+        let padded = have.iter().zip(want.iter().copied().chain(std::iter::repeat(M::Element::from_f64(0.0))));
+        for (have, want) in padded {
+            let same = bytemuck::bytes_of(have) == bytemuck::bytes_of(&want);
+            let nan = have.to_f64().is_nan() && want.to_f64().is_nan();
+            assert!(same || nan, "entry {entry}: {have}, {want} by {tuning:?}");
+        }
     }
     let device = test_device();
-    let memory = RangeMemory::new::<T>(device.info(), tuning, have.nrows(), None);
-    let foretold =
-        foretell(&memory, (factors.0.pattern(), factors.1.pattern()), limit.min(device.info().global_bytes))?;
+    let nrows = have.pattern.nrows();
+    let memory = RangeMemory::new::<M::Element>(device.info(), tuning, (nrows, c_stride), None);
+    let foretold = foretell(&memory, (a.pattern, b.pattern), limit.min(device.info().global_bytes))?;
     if let Some(expected) = foretold.counts {
         assert_eq!((&expected.bins, expected.bands), (&counts.bins, counts.bands), "{tuning:?} within {limit}");
         assert_eq!((foretold.peak_bytes, expected.products), (used, counts.products), "{tuning:?} within {limit}");
@@ -200,7 +227,11 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let b = b::<f64>(30, lengths)?;
         let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let tuning = RangeTuning { ranges: 4, parts: 5, ..small() };
-        let kernels = RangeKernels::<f64>::new(&device, &tuning, Semiring::PlusTimes)?;
+        let kernels = RangeKernels::<f64, Values>::new(
+            &device,
+            &Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, 200),
+            &tuning,
+        )?;
         let analysed = kernels.analyse(&work, (&x.pattern, &y.pattern), 2)?;
         let of_column =
             |col: usize| b.pattern().column(col).iter().map(|&k| a.pattern().entries(k as usize).len() as u64).sum();

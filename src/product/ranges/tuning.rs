@@ -2,9 +2,9 @@
 //! numbers, costs and the caller's wish.
 use super::profile::Profile;
 use crate::{
-    DeviceInfo,
+    BlockShape, DeviceInfo,
     device::DeviceKind,
-    product::{choose, limits::Limits, method::Method},
+    product::{choose, limits::Limits, method::Method, tuning::PayloadKind},
     tuning::{BinSize, MethodCosts},
 };
 
@@ -17,7 +17,8 @@ pub(in crate::product) struct RangeTuning {
     pub ranges: usize,
     /// Parts of the columns whose products are counted at once.
     pub parts: usize,
-    /// Entries of C for each 100 products from which they are computed in one pass.
+    /// Entries of C for each 100 products from which those of scalars are computed in one pass.
+    /// Above 100 none are, and pairs of blocks are not kept.
     pub one_pass_percent: u64,
     /// Products from which the entries of C are estimated by samples: fewer take one pass.
     pub sampled_products: u64,
@@ -28,6 +29,10 @@ pub(in crate::product) struct RangeTuning {
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
     pub direct: bool,
+    /// Multiplications of elements in a product of blocks; `None` for scalars.
+    pub multiplications: Option<u64>,
+    /// Picoseconds of each of them, by any method.
+    pub multiplication_ps: u64,
     /// What the methods cost.
     pub costs: MethodCosts,
     /// Whether ESC may compute all columns.
@@ -43,6 +48,9 @@ pub(crate) enum Way {
     Exact,
     /// Sums go to places with room for all products, from where they are moved.
     OnePass,
+    /// The operands of all products are put in the order of their runs, which are summed once the
+    /// entries are counted: for blocks.
+    Kept,
     /// Entries are counted first.
     TwoPasses,
 }
@@ -54,7 +62,7 @@ impl Way {
             Self::Esc => &[],
             Self::Exact => &["setup", "sums"],
             Self::OnePass => &["setup", "sums", "move"],
-            Self::TwoPasses => &["setup", "count", "sums"],
+            Self::Kept | Self::TwoPasses => &["setup", "count", "sums"],
         }
     }
 }
@@ -66,8 +74,14 @@ const MANY_ROWS: u64 = 1 << 20;
 const SAMPLES: usize = 256;
 
 impl RangeTuning {
-    /// The numbers of a device, if products by this method are computed in ranges there.
-    pub fn new(info: &DeviceInfo, wanted: Method) -> Option<Self> {
+    /// The numbers of a device, if products of these payloads by this method are computed in ranges
+    /// there. Those of pairs are blocks of these shapes.
+    pub fn new(
+        info: &DeviceInfo,
+        wanted: Method,
+        payload: PayloadKind,
+        (a, b): (BlockShape, BlockShape),
+    ) -> Option<Self> {
         let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
         let in_ranges = numbers.range_shares > 0 && matches!(wanted, Method::Auto | Method::Dense);
         in_ranges.then(|| Self {
@@ -79,14 +93,22 @@ impl RangeTuning {
             rows_for_product: numbers.range_rows_for_product as u64,
             ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
             direct: wanted == Method::Auto,
+            multiplications: match payload {
+                PayloadKind::Values => None,
+                PayloadKind::Pairs => Some((a.area() * b.cols()) as u64),
+            },
+            multiplication_ps: numbers.range_multiplication_ps as u64,
             costs: info.costs(),
             esc: wanted == Method::Auto,
         })
     }
 
     /// Columns to sample of a product of an A with `inner` columns and a B with `cols`: none if it
-    /// has few products.
+    /// has few products, or is one of blocks, whose way does not depend on samples.
     pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
+        if self.multiplications.is_some() {
+            return 0;
+        }
         // About as many products as entries of B meet average columns of A.
         let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
         if expected >= self.sampled_products { cols.min(SAMPLES) } else { 0 }
@@ -97,17 +119,18 @@ impl RangeTuning {
         (sample as u64 * cols as u64 / samples as u64) as usize
     }
 
-    /// How the entries of a C with `nrows` rows are found; `one_pass_fits` says whether there is
-    /// memory for all products.
-    pub fn way(&self, profile: &Profile, nrows: u64, one_pass_fits: bool) -> Way {
+    /// How the entries of a C with `nrows` rows are found; `fits` says whether there is memory for
+    /// all products.
+    pub fn way(&self, profile: &Profile, nrows: u64, fits: bool) -> Way {
         if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, nrows)) {
             return Way::Esc;
         }
         let [entries, of] = profile.sampled;
-        match one_pass_fits && 100 * entries >= self.one_pass_percent * of {
-            true if profile.longest_b <= 1 => Way::Exact,
-            true => Way::OnePass,
-            false => Way::TwoPasses,
+        match (fits, self.multiplications) {
+            (true, _) if profile.longest_b <= 1 => Way::Exact,
+            (true, Some(_)) if self.one_pass_percent <= 100 => Way::Kept,
+            (true, None) if 100 * entries >= self.one_pass_percent * of => Way::OnePass,
+            _ => Way::TwoPasses,
         }
     }
 
@@ -122,6 +145,14 @@ impl RangeTuning {
         let least = BinSize { products: size.products.max(alone), ..size };
         let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
         let esc = choose::esc_ms(&self.costs, size.places, size.products, size.entries);
-        dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
+        let blocks = |products| self.blocks_ms(products);
+        dense.zip(esc).is_some_and(|(dense, esc)| esc + blocks(size.products) < dense + blocks(least.products))
+    }
+
+    /// Milliseconds of the multiplications in so many products of blocks. The costs of methods are
+    /// those of scalars, which is what both do besides.
+    fn blocks_ms(&self, products: u64) -> f64 {
+        let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
+        multiplications * self.multiplication_ps as f64 * 1e-9
     }
 }
