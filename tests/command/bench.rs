@@ -92,7 +92,7 @@ compression # # # # # #
 gather # # # # # #
 (all stages) #";
     assert_eq!(lasting(&ran.stdout), want);
-    let several = bench(&desk, "pose-graph:40x20 --block 3,6 --rounds 1 --stages").stdout;
+    let several = bench(&desk, "pose-graph:40x20 --block 3,6 --rounds 1 --stages --method esc").stdout;
     assert_eq!(several.matches("compression").count(), 2, "{several}");
     let quiet = bench(&desk, "pose-graph:40x20 --rounds 1 --quiet --json r.json");
     assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
@@ -102,7 +102,7 @@ gather # # # # # #
 #[test]
 fn the_json_has_every_time_and_counts_as_it_says() {
     let desk = Desk::new();
-    let all = benched(&desk, "bundle-adjustment:9x40x3 --element f32");
+    let all = benched(&desk, "bundle-adjustment:9x40x3 --element f32 --method esc");
     assert_eq!(all["schema"], "blockmul-bench/1");
     assert!(all["host"]["threads"].as_u64().unwrap() > 0 && all["host"]["os"].is_string());
     let record = &all["results"][0];
@@ -113,7 +113,7 @@ fn the_json_has_every_time_and_counts_as_it_says() {
     for (field, value) in [
         ("library", "blockmul"),
         ("version", env!("CARGO_PKG_VERSION")),
-        ("variant", "auto"),
+        ("variant", "esc"),
         ("device", &common::device().info().name),
         ("matrix", "bundle-adjustment:9x40x3"),
         ("element", "f32"),

@@ -30,7 +30,7 @@ pub(in crate::product) struct RangeMemory<'a> {
 pub(in crate::product) struct Groups {
     /// With bitmaps.
     pub counting: usize,
-    /// With bitmaps and sums.
+    /// With bitmaps and rooms.
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,

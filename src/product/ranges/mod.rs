@@ -1,11 +1,12 @@
-//! Products of scalars on CPUs, column by column: methods `dense` and `direct` for work-groups of
-//! one work-item. The columns of C are cut into ranges of equal products. A group takes a range
-//! after the other. It has a sum for each row, and a bitmap of the rows that a column has, from
-//! which they come out sorted. No product is stored, and none is sorted.
+//! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
+//! work-item. The columns of C are cut into ranges of equal products. A group takes a range after
+//! the other. It has a bitmap of the rows that a column has, from which they come out sorted, and
+//! for each row a sum, or of blocks the number of its products. Nothing is sorted.
 //!
 //! The entries of C are found in one pass, which writes them to places with room for all products,
-//! or in two, of which the first counts them. The places are filled from their begin on, and no
-//! memory behind the entries is touched. [`Way`] says which.
+//! or in two, of which the first counts them. Of blocks the one pass writes the operands of all
+//! products, run by run, which are summed when C is allocated. The places are filled from their
+//! begin on, and no memory behind the entries is touched. [`Way`] says which.
 mod arrays;
 mod blocks;
 mod cuts;

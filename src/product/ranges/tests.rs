@@ -284,6 +284,9 @@ fn esc_takes_what_is_one_column_or_next_to_nothing() {
     assert_eq!(way(&tuning, of(1 << 26, 1 << 16), 1 << 20), Way::OnePass);
     assert_eq!(way(&tuning, of(1 << 26, 1 << 26), 1 << 20), Way::Esc, "63 groups would wait");
     assert_eq!(way(&RangeTuning { groups: 1, ..tuning }, of(1 << 26, 1 << 26), 1 << 20), Way::OnePass);
+    let blocks = |multiplications| RangeTuning { groups: 2, multiplications: Some(multiplications), ..tuning };
+    assert_eq!(way(&blocks(512), of(1 << 20, 1 << 20), 1 << 20), Way::Esc, "multiplications take longest");
+    assert_eq!(way(&blocks(8), of(1 << 20, 1 << 20), 1 << 20), Way::Kept);
     assert_eq!(way(&tuning, of(100, 9), 1 << 24), Way::Esc, "a bitmap of 16 M rows");
     for wanted in [small(), RangeTuning { direct: false, ..small() }] {
         assert_eq!(way(&wanted, of(100, 9), 1 << 24), Way::OnePass, "ESC was not allowed");
