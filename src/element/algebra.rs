@@ -1,6 +1,9 @@
 //! What a [`Semiring`] computes: functions for the host, text for kernels.
 use super::{Arithmetic, Semiring};
 
+/// A sum or a product of two numbers.
+type Operation<V> = fn(V, V) -> V;
+
 /// A semiring in a type: how two numbers are added and multiplied, and where sums start.
 #[derive(Clone, Copy)]
 pub(crate) struct Algebra<V> {
@@ -9,14 +12,13 @@ pub(crate) struct Algebra<V> {
     pub identity: V,
     /// The value of an entry without products.
     pub empty: V,
-    pub add: fn(V, V) -> V,
-    pub multiply: fn(V, V) -> V,
+    pub add: Operation<V>,
+    pub multiply: Operation<V>,
 }
 
 impl<V: Arithmetic> Algebra<V> {
     pub fn of(semiring: Semiring) -> Self {
-        let truth = |value: bool| if value { V::one() } else { V::ZERO };
-        let (add, multiply): (fn(V, V) -> V, fn(V, V) -> V) = match semiring {
+        let (add, multiply): (Operation<V>, Operation<V>) = match semiring {
             Semiring::PlusTimes => (V::plus, V::times),
             Semiring::MinPlus => (smaller, |x, y| x.length(y, V::HIGHEST)),
             Semiring::MaxPlus => (larger, |x, y| x.length(y, V::LOWEST)),
@@ -32,7 +34,7 @@ impl<V: Arithmetic> Algebra<V> {
         let (identity, empty) = match semiring {
             Semiring::MinPlus => (V::HIGHEST, V::HIGHEST),
             Semiring::MaxPlus | Semiring::MaxMin => (V::LOWEST, V::LOWEST),
-            Semiring::OrAnd => (truth(false), truth(false)),
+            Semiring::OrAnd => (V::ZERO, V::ZERO),
             // From +0.0, the sum of a single -0.0 would be +0.0.
             _ => (V::NEUTRAL, V::ZERO),
         };

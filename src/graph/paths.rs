@@ -8,11 +8,10 @@ use super::{
 };
 use crate::{
     DeviceKind, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
-    device::{Buffer, Device, Work},
+    device::{Buffer, Clock, Device, Work},
     element::Length,
     host::Progress,
 };
-use std::time::Instant;
 
 /// The limit between near and far starts with steps of this part of the mean length. A step of the
 /// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
@@ -99,7 +98,7 @@ pub struct Paths<D: Element> {
     pub rounds: u64,
     /// Edges and vertices visited, each as often as it was.
     pub visits: u64,
-    /// Milliseconds from start to end.
+    /// Milliseconds from start to end, without waiting for kernels.
     pub total_ms: f64,
 }
 
@@ -159,9 +158,9 @@ impl<'a> ShortestPaths<'a> {
         let graph = Graph::of(g)?;
         graph.device().require::<M::Element>()?;
         let work = Work::new(graph.device(), None);
-        let stored = (&g.cbc.values, g.cbc.stride as u32);
+        let (clock, stored) = (work.clock(), (&g.cbc.values, g.cbc.stride as u32));
         let survey = survey(&work, &graph, stored)?;
-        self.computed(&work, &graph, &Lengths { values: Some(stored) }, survey)
+        self.computed((&work, clock), &graph, &Lengths { values: Some(stored) }, survey)
     }
 
     /// Computes paths along the edges of `g` if each had length 1: levels of a breadth-first
@@ -172,17 +171,16 @@ impl<'a> ShortestPaths<'a> {
     pub fn run_by_edges<M: Matrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
         let graph = Graph::of(g)?;
         let work = Work::new(graph.device(), None);
-        self.computed(&work, &graph, &Lengths { values: None }, Survey { least: 1.0, mean: 1.0 })
+        self.computed((&work, work.clock()), &graph, &Lengths { values: None }, Survey { least: 1.0, mean: 1.0 })
     }
 
     fn computed<D: Length>(
         &self,
-        work: &Work,
+        (work, clock): (&Work, Clock<'_>),
         graph: &Graph,
         lengths: &Lengths<'_, D>,
         survey: Survey,
     ) -> Result<Paths<D>> {
-        let clock = Instant::now();
         let (device, vertices) = (graph.device(), graph.vertices());
         let sources = self.sources(work, vertices)?;
         let schedule = self.chosen(device, survey)?;
@@ -255,7 +253,9 @@ impl<'a> ShortestPaths<'a> {
     /// How far the limit is moved.
     fn step<D: Length>(&self, survey: Survey) -> Result<D> {
         match self.delta {
-            Some(delta) if !(delta > 0.0) => Err(Error::Argument(format!("delta is {delta}, it has to be above 0"))),
+            Some(delta) if delta.is_nan() || delta <= 0.0 => {
+                Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
+            }
             delta => {
                 let step = D::from_f64(delta.unwrap_or(survey.mean / PART_OF_MEAN));
                 Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })

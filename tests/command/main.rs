@@ -20,6 +20,7 @@ mod overflow;
 mod packings;
 mod pages;
 mod papers;
+mod paths;
 mod places;
 mod problems;
 mod regret;

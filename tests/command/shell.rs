@@ -9,6 +9,7 @@ fn every_subcommand_explains_itself() {
     for subcommand in [
         "multiply",
         "apply",
+        "paths",
         "info",
         "spy",
         "compare",

@@ -1,7 +1,8 @@
 //! `blockmul apply`: multiplies a matrix with a vector.
 use crate::failure::Failure;
-use crate::input::{self, ElementName};
+use crate::input::{self, NumberName};
 use crate::messages::Messages;
+use crate::multiply::semiring;
 use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
@@ -9,7 +10,7 @@ use crate::report::{DeviceName, Size, command_line};
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Csc, Element, Method, Planned,
+    Csc, Element, Method, Planned, Semiring,
     element::Order,
     plan::{Apply, Format},
     reference,
@@ -28,6 +29,7 @@ Examples:
   blockmul apply A.mtx x.mtx -o y.mtx                  y = A·x in f64 on the best device
   blockmul apply A.mtx --transpose -o -                Aᵀ times ones, to stdout
   blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
+  blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix of one column in any format. y is written as a Matrix Market array, or to a file that ends in
@@ -52,9 +54,12 @@ pub struct Args {
     /// Let auto choose formats that add in an order of their own.
     #[arg(long)]
     any_order: bool,
-    /// Element type; f16 is stored in 16 bits and computed in f32.
+    /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, value_enum, default_value = "f64")]
-    element: ElementName,
+    element: NumberName,
+    /// Algebra of sums and products; the first factor of a product is A's.
+    #[arg(long, default_value = "plus-times", value_parser = semiring())]
+    semiring: Semiring,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
@@ -98,6 +103,7 @@ struct Report {
     format: Option<Format>,
     why: Option<String>,
     element: &'static str,
+    semiring: Semiring,
     transposed: bool,
     a: Size,
     x: Size,
@@ -123,9 +129,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x);
     places.others(&args.output).others(&args.report).check()?;
     match args.element {
-        ElementName::F64 => with_element::<f64>(args),
-        ElementName::F32 => with_element::<f32>(args),
-        ElementName::F16 => with_element::<f16>(args),
+        NumberName::F64 => with_element::<f64>(args),
+        NumberName::F32 => with_element::<f32>(args),
+        NumberName::F16 => with_element::<f16>(args),
+        NumberName::U32 => with_element::<u32>(args),
+        NumberName::I32 => with_element::<i32>(args),
+        NumberName::U8 => with_element::<u8>(args),
     }
 }
 
@@ -140,9 +149,10 @@ struct Run<T> {
 }
 
 fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+    args.semiring.check::<T>()?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
-    let (a, _) = input::cast::<T>(&file.matrix, "A", &messages);
+    let a = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
     let (rows, cols) = (a.pattern().nrows(), a.pattern().ncols());
     let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
     let x = match &args.x {
@@ -186,6 +196,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         format: run.format.as_ref().map(|(format, _)| *format),
         why: run.format.as_ref().map(|(_, why)| why.clone()),
         element: T::NAME,
+        semiring: args.semiring,
         transposed: args.transpose,
         a: Size::of(&a),
         x: Size::of_vector(x_len),
@@ -214,7 +225,7 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
     device.finish()?;
     let (clock, pattern) = (Instant::now(), a.pattern());
     let uses = args.repeat.map_or(1, NonZero::get);
-    let options = Apply::<Csc<T>>::with(&pattern).format(args.format).uses(uses.into());
+    let options = Apply::<Csc<T>>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
     let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
     device.finish()?;
@@ -236,7 +247,7 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
 
 fn by_reference<T: Element>(args: &Args, order: Order, a: &Csc<T>, x: &[T], len: usize) -> Result<Vec<T>, Failure> {
     let mut y = vec![T::from_f64(0.0); len];
-    reference::multiply_vector_in(order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
+    reference::multiply_vector_over(args.semiring, order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
     Ok(y)
 }
 
@@ -258,8 +269,12 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         Some(true) => "\nverified: equal to the reference, bit for bit",
         _ => "",
     };
+    let over = match report.semiring {
+        Semiring::PlusTimes => String::new(),
+        semiring => format!(" over {semiring}"),
+    };
     let text = format!(
-        "y = {op} in {} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
+        "y = {op}{over} in {} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
         report.element,
         report.device.name(),
         report.flops / 2,

@@ -3,14 +3,14 @@ use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use blockmul::{
-    BlockShape, Cbc, Csc, Element, Matrix, Result,
+    BlockShape, Cbc, Csc, Element, Matrix,
     io::{self, MatrixFile, ReadOptions, matrix_market},
 };
 use half::f16;
 use std::path::Path;
 
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
-pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> Result<MatrixFile> {
+pub fn read(path: &Path, sum_duplicates: bool, messages: &Messages) -> blockmul::Result<MatrixFile> {
     let progress = messages.measured(format!("reading {}", path.display()), Unit::Bytes);
     let options = ReadOptions { sum_duplicates, progress: Some(progress), ..Default::default() };
     let file = match is_standard(path) {
@@ -45,6 +45,33 @@ impl ElementName {
     }
 }
 
+/// Element types of vectors and graphs, integers included.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum NumberName {
+    F64,
+    F32,
+    F16,
+    U32,
+    I32,
+    U8,
+}
+
+/// Converts to the element type, as [`cast`]. Integers take whole numbers of their range, and
+/// infinities.
+pub fn cast_numbers<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> Result<Csc<T>, Failure> {
+    if T::ARITHMETIC_ROUNDOFF == 0.0 {
+        let fits = |&value: &f64| T::from_f64(value).to_f64() == value || value.is_infinite();
+        if let Some(entry) = matrix.values().iter().position(|value| !fits(value)) {
+            let pattern = matrix.pattern();
+            let col = pattern.col_ptr().partition_point(|&begin| begin <= entry as u64);
+            let (row, value) = (pattern.row_idx()[entry] + 1, matrix.values()[entry]);
+            let why = format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME);
+            return Err(Failure::Usage(why));
+        }
+    }
+    Ok(cast(matrix, name, messages).0)
+}
+
 /// Converts to the element type; warns of finite values that become infinite, and returns their
 /// number.
 pub fn cast<T: Element>(matrix: &Csc<f64>, name: &str, messages: &Messages) -> (Csc<T>, u64) {
@@ -65,14 +92,14 @@ pub enum Shaped<T: Element> {
 }
 
 impl<T: Element> Shaped<T> {
-    pub fn cut(matrix: Csc<T>, layout: Option<BlockShape>) -> Result<Self> {
+    pub fn cut(matrix: Csc<T>, layout: Option<BlockShape>) -> blockmul::Result<Self> {
         Ok(match layout.filter(|&shape| shape != BlockShape::SCALAR) {
             Some(shape) => Self::Blocks(matrix.to_blocks(shape)?),
             None => Self::Scalars(matrix),
         })
     }
 
-    pub fn transpose(&self) -> Result<Self> {
+    pub fn transpose(&self) -> blockmul::Result<Self> {
         Ok(match self {
             Self::Scalars(matrix) => Self::Scalars(matrix.try_transpose()?),
             Self::Blocks(matrix) => Self::Blocks(matrix.try_transpose()?),
@@ -80,7 +107,7 @@ impl<T: Element> Shaped<T> {
     }
 
     /// The matrix in blocks; scalars become blocks of 1x1.
-    pub fn into_blocks(self) -> Result<Cbc<T>> {
+    pub fn into_blocks(self) -> blockmul::Result<Cbc<T>> {
         match self {
             Self::Scalars(matrix) => {
                 let (pattern, values) = matrix.into_parts();
@@ -91,7 +118,7 @@ impl<T: Element> Shaped<T> {
     }
 
     /// Writes the matrix to its file, and prints one line about it.
-    pub fn write(&self, path: &Path, messages: &Messages) -> std::result::Result<(), Failure> {
+    pub fn write(&self, path: &Path, messages: &Messages) -> Result<(), Failure> {
         match self {
             Self::Scalars(matrix) => crate::output::write_matrix(path, matrix, messages)?,
             Self::Blocks(matrix) => crate::output::write_matrix(path, matrix, messages)?,

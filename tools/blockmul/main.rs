@@ -23,6 +23,7 @@ mod multiply;
 mod numbers;
 mod operands;
 mod output;
+mod paths;
 mod patterns;
 mod places;
 mod png_file;
@@ -76,6 +77,7 @@ pub struct Cli {
 enum Command {
     Multiply(multiply::Args),
     Apply(apply::Args),
+    Paths(paths::Args),
     Info(info::Args),
     Spy(spy::Args),
     Compare(compare::Args),
@@ -113,6 +115,7 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Multiply(args) => multiply::run(&args),
         Command::Apply(args) => apply::run(&args),
+        Command::Paths(args) => paths::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -10,7 +10,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Options, Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Matrix, Method, element::Field, matrix::Threshold, reference::verify};
+use blockmul::{BlockShape, Cbc, Csc, Matrix, Method, Semiring, element::Field, matrix::Threshold, reference::verify};
 use half::f16;
 use std::{
     num::NonZero,
@@ -27,6 +27,7 @@ Examples:
   blockmul multiply A.mtx --drop 1e-6 --drop-relative -o C.mtx   without what is small beside the largest of its column
   blockmul multiply A.mtx --mask A.mtx -o C.mtx        A·A on the places of A alone: triangles through the edges of a graph
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
+  blockmul multiply G.mtx --semiring min-plus -o P.mtx   lengths of the shortest paths of two edges
   blockmul multiply A.mtx --explain                    which method computes which columns, and why it is expected to be fast
 
 Without --report - and -o -, stdout shows the sizes and the time of each stage. With --explain the kernels of
@@ -50,6 +51,10 @@ pub struct Args {
     /// Method of multiplication.
     #[arg(long, default_value = "auto", value_parser = method())]
     method: Method,
+    /// Algebra of sums and products. Blocks have plus-times and or-and alone: a place without an
+    /// entry is 0 in them.
+    #[arg(long, default_value = "plus-times", value_parser = semiring())]
+    semiring: Semiring,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
     /// left out.
     #[arg(long, value_name = "TOL", value_parser = from_zero)]
@@ -86,6 +91,12 @@ pub struct Args {
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
+}
+
+pub fn semiring() -> impl clap::builder::TypedValueParser<Value = Semiring> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = Semiring::ALL.iter().map(|semiring| semiring.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Semiring>())
 }
 
 pub fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
@@ -159,6 +170,15 @@ struct Job<'a> {
 impl Job<'_> {
     fn finish<M: Operand<Element: Field>>(&self, operands: Operands<M::Element>) -> Result<(), Failure> {
         let Operands { a, b, overflow, a_shape, b_shape } = operands;
+        let semiring = self.args.semiring;
+        let of_blocks = matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd);
+        if !of_blocks && (a_shape, b_shape) != (BlockShape::SCALAR, BlockShape::SCALAR) {
+            let why = format!(
+                "--semiring {semiring} multiplies scalars: in blocks, places without an entry would be entries of 0; \
+                 --block 1 cuts none"
+            );
+            return Err(Failure::Usage(why));
+        }
         // If B is A and is cut alike, it is the same matrix, which is uploaded once.
         let b = match b {
             None if a_shape == b_shape => None,
@@ -172,11 +192,16 @@ impl Job<'_> {
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape)).transpose()?;
         let mask = mask.as_ref();
         let (c, run, runs_ms) = self.multiply((&a, b), mask)?;
-        let overflow = overflow.of_product(&c, &self.messages);
+        // Elsewhere infinities are the values of places that no path leads to.
+        let overflow = match semiring {
+            Semiring::PlusTimes => overflow.of_product(&c, &self.messages),
+            _ => overflow,
+        };
         let verification = match self.args.verify {
             true => {
                 self.messages.step("verifying");
                 Some(match mask {
+                    _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), &c, mask)?,
                     Some(mask) => verify::verify_masked(&a, b, &c, mask)?,
                     None => verify::verify_dropped(&a, b, &c, self.args.threshold())?,
                 })
@@ -189,6 +214,7 @@ impl Job<'_> {
         }
         let mask = mask.map(|mask| Size::in_blocks(mask, shape));
         let report = Report::new(&self.target, (&a, b, &c), mask, &run, runs_ms, verification);
+        let report = report.over(semiring);
         let report = if self.args.explain { report.explained() } else { report };
         self.tell(&report.overflowed(overflow))?;
         match verification {
@@ -209,8 +235,9 @@ impl Job<'_> {
         operands: (&M, &M),
         mask: Option<&Mask>,
     ) -> Result<(M, Run, Option<Vec<f64>>), Failure> {
-        let Args { method, memory_limit, explain, .. } = *self.args;
-        let options = Options { method, memory_limit, threshold: self.args.threshold(), progress: None, explain };
+        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
+        let options =
+            Options { method, semiring, memory_limit, threshold: self.args.threshold(), progress: None, explain };
         let Some(repeat) = self.args.repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
             let options = Options { progress, ..options };

@@ -2,7 +2,7 @@
 use crate::operands::Overflow;
 use crate::sizes::show_bytes;
 use crate::target::{Run, Target};
-use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, product::Bin, reference::verify::Verification};
+use blockmul::{BlockShape, DeviceMatrix, Element, Matrix, Semiring, product::Bin, reference::verify::Verification};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -25,6 +25,7 @@ pub struct Report {
     #[serde(skip)]
     explained: bool,
     element: &'static str,
+    semiring: Semiring,
     a: Size,
     b: Size,
     c: Size,
@@ -163,6 +164,7 @@ impl Report {
             bins: run.bins.clone(),
             explained: false,
             element: M::Element::NAME,
+            semiring: Semiring::PlusTimes,
             a: Size::of(a),
             b: Size::of(b),
             c: Size::of(c),
@@ -191,6 +193,11 @@ impl Report {
         Self { overflowed: Some(overflow), ..self }
     }
 
+    /// The report of a product over a semiring.
+    pub fn over(self, semiring: Semiring) -> Self {
+        Self { semiring, ..self }
+    }
+
     /// The report with a table of its bins.
     pub fn explained(self) -> Self {
         Self { explained: true, ..self }
@@ -203,8 +210,12 @@ impl Report {
     /// The sizes, the stages with their times, and the total, as text.
     pub fn table(&self) -> String {
         let c = if self.mask.is_some() { "C = A·B where M has entries," } else { "C = A·B" };
+        let over = match self.semiring {
+            Semiring::PlusTimes => String::new(),
+            semiring => format!(" over {semiring}"),
+        };
         let mut lines = vec![match self.stages.is_empty() {
-            true => format!("{c} in {} by the reference, on the CPU", self.element),
+            true => format!("{c}{over} in {} by the reference, on the CPU", self.element),
             false => {
                 let mut methods = Vec::new();
                 for name in self.bins.iter().map(|bin| bin.method.name()) {
@@ -213,7 +224,7 @@ impl Report {
                     }
                 }
                 let methods = if methods.is_empty() { self.method.into() } else { methods.join(" and ") };
-                format!("{c} in {} by {methods} on {}", self.element, self.device.name)
+                format!("{c}{over} in {} by {methods} on {}", self.element, self.device.name)
             }
         }];
         let sizes = [("A", Some(&self.a)), ("B", Some(&self.b)), ("M", self.mask.as_ref()), ("C", Some(&self.c))];

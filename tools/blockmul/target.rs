@@ -3,7 +3,7 @@ use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
 use blockmul::{
-    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product,
+    Device, DeviceMatrix, DevicePattern, Element, Error, Matrix, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
     element::Field,
     host::Progress,
@@ -51,6 +51,7 @@ impl Opened {
 /// How to multiply.
 pub struct Options {
     pub method: Method,
+    pub semiring: Semiring,
     pub memory_limit: Option<u64>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
@@ -65,7 +66,7 @@ impl Options {
         (a, b): (&'a DeviceMatrix<M>, &'a DeviceMatrix<M>),
         mask: Option<&'a DevicePattern>,
     ) -> Product<'a, DeviceMatrix<M>> {
-        let mut product = Product::of(a, b).method(self.method);
+        let mut product = Product::of(a, b).method(self.method).semiring(self.semiring);
         if let Some(bytes) = self.memory_limit {
             product = product.memory_limit(bytes);
         }
@@ -270,8 +271,8 @@ fn by_reference<M: Matrix<Element: Field>>(
 ) -> Result<(M, Run), Failure> {
     let start = Instant::now();
     let mut c = match mask {
-        Some(mask) => reference::multiply_masked(a, b, mask)?,
-        None => reference::multiply(a, b)?,
+        Some(mask) => reference::multiply_masked_over(options.semiring, a, b, mask)?,
+        None => reference::multiply_over(options.semiring, a, b)?,
     };
     let mut dropped = None;
     if let Some(threshold) = options.threshold {

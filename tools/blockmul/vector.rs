@@ -9,7 +9,7 @@ use std::path::Path;
 /// Reads a vector: a matrix of one column in any format that matrices have.
 pub fn read<T: Element>(path: &Path, len: usize, messages: &Messages) -> Result<Vec<T>, Failure> {
     let file = input::read(path, false, messages)?;
-    let (x, _) = input::cast::<T>(&file.matrix, "X", messages);
+    let x = input::cast_numbers::<T>(&file.matrix, "X", messages)?;
     let (rows, cols) = (x.pattern().nrows(), x.pattern().ncols());
     if (rows, cols) != (len, 1) {
         return Err(Failure::Usage(format!(
@@ -40,7 +40,10 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
 pub fn write<T: Element>(path: &Path, values: &[T]) -> Result<(), Failure> {
     write_filled(path, |writer| match is_numpy(path) {
         true => {
-            let descr = format!("<f{}", size_of::<T>());
+            let descr = match (T::NAME.as_bytes()[0], size_of::<T>()) {
+                (kind, 1) => format!("|{}1", char::from(kind)),
+                (kind, bytes) => format!("<{}{bytes}", char::from(kind)),
+            };
             let dictionary = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({},), }}", values.len());
             // Magic, version and length take 10 bytes. The header ends with a newline at a multiple
             // of 64 bytes.
@@ -51,7 +54,8 @@ pub fn write<T: Element>(path: &Path, values: &[T]) -> Result<(), Failure> {
             writer.write_all(bytemuck::cast_slice(values))
         }
         false => {
-            writeln!(writer, "%%MatrixMarket matrix array real general\n{} 1", values.len())?;
+            let field = if T::ARITHMETIC_ROUNDOFF == 0.0 { "integer" } else { "real" };
+            writeln!(writer, "%%MatrixMarket matrix array {field} general\n{} 1", values.len())?;
             values.iter().try_for_each(|value| writeln!(writer, "{value:?}"))
         }
     })

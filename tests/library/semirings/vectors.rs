@@ -15,7 +15,8 @@ type Case = (Semiring, Format, bool);
 /// has kernels of its own; with `turn` from 0 to 5 each meets every format.
 fn cases<T: Numbers>(turn: usize) -> Vec<Case> {
     let formats = Format::ALL.iter().cycle().skip(turn);
-    let case = |(i, (semiring, &format)): (usize, (Semiring, &Format))| (semiring, format, (i + turn) % 3 == 0);
+    let case =
+        |(i, (semiring, &format)): (usize, (Semiring, &Format))| (semiring, format, (i + turn).is_multiple_of(3));
     algebras::<T>().zip(formats).enumerate().map(case).collect()
 }
 

@@ -4,7 +4,7 @@ use super::record::{Execution, Record, Sizes};
 use crate::messages::{Messages, Unit};
 use crate::report::Size;
 use blockmul::{
-    Device, Element, Matrix, Method, Planned, Product, Result,
+    Device, Element, Matrix, Method, Planned, Product, Result, Semiring,
     device::StageTime,
     host::Progress,
     plan::{Cost, Format},
@@ -49,6 +49,8 @@ pub struct Bench<'a> {
     pub methods: Vec<Method>,
     /// Formats of A·x; none for the default.
     pub formats: Vec<Format>,
+    /// The algebra of A·x.
+    pub semiring: Semiring,
     pub patience: Patience,
     /// Executions in a round; `None` for each operation's own number.
     pub together: Option<u32>,
@@ -151,6 +153,11 @@ impl Subject<'_> {
 
     pub fn operation(&self) -> Operation {
         self.operation
+    }
+
+    /// The algebra of A·x.
+    pub fn semiring(&self) -> Semiring {
+        self.bench.semiring
     }
 
     /// Makes a plan twice; the milliseconds are those of the second time, with kernels compiled.
@@ -292,7 +299,8 @@ mod tests {
         let messages = Messages::new(true);
         let patience = Patience { rounds: 2, seconds: 1.0 };
         let (devices, methods, formats) = (Vec::new(), Vec::new(), Vec::new());
-        let bench = Bench { devices, methods, formats, patience, together: None, messages: &messages };
+        let semiring = Semiring::PlusTimes;
+        let bench = Bench { devices, methods, formats, semiring, patience, together: None, messages: &messages };
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
         // The product; one bit different; a zero of the other sign; another pattern.

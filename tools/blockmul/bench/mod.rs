@@ -27,7 +27,7 @@ use crate::messages::{Messages, Tone, tell, visible};
 use crate::numbers::{from_zero, some};
 use crate::output;
 use crate::places::Overwriting;
-use blockmul::{BlockShape, Device, Method, plan::Format};
+use blockmul::{BlockShape, Device, Method, Semiring, plan::Format};
 use half::f16;
 use matrices::{Input, Source};
 pub use measure::equal;
@@ -103,6 +103,9 @@ pub struct Args {
     /// estimated].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
     format: Vec<String>,
+    /// Algebra of apply and apply-transposed.
+    #[arg(long, default_value = "plus-times", value_parser = crate::multiply::semiring())]
+    semiring: Semiring,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
     /// row-major.
     #[arg(long)]
@@ -182,6 +185,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
         return Err(Failure::Usage(format!("--by-rows is for product and plan, not for {}", operation.name())));
     }
+    let applies = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
+    if let Some(operation) = args.operation.iter().find(|of| args.semiring != Semiring::PlusTimes && !applies(of)) {
+        let name = operation.name();
+        return Err(Failure::Usage(format!("--semiring is for apply and apply-transposed, not for {name}")));
+    }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
     args.overwriting.places().reads(files).others(&args.json).check()?;
     args.study.check()?;
@@ -195,7 +203,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
     };
     let together = args.together.map(NonZero::get);
-    let bench = Bench { devices, methods, formats, patience, together, messages: &messages };
+    let semiring = args.semiring;
+    let bench = Bench { devices, methods, formats, semiring, patience, together, messages: &messages };
     if args.study.regret {
         return regret::run(args, &bench);
     }

@@ -16,9 +16,10 @@ impl Subject<'_> {
     pub fn apply<T: Element>(&self, a: &Cbc<T>) -> Result<Record> {
         let transposed = self.operation() == Operation::ApplyTransposed;
         let da = self.device().upload(a)?;
-        let (plan, plan_ms) = self.planned(|| match transposed {
-            false => Apply::<Cbc<T>>::new(&da.pattern()),
-            true => Apply::transposed(&da.pattern()),
+        let pattern = da.pattern();
+        let (plan, plan_ms) = self.planned(|| {
+            let options = Apply::<Cbc<T>>::with(&pattern).semiring(self.semiring());
+            if transposed { options.transposed() } else { options }.plan()
         })?;
         let x = vector::<T>(plan.x_len());
         let (dx, mut y) = (self.device().upload_vector(&x)?, plan.output()?);
@@ -36,7 +37,7 @@ impl Subject<'_> {
         let da = self.device().upload(a)?;
         let pattern = da.pattern();
         let (packed, plan_ms) = self.planned(|| {
-            let options = Apply::<Cbc<T>>::with(&pattern).format(format);
+            let options = Apply::<Cbc<T>>::with(&pattern).format(format).semiring(self.semiring());
             if self.operation() == Operation::ApplyTransposed { options.transposed() } else { options }.pack(&da)
         })?;
         let x = vector::<T>(packed.x_len());
@@ -59,7 +60,8 @@ impl Subject<'_> {
     ) -> Result<Case> {
         let transposed = self.operation() == Operation::ApplyTransposed;
         let mut want = vec![T::from_f64(0.0); y.len()];
-        reference::multiply_vector_in(format.order(), transposed, (1.0, a, x), (0.0, &mut want))?;
+        let semiring = self.semiring();
+        reference::multiply_vector_over(semiring, format.order(), transposed, (1.0, a, x), (0.0, &mut want))?;
         Ok(Case {
             b: Size::of_vector(x.len()),
             c_nnz: y.len(),
