@@ -160,7 +160,7 @@ mod vector;
 /// Operations that are prepared for patterns once and executed with values many times; see
 /// [`Planned`].
 pub mod plan {
-    pub use crate::apply::{Apply, ApplyOptions, Format, Packed};
+    pub use crate::apply::{Apply, ApplyOptions, Format, Packed, Split};
     pub use crate::planned::*;
     pub use crate::product::Plan;
     pub use crate::structure::{Add, Permute, ScalarMap, Scalars, Transpose};

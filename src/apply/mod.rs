@@ -14,4 +14,4 @@ mod spmv;
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
-pub use spmv::Format;
+pub use spmv::{Format, Split};

@@ -1,5 +1,5 @@
 //! Options of products of matrices with vectors.
-use super::{Apply, Format, Packed, spmv::Request};
+use super::{Apply, Format, Packed, Split, spmv::Request};
 use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring};
 use std::marker::PhantomData;
 
@@ -22,6 +22,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
             format: Format::Auto,
             semiring: Semiring::PlusTimes,
             any_order: false,
+            split: Split::Bytes,
             uses: Self::USES,
             packed: false,
         };
@@ -66,6 +67,12 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// [`reference::multiply_vector`](crate::reference::multiply_vector).
     pub fn any_order(mut self) -> Self {
         self.request.any_order = true;
+        self
+    }
+
+    /// Where [`Format::Hyb`] cuts rows.
+    pub fn split(mut self, split: Split) -> Self {
+        self.request.split = split;
         self
     }
 

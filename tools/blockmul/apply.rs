@@ -12,7 +12,7 @@ use crate::vector;
 use blockmul::{
     Csc, Element, Method, Planned, Semiring,
     element::Order,
-    plan::{Apply, Format},
+    plan::{Apply, Format, Split},
     reference,
 };
 use half::f16;
@@ -54,6 +54,11 @@ pub struct Args {
     /// Let auto choose formats that add in an order of their own.
     #[arg(long)]
     any_order: bool,
+    /// Where --format hyb cuts rows: bytes, at the fewest bytes; filled, while a third of the rows
+    /// has entries; or a number, this part of the way from the average row to the longest
+    /// [default: bytes].
+    #[arg(long, value_name = "RULE")]
+    split: Option<Split>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, value_enum, default_value = "f64")]
     element: NumberName,
@@ -124,6 +129,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
+    }
+    if args.split.is_some() && args.format != Format::Hyb {
+        return Err(Failure::Usage(format!("--split cuts rows of --format hyb, not {}", args.format)));
     }
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x);
@@ -227,6 +235,7 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
     let uses = args.repeat.map_or(1, NonZero::get);
     let options = Apply::<Csc<T>>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
+    let options = options.split(args.split.unwrap_or_default());
     let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
     device.finish()?;
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);

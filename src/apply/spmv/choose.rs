@@ -67,7 +67,7 @@ impl Situation {
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
             Format::SlicedEll => (Some(sliced_places), weights.sliced_ell, true),
             Format::Coo => (None, weights.csr_adaptive, false),
-            Format::Auto => return None,
+            Format::Auto | Format::Hyb => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
         // Values read through an index are scattered in every format: padding gains nothing.
@@ -116,7 +116,7 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Semiring;
+    use crate::{Semiring, apply::Split};
 
     fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
@@ -125,8 +125,14 @@ mod tests {
         found.format
     }
 
-    const PACKED: Request =
-        Request { format: Format::Auto, semiring: Semiring::PlusTimes, any_order: false, uses: 1000, packed: true };
+    const PACKED: Request = Request {
+        format: Format::Auto,
+        semiring: Semiring::PlusTimes,
+        any_order: false,
+        split: Split::Bytes,
+        uses: 1000,
+        packed: true,
+    };
     const POISSON: Profile = Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000 };
     const SKEWED: Profile = Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000 };
 

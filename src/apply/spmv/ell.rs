@@ -3,7 +3,7 @@
 //! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
 use super::{
     Format, Rows, Sums,
-    slices::{Counted, Kernels, Slices, check_padding},
+    slices::{Counted, Kernels, Profile, Slices, check_places},
 };
 use crate::{
     Element, Result,
@@ -44,16 +44,12 @@ impl<T: Element> Ell<T> {
         // The values of a place are never at its own number, unless they are packed.
         let options = rows.options_through::<T>(Options::group_size(group_size), true).define("PIECE", RUN_PIECE);
         let kernel = Kernel::new(device, &options)?;
-        let (profile, value_bytes) = (counted.profile, size_of::<T>() as u64);
+        let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
+        let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
+        check_places(format, [count, entries, longest], places, size_of::<T>() as u64)?;
         let slices = match format {
-            Format::Ell => {
-                check_padding(&profile, format, profile.ell_places(), value_bytes)?;
-                kernels.whole(work, rows, &counted)?
-            }
-            _ => {
-                check_padding(&profile, format, profile.sliced_places, value_bytes)?;
-                kernels.sliced(work, rows, counted)?
-            }
+            Format::Ell => kernels.whole(work, rows, &counted)?,
+            _ => kernels.sliced(work, rows, counted)?,
         };
         Ok(Self { rows: rows.len(), slices, kernel, group_size })
     }

@@ -20,13 +20,17 @@ pub enum Format {
     Ell,
     /// The same for each slice of 32 rows.
     SlicedEll,
+    /// Rows padded to a width, which a [`Split`](crate::plan::Split) says; entries beyond it row
+    /// after row.
+    Hyb,
     /// Entries with their rows, a work-group for each tile of 1024 entries.
     Coo,
 }
 
 impl Format {
     /// Every format, without the choice among them.
-    pub const ALL: &[Self] = &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll, Self::Coo];
+    pub const ALL: &[Self] =
+        &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll, Self::Hyb, Self::Coo];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
@@ -37,6 +41,7 @@ impl Format {
             Self::CsrAdaptive => "csr-adaptive",
             Self::Ell => "ell",
             Self::SlicedEll => "sliced-ell",
+            Self::Hyb => "hyb",
             Self::Coo => "coo",
         }
     }
@@ -47,7 +52,7 @@ impl Format {
         match self {
             Self::CsrVector => Order::Lanes,
             Self::Coo => Order::Tiles,
-            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll => Order::Ascending,
+            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
         }
     }
 

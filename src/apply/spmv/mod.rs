@@ -9,6 +9,9 @@
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
 //! | [`slices`] | rows padded to one length, and the profile of their lengths |
 //! | [`ell`] | ELL and sliced ELL |
+//! | [`split`] | where rows are cut for HYB |
+//! | [`tails`] | rows cut at a width, and the profile of their lengths |
+//! | [`hyb`] | padded heads of rows, and their tails |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
 mod choose;
@@ -18,10 +21,14 @@ mod csr_adaptive;
 mod csr_vector;
 mod ell;
 mod format;
+mod hyb;
 mod pack;
 mod slices;
+mod split;
+mod tails;
 
 pub use format::Format;
+pub use split::Split;
 
 use crate::{
     Device, Element, Result, Semiring,
@@ -40,6 +47,7 @@ pub(super) struct Request {
     pub format: Format,
     pub semiring: Semiring,
     pub any_order: bool,
+    pub split: Split,
     /// Executions for one pattern, and for one set of values.
     pub uses: u64,
     /// Whether the values are in the format's order.
@@ -157,6 +165,7 @@ impl<T: Element> Spmv<T> {
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
             Format::Coo => Box::new(coo::Coo::new(&work, rows)?),
+            Format::Hyb => Box::new(hyb::Hyb::new(&work, &rows, request.split)?),
             Format::Ell | Format::SlicedEll => {
                 let kernels = kernels()?;
                 let counted = counted.map_or_else(|| kernels.count(&work, &rows), Ok)?;

@@ -59,8 +59,12 @@ impl Profile {
 
     /// Whether a padded format with so many places is refused.
     pub fn refuses(&self, places: u64) -> bool {
-        places > FREE_PLACES && places > MOST_PADDING * (self.entries + self.rows)
+        is_mostly_padding(self.rows, self.entries, places)
     }
+}
+
+fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
+    places > FREE_PLACES && places > MOST_PADDING * (entries + rows)
 }
 
 /// The places of each slice of [`HEIGHT`] rows, counted.
@@ -149,12 +153,17 @@ impl Kernels {
     }
 }
 
-/// Refuses a padded format whose places are mostly padding; `value_bytes` are those of an element.
-pub(super) fn check_padding(profile: &Profile, format: super::Format, places: u64, value_bytes: u64) -> Result<()> {
-    if !profile.refuses(places) {
+/// Refuses a padded format of `rows` rows with `entries` entries, the longest with `longest`, whose
+/// places are mostly padding; `value_bytes` are those of an element.
+pub(super) fn check_places(
+    format: super::Format,
+    [rows, entries, longest]: [u64; 3],
+    places: u64,
+    value_bytes: u64,
+) -> Result<()> {
+    if !is_mostly_padding(rows, entries, places) {
         return Ok(());
     }
-    let Profile { rows, entries, longest, .. } = *profile;
     let (needed, held) = (places.saturating_mul(8 + value_bytes), entries * (8 + value_bytes));
     Err(Error::Argument(format!(
         "the format {format} would take {needed} bytes for {entries} entries of {held} bytes, because the longest of \

@@ -5,7 +5,7 @@ use crate::common::{FAMILIES, Family, Random, blocks, device};
 use blockmul::{
     Cbc, Csc, Csr, Element, Matrix, Planned,
     element::Order,
-    plan::{Accum, Apply, Format},
+    plan::{Accum, Apply, Format, Split},
     reference,
 };
 use half::f16;
@@ -119,6 +119,27 @@ fn long_rows_are_cut_where_the_reference_cuts_them() {
         places.dedup();
         let a = Csc::<f64>::from_triplets(60, length, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap();
         check_types(&a, &format!("rows of {length}"));
+    }
+}
+
+/// Heads alone, tails alone, and both; rows of a head's width and one more, tails of several
+/// pieces. A head is at most 1023 wide.
+#[test]
+fn no_split_of_hyb_changes_a_bit() {
+    let lengths = |row: usize| if row == 7 { 3000 } else { row * 3 % 8 };
+    let entries = (0..90).flat_map(|row| (0..lengths(row)).map(move |k| (row, k + row, 1.0)));
+    let host = with_values(&Csc::<f64>::from_triplets(90, 3100, entries).unwrap(), 1);
+    let a = device().upload(&host).unwrap();
+    let x = reals::<f64>(3100, 2);
+    let dx = device().upload_vector(&x).unwrap();
+    let mut want = vec![0.0; 90];
+    reference::multiply_vector(1.0, &host, &x, 0.0, &mut want).unwrap();
+    let splits = [Split::Bytes, Split::Filled].into_iter().chain([0.0, 0.001, 0.35, 1.0].map(Split::Fraction));
+    for split in splits {
+        let packed = Apply::with(&a.pattern()).format(Format::Hyb).split(split).pack(&a).unwrap();
+        let mut y = packed.output().unwrap();
+        packed.execute(&dx, &mut y).unwrap();
+        assert_eq!(bits(&y.download().unwrap()), bits(&want), "{split}");
     }
 }
 

@@ -1,0 +1,207 @@
+//! Padded heads of rows, and what is beyond them row after row: HYB. Kernels:
+//! `cl/apply/spmv/hyb.cl`.
+//!
+//! A work-item has the head of a row, and a work-group a tile of short tails or a piece of a long
+//! one. A tail goes on from the sum of its head, so the sums have the order of every product.
+use super::{
+    Rows, Sums,
+    slices::check_places,
+    split::Split,
+    tails::{Kernels, Parts},
+};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    element::{Piece, Scaling},
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::{line_sums::Stored, lines::Shares},
+};
+
+kernel! {
+    struct SumHeads<T: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+        col: In<u32>,
+        source: In<u32>,
+        line_before: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        head: InOut<T::Arithmetic>,
+        y: InOut<T>,
+        rows: u32,
+        width: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumTails<T: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+        tail_ptr: In<u32>,
+        tile_line: In<u32>,
+        tail_row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        head: In<T::Arithmetic>,
+        y: InOut<T>,
+        heads: u64,
+        tile: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct SumTailPieces<T: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+        piece: In<Piece>,
+        tail_ptr: In<u32>,
+        tail_row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        head: In<T::Arithmetic>,
+        parts: InOut<T::Arithmetic>,
+        y: InOut<T>,
+        heads: u64,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct AddTailParts<T: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+        cut: In<Piece>,
+        tail_row: In<u32>,
+        parts: In<T::Arithmetic>,
+        y: InOut<T>,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+pub(super) struct Hyb<T: Element> {
+    rows: usize,
+    parts: Parts,
+    shares: Shares,
+    /// Entries of a tile of tails.
+    tile: usize,
+    heads: Kernel<SumHeads<'static, T>>,
+    tails: Kernel<SumTails<'static, T>>,
+    pieces: Kernel<SumTailPieces<'static, T>>,
+    add_parts: Kernel<AddTailParts<'static, T>>,
+    /// The sums of heads that have a tail.
+    head: Scratch<T::Arithmetic>,
+    /// The sums of the pieces of tails that are cut.
+    part: Scratch<T::Arithmetic>,
+    /// Work-items of heads, and of tails.
+    group_size: usize,
+    tail_group: usize,
+}
+
+impl<T: Element> Hyb<T> {
+    pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
+        let (device, numbers) = (rows.device(), rows.device().info().numbers());
+        let conversion = Kernels::new(device, rows)?;
+        let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
+        let options = |group_size| {
+            let options = rows.options_through::<T>(Options::group_size(group_size), true);
+            options.define("PIECE", RUN_PIECE).define("TILE", numbers.line_elements)
+        };
+        let (of_heads, of_tails) = (options(group_size), options(tail_group));
+        let heads = Kernel::new(device, &of_heads)?;
+        let tails = Kernel::new(device, &of_tails)?;
+        let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
+
+        let lengths = conversion.count(work, rows)?;
+        let width = split.width(&lengths, size_of::<T>() as u64);
+        let places = lengths.rows * u64::from(width) + lengths.beyond(width);
+        check_places(
+            super::Format::Hyb,
+            [lengths.rows, lengths.entries, lengths.longest],
+            places,
+            size_of::<T>() as u64,
+        )?;
+        let parts = conversion.place(work, rows, &lengths, width)?;
+        // A tail in a tile ends in the first piece of its row.
+        let (before, lines) = (width as usize, parts.tail_row.len());
+        let tile = numbers.line_elements.min(RUN_PIECE - before);
+        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
+        let (head, part) = (Scratch::reserve(work, lines)?, Scratch::reserve(work, shares.parts)?);
+        let rows = rows.len();
+        Ok(Self { rows, parts, shares, tile, heads, tails, pieces, add_parts, head, part, group_size, tail_group })
+    }
+}
+
+impl<T: Element> Sums<T> for Hyb<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Parts { width, col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
+        let Shares { tile_line, pieces, cuts, .. } = &self.shares;
+        let (rows, width, heads) = (self.rows as u32, *width, self.rows as u64 * u64::from(*width));
+        let (mut head, mut parts) = (self.head.take(work)?, self.part.take(work)?);
+        let (head, parts) = (&mut *head, &mut *parts);
+        let args = SumHeads { col, source, line_before, values, x, head, y, rows, width, stride, alpha, beta };
+        self.heads.launch(work, Grid::items(self.rows, self.group_size), args)?;
+        let tile = self.tile as u32;
+        let args = SumTails {
+            tail_ptr,
+            tile_line,
+            tail_row,
+            col,
+            source,
+            values,
+            x,
+            head,
+            y,
+            heads,
+            tile,
+            stride,
+            alpha,
+            beta,
+        };
+        self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
+        let args = SumTailPieces {
+            piece: pieces,
+            tail_ptr,
+            tail_row,
+            col,
+            source,
+            values,
+            x,
+            head,
+            parts,
+            y,
+            heads,
+            stride,
+            alpha,
+            beta,
+        };
+        self.pieces.launch(work, Grid::groups(pieces.len(), self.tail_group), args)?;
+        let args = AddTailParts { cut: cuts, tail_row, parts, y, alpha, beta };
+        self.add_parts.launch(work, Grid::groups(cuts.len(), self.tail_group), args)
+    }
+
+    fn places(&self) -> usize {
+        self.parts.source.len()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        Some(&self.parts.source)
+    }
+
+    fn bytes(&self) -> u64 {
+        let Parts { col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
+        let arrays = [col, source, line_before, tail_ptr, tail_row];
+        arrays.into_iter().map(Buffer::bytes).sum::<u64>() + self.shares.bytes() + self.head.bytes() + self.part.bytes()
+    }
+}

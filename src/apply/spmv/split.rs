@@ -1,0 +1,125 @@
+//! Where the format `hyb` splits rows: a pure function of their lengths.
+use super::tails::Lengths;
+use crate::{Error, Result};
+
+/// How many entries of a row the format [`hyb`](crate::plan::Format::Hyb) pads to one width; those
+/// beyond it are stored row after row. No width changes a bit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Split {
+    /// The width with the fewest bytes: for each row a value and a column for each entry of the
+    /// width, and for each entry beyond it a value, a column and a row.
+    #[default]
+    Bytes,
+    /// The widest at which 4096 rows, or a third of all rows if these are more, still have an entry
+    /// (Bell and Garland 2009).
+    Filled,
+    /// The average length of a row, plus this fraction of what the longest has beyond it
+    /// (Evtushenko 2019 has 0, 0.35 and 0.7). A fraction below 0 is 0, one above 1 is 1.
+    Fraction(f64),
+}
+
+impl Split {
+    /// The width, at most [`Lengths::WIDEST`].
+    pub(super) fn width(self, lengths: &Lengths, element_bytes: u64) -> u32 {
+        let widest = lengths.longest.min(Lengths::WIDEST as u64);
+        match self {
+            Self::Bytes => {
+                let bytes = |width: u64| {
+                    let (heads, tails) = (lengths.rows * width, lengths.beyond(width as u32));
+                    (4 + element_bytes) * heads + (8 + element_bytes) * tails
+                };
+                (0..=widest).min_by_key(|&width| bytes(width)).unwrap_or(0) as u32
+            }
+            Self::Filled => {
+                let enough = (lengths.rows / 3).max(4096);
+                (1..=widest).take_while(|&width| lengths.at_least(width as u32) >= enough).last().unwrap_or(0) as u32
+            }
+            Self::Fraction(fraction) => {
+                let average = lengths.entries as f64 / lengths.rows.max(1) as f64;
+                let width = average + (lengths.longest as f64 - average) * fraction.clamp(0.0, 1.0);
+                (width.ceil() as u64).min(widest) as u32
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Split {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bytes => f.write_str("bytes"),
+            Self::Filled => f.write_str("filled"),
+            Self::Fraction(fraction) => write!(f, "{fraction}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Split {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match (text, text.parse::<f64>()) {
+            ("bytes", _) => Ok(Self::Bytes),
+            ("filled", _) => Ok(Self::Filled),
+            (_, Ok(fraction)) if (0.0..=1.0).contains(&fraction) => Ok(Self::Fraction(fraction)),
+            _ => Err(Error::Argument(format!("no split \"{text}\"; there are: bytes, filled, numbers from 0 to 1"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn width(split: Split, lengths: &[usize]) -> u32 {
+        split.width(&Lengths::of(lengths), 8)
+    }
+
+    #[test]
+    fn rows_of_one_length_are_heads_alone() {
+        for split in [Split::Bytes, Split::Filled, Split::Fraction(0.0), Split::Fraction(1.0)] {
+            assert_eq!(width(split, &[5; 10_000]), 5, "{split}");
+            assert_eq!(width(split, &[0; 10]), 0, "{split}");
+            assert_eq!(width(split, &[]), 0, "{split}");
+        }
+    }
+
+    /// 12 bytes for each row and entry of the width, 16 for each entry beyond: an entry of the
+    /// width pays if three rows of four have it.
+    #[test]
+    fn bytes_pad_what_three_quarters_of_the_rows_have() {
+        let lengths = |long: usize| (0..100).map(|row| if row < long { 6 } else { 2 }).collect::<Vec<_>>();
+        assert_eq!(width(Split::Bytes, &lengths(74)), 2);
+        assert_eq!(width(Split::Bytes, &lengths(76)), 6);
+    }
+
+    #[test]
+    fn a_third_of_the_rows_fills_a_width_but_at_least_4096() {
+        let lengths =
+            |long: usize, rows: usize| (0..rows).map(|row| if row < long { 9 } else { 1 }).collect::<Vec<_>>();
+        assert_eq!(width(Split::Filled, &lengths(10_000, 30_000)), 9);
+        assert_eq!(width(Split::Filled, &lengths(9_999, 30_000)), 1);
+        assert_eq!(width(Split::Filled, &lengths(4_096, 5_000)), 9);
+        assert_eq!(width(Split::Filled, &lengths(4_095, 4_095)), 0);
+    }
+
+    #[test]
+    fn fractions_lie_between_the_average_and_the_longest() {
+        let lengths: Vec<_> = (0..10).map(|row| if row == 0 { 22 } else { 2 }).collect();
+        for (fraction, want) in [(0.0, 4), (0.35, 11), (0.7, 17), (1.0, 22)] {
+            assert_eq!(width(Split::Fraction(fraction), &lengths), want);
+        }
+        // A head is shorter than a piece of a sum.
+        assert_eq!(width(Split::Fraction(1.0), &[5000]), Lengths::WIDEST as u32);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for split in [Split::Bytes, Split::Filled, Split::Fraction(0.35)] {
+            assert_eq!(split.to_string().parse::<Split>().unwrap(), split);
+        }
+        for wrong in ["thirds", "-0.1", "1.5", "NaN"] {
+            let refused = wrong.parse::<Split>().unwrap_err().to_string();
+            assert_eq!(refused, format!("no split \"{wrong}\"; there are: bytes, filled, numbers from 0 to 1"));
+        }
+    }
+}
