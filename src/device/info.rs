@@ -44,6 +44,9 @@ pub struct DeviceInfo {
     pub max_group_size: usize,
     /// Whether the device computes in double precision.
     pub fp64: bool,
+    /// Whether words of 64 bits are exchanged atomically.
+    #[serde(skip)]
+    pub(crate) long_atomics: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
@@ -156,6 +159,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         local_bytes: get(device.local_mem_size())?,
         max_group_size: get(device.max_work_group_size())?,
         fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
+        long_atomics: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_base_atomics"),
         exact_division: get(device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id as isize),
     })
@@ -207,6 +211,7 @@ mod tests {
             local_bytes: 1,
             max_group_size: 1,
             fp64: true,
+            long_atomics: true,
             exact_division: true,
             platform_version: String::new(),
             id: DeviceId(0),

@@ -1,7 +1,7 @@
 //! Orders in which the terms of a sum are added.
 
-/// The order in which the terms of an element of A·x are added. Every order is fixed: the bits are
-/// the same in every run and on every device.
+/// The order in which the terms of an element of A·x are added. Every order but [`Order::Arrival`]
+/// is fixed: the bits are the same in every run and on every device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -15,12 +15,30 @@ pub enum Order {
     /// tile are added in ascending place, then the sums of its tiles from left to right. It belongs
     /// to matrices of scalars.
     Tiles,
+    /// A segmented scan of all entries, row after row. Tiles of 1024 entries are cut into chunks of
+    /// 8, whose terms of a row are added in ascending place. All its chunks in a tile but the last
+    /// are added by doubling distances: each adds what the chunk 1 before it has, then 2, 4, and so
+    /// on. The last is added to that. The sums of a row's tiles are added in the same way, at two
+    /// places for each tile, of which the second counts in the first tile alone; tiles of these
+    /// from left to right. It belongs to matrices of scalars.
+    Scan,
+    /// 4 lanes add every 4th term in ascending place, and their sums are added from left to right.
+    /// It belongs to matrices of scalars.
+    FewLanes,
+    /// The order in which work-items arrive: other bits in every run.
+    Arrival,
 }
 
 impl Order {
     /// The lanes of [`Order::Lanes`].
     pub(crate) const LANES: usize = 32;
 
-    /// The entries of a tile of [`Order::Tiles`].
+    /// The lanes of [`Order::FewLanes`].
+    pub(crate) const FEW_LANES: usize = 4;
+
+    /// The entries of a tile of [`Order::Tiles`] and [`Order::Scan`].
     pub(crate) const TILE: usize = 1024;
+
+    /// The terms of a chunk of [`Order::Scan`].
+    pub(crate) const CHUNK: usize = 8;
 }

@@ -6,6 +6,7 @@ mod gram;
 pub(crate) mod masked;
 mod paths;
 mod schur;
+mod segmented_scan;
 mod vectors;
 pub mod verify;
 

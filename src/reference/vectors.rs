@@ -1,5 +1,6 @@
 //! Operations of matrices with vectors on the CPU, one loop for each formula. The device's sums are
 //! compared with them bit for bit.
+use super::segmented_scan;
 use crate::{
     Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring,
     element::{Algebra, Order},
@@ -61,6 +62,9 @@ pub fn multiply_vector_transposed<M: Matrix>(
 /// assert_eq!(lanes, [9007199254740992.0 + 32.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
+///
+/// [`Order::Arrival`] has no sums of its own: those are in ascending order, from which the device's
+/// differ by rounding.
 ///
 /// # Errors
 /// As [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
@@ -261,18 +265,27 @@ impl<'a, T: Element> Lines<'a, T> {
                     algebra.sum(terms.map(|(value, across)| term(value, across)))
                 };
                 sums.push(match self.order {
-                    Order::Ascending => algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter()))),
+                    Order::Ascending | Order::Arrival => {
+                        algebra.sum(entries.chunks(RUN_PIECE).map(|piece| sum(&mut piece.iter())))
+                    }
                     Order::Tiles => {
                         let tiles = entries.chunk_by(|one, next| one / Order::TILE == next / Order::TILE);
                         algebra.sum(tiles.map(|tile| sum(&mut tile.iter())))
                     }
+                    Order::Scan => {
+                        let terms: Vec<_> = entries.iter().map(|entry| (*entry, sum(&mut [*entry].iter()))).collect();
+                        segmented_scan::sum(algebra, &terms)
+                    }
+                    Order::FewLanes => match entries.is_empty() {
+                        true => algebra.empty,
+                        false => algebra.sum(lanes(&entries, Order::FEW_LANES, algebra.identity, &sum)),
+                    },
                     Order::Lanes => {
-                        let lane = |first: usize| match first < entries.len() {
-                            true => sum(&mut entries.iter().skip(first).step_by(Order::LANES)),
-                            false if first > 0 => algebra.identity,
-                            false => algebra.empty,
-                        };
-                        let mut lanes: Vec<_> = (0..Order::LANES).map(lane).collect();
+                        if entries.is_empty() {
+                            sums.push(algebra.empty);
+                            continue;
+                        }
+                        let mut lanes: Vec<_> = lanes(&entries, Order::LANES, algebra.identity, &sum).collect();
                         while lanes.len() > 1 {
                             let second = lanes.split_off(lanes.len() / 2);
                             lanes.iter_mut().zip(second).for_each(|(sum, other)| *sum = (algebra.add)(*sum, other));
@@ -284,6 +297,20 @@ impl<'a, T: Element> Lines<'a, T> {
         }
         sums
     }
+}
+
+/// The sums of every n-th of the entries, for the first n to begin with; `identity` if there are
+/// fewer.
+fn lanes<'a, V: Copy + 'a>(
+    entries: &'a [usize],
+    n: usize,
+    identity: V,
+    sum: &'a impl Fn(&mut dyn Iterator<Item = &usize>) -> V,
+) -> impl Iterator<Item = V> + 'a {
+    (0..n).map(move |first| match first < entries.len() {
+        true => sum(&mut entries.iter().skip(first).step_by(n)),
+        false => identity,
+    })
 }
 
 fn multiply_lines<T: Element>(

@@ -1,13 +1,10 @@
 // coo: y = alpha * A * x + beta * y of entries that are listed with their rows, sorted by row.
 // Host: src/apply/spmv/coo.rs
 //
-//   list_rows   one work-item per entry: its row, once for all executions
 //   sum_tiles   one work-group per tile of TILE entries
 //   join_tiles  one work-item per tile: the row that begins in it and goes on in others
-//   empty_rows  one work-item per row: those without entries
 //
-//   in      row_ptr[rows + 1]
-//   in      row[nnz]  col[nnz]  source[nnz]   see values.cl
+//   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
 //   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile; that of
@@ -18,13 +15,6 @@
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/coo.rs"
 #endif
-
-KERNEL list_rows(global const uint* restrict row_ptr, global uint* restrict row, uint rows, uint nnz)
-{
-    const uint entry = get_global_id(0);
-    if (entry < nnz)
-        row[entry] = column_of(row_ptr, rows, entry);
-}
 
 KERNEL sum_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
@@ -73,11 +63,4 @@ KERNEL join_tiles(global const uint* restrict row, global const ARITHMETIC* rest
     for (uint next = tile + 1; next < tiles && row[next * TILE] == of_row; ++next)
         sum = ADD(sum, parts[2 * (ulong)next]);
     place_sum(sum, y, of_row, alpha, beta);
-}
-
-KERNEL empty_rows(global const uint* restrict row_ptr, global ELEMENT* restrict y, uint rows, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    const uint row = get_global_id(0);
-    if (row < rows && row_ptr[row] == row_ptr[row + 1])
-        place_sum(EMPTY, y, row, alpha, beta);
 }

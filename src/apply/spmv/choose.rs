@@ -67,7 +67,9 @@ impl Situation {
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
             Format::SlicedEll => (Some(sliced_places), weights.sliced_ell, true),
             Format::Coo => (None, weights.csr_adaptive, false),
-            Format::Auto | Format::Hyb => return None,
+            // Not estimated: nothing was measured on a GPU.
+            Format::Auto | Format::Hyb | Format::SegmentedScan | Format::Scoo => return None,
+            Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
         // Values read through an index are scattered in every format: padding gains nothing.

@@ -25,12 +25,37 @@ pub enum Format {
     Hyb,
     /// Entries with their rows, a work-group for each tile of 1024 entries.
     Coo,
+    /// Entries with their rows, by a segmented scan: the time does not depend on the lengths of
+    /// rows.
+    SegmentedScan,
+    /// A work-group for each slice of 64 rows, four work-items for each row.
+    Scoo,
+    /// Entries with their rows, added in the order in which work-items arrive. It is there to be
+    /// compared with: the bits differ from run to run.
+    CooAtomic,
+    /// [`Format::Hyb`] with heads and entries of tails added in the order in which work-items
+    /// arrive, likewise.
+    HybAtomic,
+    /// [`Format::Scoo`] with a work-item for each entry and sums in the order of arrival, likewise.
+    ScooAtomic,
 }
 
 impl Format {
     /// Every format, without the choice among them.
-    pub const ALL: &[Self] =
-        &[Self::Csr, Self::CsrVector, Self::CsrAdaptive, Self::Ell, Self::SlicedEll, Self::Hyb, Self::Coo];
+    pub const ALL: &[Self] = &[
+        Self::Csr,
+        Self::CsrVector,
+        Self::CsrAdaptive,
+        Self::Ell,
+        Self::SlicedEll,
+        Self::Hyb,
+        Self::Coo,
+        Self::SegmentedScan,
+        Self::Scoo,
+        Self::CooAtomic,
+        Self::HybAtomic,
+        Self::ScooAtomic,
+    ];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
@@ -43,24 +68,31 @@ impl Format {
             Self::SlicedEll => "sliced-ell",
             Self::Hyb => "hyb",
             Self::Coo => "coo",
+            Self::SegmentedScan => "segmented-scan",
+            Self::CooAtomic => "coo-atomic",
+            Self::HybAtomic => "hyb-atomic",
+            Self::Scoo => "scoo",
+            Self::ScooAtomic => "scoo-atomic",
         }
     }
 
     /// The order of its sums. [`Format::Auto`] chooses among formats of any order only if
-    /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows it.
+    /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows it, and never those
+    /// that are not [reproducible](Format::reproducible).
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,
             Self::Coo => Order::Tiles,
+            Self::SegmentedScan => Order::Scan,
+            Self::Scoo => Order::FewLanes,
+            Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
         }
     }
 
     /// Whether its bits are the same in every run.
     pub fn reproducible(self) -> bool {
-        match self.order() {
-            Order::Ascending | Order::Lanes | Order::Tiles => true,
-        }
+        self.order() != Order::Arrival
     }
 }
 

@@ -4,7 +4,7 @@
 //! A work-item has the head of a row, and a work-group a tile of short tails or a piece of a long
 //! one. A tail goes on from the sum of its head, so the sums have the order of every product.
 use super::{
-    Rows, Sums,
+    Format, Rows, Sums,
     slices::check_places,
     split::Split,
     tails::{Kernels, Parts},
@@ -102,10 +102,19 @@ pub(super) struct Hyb<T: Element> {
     tail_group: usize,
 }
 
+/// Cuts rows at the width of a split. The bytes that a refusal for padding names are those of `T`.
+pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
+    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, size_of::<T>() as u64);
+    let lengths = kernels.count(work, rows)?;
+    let width = split.width(&lengths, value_bytes);
+    let places = lengths.rows * u64::from(width) + lengths.beyond(width);
+    check_places(format, [lengths.rows, lengths.entries, lengths.longest], places, value_bytes)?;
+    kernels.place(work, rows, &lengths, width)
+}
+
 impl<T: Element> Hyb<T> {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
         let (device, numbers) = (rows.device(), rows.device().info().numbers());
-        let conversion = Kernels::new(device, rows)?;
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
         let options = |group_size| {
             let options = rows.options_through::<T>(Options::group_size(group_size), true);
@@ -116,18 +125,9 @@ impl<T: Element> Hyb<T> {
         let tails = Kernel::new(device, &of_tails)?;
         let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
 
-        let lengths = conversion.count(work, rows)?;
-        let width = split.width(&lengths, size_of::<T>() as u64);
-        let places = lengths.rows * u64::from(width) + lengths.beyond(width);
-        check_places(
-            super::Format::Hyb,
-            [lengths.rows, lengths.entries, lengths.longest],
-            places,
-            size_of::<T>() as u64,
-        )?;
-        let parts = conversion.place(work, rows, &lengths, width)?;
+        let parts = cut::<T>(work, rows, split, Format::Hyb)?;
         // A tail in a tile ends in the first piece of its row.
-        let (before, lines) = (width as usize, parts.tail_row.len());
+        let (before, lines) = (parts.width as usize, parts.tail_row.len());
         let tile = numbers.line_elements.min(RUN_PIECE - before);
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
         let (head, part) = (Scratch::reserve(work, lines)?, Scratch::reserve(work, shares.parts)?);
@@ -200,8 +200,6 @@ impl<T: Element> Sums<T> for Hyb<T> {
     }
 
     fn bytes(&self) -> u64 {
-        let Parts { col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
-        let arrays = [col, source, line_before, tail_ptr, tail_row];
-        arrays.into_iter().map(Buffer::bytes).sum::<u64>() + self.shares.bytes() + self.head.bytes() + self.part.bytes()
+        self.parts.bytes() + self.shares.bytes() + self.head.bytes() + self.part.bytes()
     }
 }

@@ -7,13 +7,18 @@
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
+//! | [`segmented_scan`] | the same by a segmented scan |
+//! | [`listed`] | entries with their rows |
+//! | [`scoo`] | slices of rows with sums in local memory |
 //! | [`slices`] | rows padded to one length, and the profile of their lengths |
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`split`] | where rows are cut for HYB |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
 //! | [`hyb`] | padded heads of rows, and their tails |
+//! | [`atomics`] | COO and HYB with sums in the order of arrival |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
+mod atomics;
 mod choose;
 mod coo;
 mod csr;
@@ -22,7 +27,10 @@ mod csr_vector;
 mod ell;
 mod format;
 mod hyb;
+mod listed;
 mod pack;
+mod scoo;
+mod segmented_scan;
 mod slices;
 mod split;
 mod tails;
@@ -165,6 +173,11 @@ impl<T: Element> Spmv<T> {
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
             Format::Coo => Box::new(coo::Coo::new(&work, rows)?),
+            Format::SegmentedScan => Box::new(segmented_scan::SegmentedScan::new(&work, rows)?),
+            Format::Scoo => Box::new(scoo::Scoo::new(rows)?),
+            Format::ScooAtomic => Box::new(scoo::ScooAtomic::new(&work, rows)?),
+            Format::CooAtomic => Box::new(atomics::Atomics::new(&work, rows, None)?),
+            Format::HybAtomic => Box::new(atomics::Atomics::new(&work, rows, Some(request.split))?),
             Format::Hyb => Box::new(hyb::Hyb::new(&work, &rows, request.split)?),
             Format::Ell | Format::SlicedEll => {
                 let kernels = kernels()?;

@@ -105,6 +105,14 @@ pub(super) struct Parts {
     pub tails: usize,
 }
 
+impl Parts {
+    /// Bytes of device memory, size classes included.
+    pub fn bytes(&self) -> u64 {
+        let Self { col, source, line_before, tail_ptr, tail_row, .. } = self;
+        [col, source, line_before, tail_ptr, tail_row].into_iter().map(Buffer::bytes).sum()
+    }
+}
+
 /// The kernels, compiled for rows whose values have an index or not.
 pub(super) struct Kernels {
     lengths: Kernel<CountLengths<'static>>,

@@ -11,8 +11,13 @@ use blockmul::{
 use half::f16;
 
 /// The formats, and the choice among them.
-fn formats() -> impl Iterator<Item = Format> {
+fn all_formats() -> impl Iterator<Item = Format> {
     [Format::Auto].into_iter().chain(Format::ALL.iter().copied())
+}
+
+/// Those whose bits do not differ from run to run.
+fn formats() -> impl Iterator<Item = Format> {
+    all_formats().filter(|format| format.reproducible())
 }
 
 /// The same matrix with other values.
@@ -120,6 +125,45 @@ fn long_rows_are_cut_where_the_reference_cuts_them() {
         let a = Csc::<f64>::from_triplets(60, length, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap();
         check_types(&a, &format!("rows of {length}"));
     }
+}
+
+/// Sums of small integers are exact in every order.
+#[test]
+fn sums_in_the_order_of_arrival_have_every_term_once() {
+    let arrivals: Vec<_> = Format::ALL.iter().copied().filter(|format| !format.reproducible()).collect();
+    assert_eq!(arrivals, [Format::CooAtomic, Format::HybAtomic, Format::ScooAtomic]);
+    fn check<T: Element>(rows: usize, cols: usize, entries: impl Iterator<Item = (usize, usize)>, formats: &[Format]) {
+        let values = entries.map(|(i, j)| (i, j, T::from_f64(((i + j) % 3) as f64)));
+        let host = Csc::<T>::from_triplets(rows, cols, values).unwrap();
+        let x: Vec<T> = (0..cols).map(|j| T::from_f64((j % 2) as f64)).collect();
+        let mut want = vec![T::from_f64(3.0); rows];
+        reference::multiply_vector(2.0, &host, &x, -1.0, &mut want).unwrap();
+        let (a, x) = (device().upload(&host).unwrap(), device().upload_vector(&x).unwrap());
+        for &format in formats {
+            let pattern = a.pattern();
+            let options = || Apply::<Csc<T>>::with(&pattern).format(format).split(Split::Fraction(0.1));
+            let (plan, packed) = (options().plan().unwrap(), options().pack(&a).unwrap());
+            let mut y = device().upload_vector(&vec![T::from_f64(3.0); rows]).unwrap();
+            plan.execute((&a, &x), Accum::into(&mut y).alpha(2.0).beta(-1.0)).unwrap();
+            assert_eq!(bits(&y.download().unwrap()), bits(&want), "{format} {}", T::NAME);
+            y.write(&vec![T::from_f64(3.0); rows]).unwrap();
+            packed.execute(&x, Accum::into(&mut y).alpha(2.0).beta(-1.0)).unwrap();
+            assert_eq!(bits(&y.download().unwrap()), bits(&want), "packed {format} {}", T::NAME);
+        }
+    }
+    // Every third row is empty, one is long.
+    let entries = |n: usize| {
+        let long = (0..n).map(|j| (7, j));
+        long.chain((0..n).filter(|i| i % 3 > 0 && *i != 7).flat_map(move |i| [(i, i), (i, (i * 7 + 5) % n)]))
+    };
+    let distinct = |n: usize| entries(n).collect::<std::collections::BTreeSet<_>>().into_iter();
+    for n in [40, 1500] {
+        check::<f64>(n, n, distinct(n), &arrivals);
+        check::<f32>(n, n, distinct(n), &arrivals);
+    }
+    check::<f16>(40, 40, distinct(40), &arrivals);
+    check::<f64>(3, 0, [].into_iter(), &arrivals);
+    check::<f64>(0, 3, [].into_iter(), &arrivals);
 }
 
 /// Heads alone, tails alone, and both; rows of a head's width and one more, tails of several

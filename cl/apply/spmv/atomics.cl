@@ -1,0 +1,67 @@
+// atomics: y = alpha * A * x + beta * y with sums that work-items add to in the order in which they
+// arrive, as published for COO and HYB (Evtushenko 2019). The bits differ from run to run. It comes
+// after arrival.cl.
+// Host: src/apply/spmv/atomics.rs
+//
+//   list_tails   one work-item per entry of a tail, see tails.cl: its row, once for all executions
+//   start_sums   one work-item per row
+//   add_heads    one work-item per row: the sum of its padded head
+//   add_entries  one work-item per SHARE entries that are listed with their rows
+//   finish_sums  one work-item per row
+//
+//   in      row_ptr[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]
+//   in      row[entries]  col[places]  source[places]   see values.cl; entry e has place first + e
+//   in      values[..]  x[columns]
+//   in out  sums[rows]
+//   in out  y[rows]
+#if !defined(SHARE)
+#error "SHARE: see src/apply/spmv/atomics.rs"
+#endif
+#define PADDING 0xffffffffu
+
+ADDS_ON_ARRIVAL(add_on_arrival, global)
+
+KERNEL list_tails(global const uint* restrict tail_ptr, global const uint* restrict tail_row, global uint* restrict row, uint lines,
+                  uint entries)
+{
+    const uint entry = get_global_id(0);
+    if (entry < entries)
+        row[entry] = tail_row[column_of(tail_ptr, lines, entry)];
+}
+
+KERNEL start_sums(global ARITHMETIC* restrict sums, uint rows)
+{
+    const uint row = get_global_id(0);
+    if (row < rows)
+        sums[row] = IDENTITY;
+}
+
+KERNEL add_heads(global const uint* restrict col, global const uint* restrict source, global const ELEMENT* restrict values,
+                 global const ELEMENT* restrict x, global ARITHMETIC* sums, uint rows, uint width, uint stride)
+{
+    const uint row = get_global_id(0);
+    if (row >= rows)
+        return;
+    const ulong end = (ulong)rows * width;
+    ARITHMETIC sum = IDENTITY;
+    for (ulong place = row; place < end && col[place] != PADDING; place += rows)
+        sum = ADD(sum, TERM(place));
+    add_on_arrival(&sums[row], sum);
+}
+
+KERNEL add_entries(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
+                   global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, ulong first,
+                   uint entries, uint stride)
+{
+    const ulong begin = (ulong)get_global_id(0) * SHARE, end = min(begin + SHARE, (ulong)entries);
+    for (ulong entry = begin; entry < end; ++entry)
+        add_on_arrival(&sums[row[entry]], TERM(first + entry));
+}
+
+KERNEL finish_sums(global const uint* restrict row_ptr, global const ARITHMETIC* restrict sums, global ELEMENT* restrict y, uint rows,
+                   ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const uint row = get_global_id(0);
+    if (row < rows)
+        place_sum(row_ptr[row] < row_ptr[row + 1] ? sums[row] : EMPTY, y, row, alpha, beta);
+}

@@ -1,0 +1,26 @@
+// scoo: y = alpha * A * x + beta * y, one work-group per slice of rows, see slice_lanes.cl. Lane l
+// of a row adds its terms l, l + LANES, and so on.
+// Host: src/apply/spmv/scoo.rs
+//
+//   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
+//   in      values[nnz * stride]  x[columns]
+//   in out  y[rows]
+
+KERNEL sum_lanes(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
+                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
+                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC lane[SLICE * LANES];
+    const uint first = get_group_id(0) * SLICE;
+    for (uint i = get_local_id(0); i < SLICE * LANES; i += GROUP_SIZE) {
+        const uint row = first + i / LANES;
+        const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
+        ARITHMETIC sum = IDENTITY;
+        IN_ORDER
+        for (ulong place = (ulong)begin + i % LANES; place < end; place += LANES)
+            sum = ADD(sum, TERM(place));
+        lane[i] = sum;
+    }
+    GROUP_BARRIER;
+    place_lanes(lane, row_ptr, y, first, rows, alpha, beta);
+}

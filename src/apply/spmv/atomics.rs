@@ -1,0 +1,169 @@
+//! COO and HYB as published: terms are added atomically, in the order in which work-items arrive.
+//! Kernels: `cl/apply/spmv/atomics.cl`.
+//!
+//! For comparison: the bits differ from run to run, so [`Format::Auto`] never chooses them.
+//!
+//! [`Format::Auto`]: super::Format::Auto
+use super::{Rows, Sums, hyb, listed::Listed, split::Split, tails::Parts};
+use crate::{
+    DeviceInfo, DeviceKind, Element, Error, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    element::Scaling,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct ListTails = "list_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        tail_ptr: In<u32>,
+        tail_row: In<u32>,
+        row: Out<u32>,
+        lines: u32,
+        entries: u32,
+    }
+}
+
+kernel! {
+    struct StartSums<T: Element> = "start_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        sums: Out<T::Arithmetic>,
+        rows: u32,
+    }
+}
+
+kernel! {
+    struct AddHeads<T: Element> = "add_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        sums: InOut<T::Arithmetic>,
+        rows: u32,
+        width: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct AddEntries<T: Element> = "add_entries" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        sums: InOut<T::Arithmetic>,
+        first: u64,
+        entries: u32,
+        stride: u32,
+    }
+}
+
+kernel! {
+    struct FinishSums<T: Element> = "finish_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        row_ptr: In<u32>,
+        sums: In<T::Arithmetic>,
+        y: InOut<T>,
+        rows: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// Entries that an item of a CPU adds one after another. It starts groups in about the time of a
+/// hundred entries.
+const SHARE: usize = 1 << 10;
+
+/// Whether sums have 64 bits, or an error if the device does not exchange them atomically.
+pub(super) fn is_wide<T: Element>(info: &DeviceInfo) -> Result<bool> {
+    let wide = size_of::<T::Arithmetic>() == 8;
+    match wide && !info.long_atomics {
+        true => Err(Error::Unsupported {
+            device: info.name.clone(),
+            feature: "atomic operations of 64 bits (cl_khr_int64_base_atomics)",
+            hint: "formats that do not end in -atomic need none".into(),
+        }),
+        false => Ok(wide),
+    }
+}
+
+pub(super) struct Atomics<T: Element> {
+    /// Rows whose heads are padded, if some are.
+    parts: Option<Parts>,
+    listed: Listed<T>,
+    start: Kernel<StartSums<'static, T>>,
+    heads: Kernel<AddHeads<'static, T>>,
+    entries: Kernel<AddEntries<'static, T>>,
+    finish: Kernel<FinishSums<'static, T>>,
+    sums: Scratch<T::Arithmetic>,
+    group_size: usize,
+    share: usize,
+}
+
+impl<T: Element> Atomics<T> {
+    /// With heads padded to the width of a split, or with listed entries alone.
+    pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
+        let (device, info) = (rows.device(), rows.device().info());
+        let wide = is_wide::<T>(info)?;
+        let group_size = info.numbers().vector_group;
+        let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
+        let options = Options::group_size(group_size);
+        let options = rows.options_through::<T>(options, rows.source.is_some() || split.is_some());
+        let options = options.define("SHARE", share).define("WIDE", u8::from(wide));
+        let (start, finish) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        let (heads, entries) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        let list: Kernel<ListTails<'_>> = Kernel::rare(device, &options)?;
+
+        let sums = Scratch::reserve(work, rows.len())?;
+        let parts = split.map(|split| hyb::cut::<T>(work, &rows, split, super::Format::HybAtomic)).transpose()?;
+        let mut listed = Listed::new(work, rows)?;
+        if let Some(Parts { tail_ptr, tail_row, tails, .. }) = &parts {
+            let mut row = work.buffer(*tails)?;
+            let (lines, count) = (tail_row.len() as u32, *tails as u32);
+            let args = ListTails { tail_ptr, tail_row, row: &mut row, lines, entries: count };
+            list.launch(work, Grid::items(*tails, group_size), args)?;
+            listed.row = row;
+        }
+        Ok(Self { parts, listed, start, heads, entries, finish, sums, group_size, share })
+    }
+
+    fn len(&self) -> usize {
+        self.listed.rows.len()
+    }
+}
+
+impl<T: Element> Sums<T> for Atomics<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Listed { row, rows: listed, .. } = &self.listed;
+        let (rows, of_rows) = (self.len() as u32, Grid::items(self.len(), self.group_size));
+        let mut sums = self.sums.take(work)?;
+        self.start.launch(work, of_rows, StartSums { sums: &mut sums, rows })?;
+        let (mut col, mut source, mut first) = (&listed.pattern.row_idx, listed.source(), 0);
+        if let Some(parts) = &self.parts {
+            (col, source, first) = (&parts.col, &parts.source, u64::from(rows) * u64::from(parts.width));
+            let args = AddHeads { col, source, values, x, sums: &mut sums, rows, width: parts.width, stride };
+            self.heads.launch(work, of_rows, args)?;
+        }
+        let entries = row.len() as u32;
+        let args = AddEntries { row, col, source, values, x, sums: &mut sums, first, entries, stride };
+        self.entries.launch(work, Grid::items(row.len().div_ceil(self.share), self.group_size), args)?;
+        let args = FinishSums { row_ptr: &listed.pattern.col_ptr, sums: &sums, y, rows, alpha, beta };
+        self.finish.launch(work, of_rows, args)
+    }
+
+    fn places(&self) -> usize {
+        self.parts.as_ref().map_or(self.listed.rows.pattern.nnz(), |parts| parts.source.len())
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.parts.as_ref().map_or(self.listed.rows.source.as_ref(), |parts| Some(&parts.source))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.listed.bytes() + self.parts.as_ref().map_or(0, Parts::bytes) + self.sums.bytes()
+    }
+}

@@ -1,0 +1,145 @@
+//! Slices of 64 rows with four sums in local memory for each: SCOO, with sums in a fixed order and
+//! as published. Kernels: `cl/apply/spmv/scoo.cl`,
+//! `scoo_atomic.cl`.
+//!
+//! As published, work-items add a slice's entries in the order in which they arrive. Here an item
+//! has each lane of a row, so the sums have an order of their own, [`Order::FewLanes`].
+//!
+//! [`Order::FewLanes`]: crate::element::Order::FewLanes
+use super::{Rows, Sums, atomics, listed::Listed};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
+    element::{Order, Scaling},
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SumLanes<T: Element> = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
+        row_ptr: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        rows: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct ScatterLanes<T: Element> = "scatter_lanes" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
+        row_ptr: In<u32>,
+        row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        rows: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// Rows of a slice: with their lanes an item for each sum fills a group of 256.
+const SLICE: usize = 64;
+
+/// Options of kernels of `group_size` items.
+fn options<T: Element>(rows: &Rows, group_size: usize) -> Options {
+    rows.options::<T>(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
+}
+
+fn group_size(rows: &Rows) -> usize {
+    rows.device().info().serial_or(SLICE * Order::FEW_LANES)
+}
+
+/// Sums in a fixed order.
+pub(super) struct Scoo<T: Element> {
+    rows: Rows,
+    kernel: Kernel<SumLanes<'static, T>>,
+    group_size: usize,
+}
+
+impl<T: Element> Scoo<T> {
+    pub fn new(rows: Rows) -> Result<Self> {
+        let group_size = group_size(&rows);
+        Ok(Self { kernel: Kernel::new(rows.device(), &options::<T>(&rows, group_size))?, rows, group_size })
+    }
+}
+
+impl<T: Element> Sums<T> for Scoo<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
+        let rows = self.rows.len() as u32;
+        let args = SumLanes { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(self.rows.len().div_ceil(SLICE), self.group_size), args)
+    }
+
+    fn places(&self) -> usize {
+        self.rows.pattern.nnz()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.rows.source.as_ref()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.rows.bytes()
+    }
+}
+
+/// Sums in the order of arrival.
+pub(super) struct ScooAtomic<T: Element> {
+    listed: Listed<T>,
+    kernel: Kernel<ScatterLanes<'static, T>>,
+    group_size: usize,
+}
+
+impl<T: Element> ScooAtomic<T> {
+    pub fn new(work: &Work, rows: Rows) -> Result<Self> {
+        let group_size = group_size(&rows);
+        let wide = u8::from(atomics::is_wide::<T>(rows.device().info())?);
+        let kernel = Kernel::new(rows.device(), &options::<T>(&rows, group_size).define("WIDE", wide))?;
+        Ok(Self { kernel, listed: Listed::new(work, rows)?, group_size })
+    }
+}
+
+impl<T: Element> Sums<T> for ScooAtomic<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Listed { row, rows: listed, .. } = &self.listed;
+        let (row_ptr, col, source) = (&listed.pattern.col_ptr, &listed.pattern.row_idx, listed.source());
+        let rows = listed.len() as u32;
+        let args = ScatterLanes { row_ptr, row, col, source, values, x, y, rows, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(listed.len().div_ceil(SLICE), self.group_size), args)
+    }
+
+    fn places(&self) -> usize {
+        self.listed.nnz()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.listed.rows.source.as_ref()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.listed.bytes()
+    }
+}

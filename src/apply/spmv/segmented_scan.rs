@@ -1,0 +1,142 @@
+//! Entries with their rows, added by a segmented scan: a work-group for each tile of 1024 entries,
+//! then one for the rows that are in several tiles (Garland 2008). Kernels:
+//! `cl/apply/spmv/segmented_scan.cl`.
+//!
+//! No item adds a long row alone: the time depends on the number of entries, not on the lengths of
+//! rows. The sums have an order of their own, [`Order::Scan`].
+//!
+//! [`Order::Scan`]: crate::element::Order::Scan
+use super::{Rows, Sums, listed::Listed};
+use crate::{
+    Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    element::{Order, Scaling},
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct ScanTiles<T: Element> = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        row: In<u32>,
+        col: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        x: In<T>,
+        y: InOut<T>,
+        parts: Out<T::Arithmetic>,
+        part_row: Out<u32>,
+        nnz: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct ScanParts<T: Element> = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        parts: In<T::Arithmetic>,
+        part_row: In<u32>,
+        y: InOut<T>,
+        tiles: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+pub(super) struct SegmentedScan<T: Element> {
+    listed: Listed<T>,
+    tiles: Kernel<ScanTiles<'static, T>>,
+    parts: Kernel<ScanParts<'static, T>>,
+    part: Scratch<T::Arithmetic>,
+    part_row: Scratch<u32>,
+    /// Work-items of a tile: one for each chunk, or one for all.
+    group_size: usize,
+}
+
+impl<T: Element> SegmentedScan<T> {
+    pub fn new(work: &Work, rows: Rows) -> Result<Self> {
+        let chunks = Order::TILE / Order::CHUNK;
+        let group_size = if rows.device().info().serial_or(chunks) == chunks { chunks } else { 1 };
+        Self::tuned(work, rows, group_size)
+    }
+
+    fn tuned(work: &Work, rows: Rows, group_size: usize) -> Result<Self> {
+        let device = rows.device();
+        let options = rows.options::<T>(Options::group_size(group_size));
+        let options = options.define("TILE", Order::TILE).define("CHUNK", Order::CHUNK);
+        let (tiles, parts) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
+        let listed = Listed::new(work, rows)?;
+        let count = 2 * listed.nnz().div_ceil(Order::TILE);
+        let (part, part_row) = (Scratch::reserve(work, count)?, Scratch::reserve(work, count)?);
+        Ok(Self { listed, tiles, parts, part, part_row, group_size })
+    }
+}
+
+impl<T: Element> Sums<T> for SegmentedScan<T> {
+    fn run(
+        &self,
+        work: &Work,
+        Stored { values, stride }: Stored<'_, T>,
+        x: &Buffer<T>,
+        scaling: Scaling<T::Arithmetic>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
+        let Scaling { alpha, beta } = scaling;
+        let (col, source, nnz) = (&rows.pattern.row_idx, rows.source(), row.len() as u32);
+        let tiles = row.len().div_ceil(Order::TILE);
+        let (mut parts, mut part_row) = (self.part.take(work)?, self.part_row.take(work)?);
+        let (parts, part_row) = (&mut *parts, &mut *part_row);
+        let args = ScanTiles { row, col, source, values, x, y, parts, part_row, nnz, stride, alpha, beta };
+        self.tiles.launch(work, Grid::groups(tiles, *group_size), args)?;
+        let args = ScanParts { parts, part_row, y, tiles: tiles as u32, alpha, beta };
+        self.parts.launch(work, Grid::groups(tiles.min(1), *group_size), args)?;
+        self.listed.write_empty(work, y, scaling)
+    }
+
+    fn places(&self) -> usize {
+        self.listed.nnz()
+    }
+
+    fn source(&self) -> Option<&Buffer<u32>> {
+        self.listed.rows.source.as_ref()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.listed.bytes() + self.part.bytes() + self.part_row.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, Csr, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
+
+    /// One item for all chunks and one for each: rows of tiles, of chunks, and one in more parts
+    /// than a tile has.
+    #[test]
+    fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let mut random = Random::new(1);
+        let cols = 600 * Order::TILE;
+        let lengths = [3, 0, 7, 8, 9, 1, 2 * Order::TILE - 1, 1, 5000, 0, 64, cols, 1, 2, 3];
+        let entries: Vec<_> = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (k, row))).collect();
+        let values = entries.into_iter().map(|(j, i)| (j, i, (2.0 * random.unit() - 1.0) as f32));
+        let host = Csr::from_transpose(Csc::from_triplets(cols, lengths.len(), values)?);
+        let a = DeviceCbc::upload(&work, host.as_cbc())?;
+        let x: Vec<f32> = (0..cols).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+        let dx = work.upload(&x)?;
+        let mut want = vec![1.0; lengths.len()];
+        reference::multiply_vector_in(Order::Scan, false, (0.7, &host, &x), (-1.3, &mut want))?;
+        for group_size in [1, Order::TILE / Order::CHUNK] {
+            let rows =
+                Rows { pattern: a.pattern.clone(), source: None, packed: false, semiring: crate::Semiring::PlusTimes };
+            let sums = SegmentedScan::<f32>::tuned(&work, rows, group_size)?;
+            let mut y = work.upload(&vec![1.0; lengths.len()])?;
+            sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
+            let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&y.download(&work)?), bits(&want), "groups of {group_size}");
+        }
+        Ok(())
+    }
+}
