@@ -105,6 +105,12 @@ impl<M: Matrix> Apply<M> {
         let rows = transposed == M::ROW_MAJOR;
         let sums = match (a.array_shape, request.format) {
             (BlockShape::SCALAR, _) => Sums::Scalars(Spmv::new(&a.arrays, rows, request)?),
+            (_, Format::Auto) if request.symmetric => {
+                let shape = a.shape();
+                return Err(Error::Argument(format!(
+                    "only scalars are stored as one triangle: A has blocks of {shape}"
+                )));
+            }
             (shape, Format::Auto) => {
                 let terms = Terms::Products(request.semiring);
                 Sums::Blocks(Box::new(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?))
@@ -195,12 +201,11 @@ impl<M: Matrix> Planned for Apply<M> {
     }
 
     fn cost(&self) -> Cost {
-        let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
-        let device_bytes = match &self.sums {
-            Sums::Blocks(blocks) => blocks.bytes(),
-            Sums::Scalars(scalars) => scalars.bytes(),
+        let (terms, device_bytes) = match &self.sums {
+            Sums::Blocks(blocks) => (self.a.nnz() as u64 * self.a.shape().area() as u64, blocks.bytes()),
+            Sums::Scalars(scalars) => (scalars.entries(), scalars.bytes()),
         };
-        Cost { products: 0, flops, device_bytes }
+        Cost { products: 0, flops: 2 * terms, device_bytes }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, x): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {

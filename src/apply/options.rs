@@ -25,6 +25,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
             split: Split::Bytes,
             uses: Self::USES,
             packed: false,
+            symmetric: false,
         };
         Self { a, transposed: false, request, matrix: PhantomData }
     }
@@ -32,6 +33,28 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// Applies Aᵀ, without forming it.
     pub fn transposed(mut self) -> Self {
         self.transposed = true;
+        self
+    }
+
+    /// A is one triangle of a symmetric matrix of scalars, lower or upper, with its diagonal: the
+    /// whole matrix is applied, with the bits of the whole. An index of its entries is made once,
+    /// and [`ApplyOptions::pack`] makes their values from those of the triangle.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Planned, plan::Apply};
+    /// let device = Device::auto()?;
+    /// // [2 3; 3 5], of which the lower triangle is stored
+    /// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+    /// let packed = Apply::with(&a.pattern()).symmetric().pack(&a)?;
+    /// let (x, mut y) = (device.upload_vector(&[1.0, 10.0])?, packed.output()?);
+    /// packed.execute(&x, &mut y)?;
+    /// assert_eq!(y.download()?, [32.0, 53.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn symmetric(mut self) -> Self {
+        self.request.symmetric = true;
         self
     }
 
@@ -87,8 +110,9 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, for a format of a matrix of blocks, for one that would be mostly padding, and for an
-    /// element type that the semiring does not have;
+    /// M, for a format of a matrix of blocks, for one that would be mostly padding, for a symmetric
+    /// matrix of which both triangles are stored, and for an element type that the semiring does not
+    /// have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<Apply<M>> {
         Apply::prepared(&self)

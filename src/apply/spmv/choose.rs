@@ -134,6 +134,7 @@ mod tests {
         split: Split::Bytes,
         uses: 1000,
         packed: true,
+        symmetric: false,
     };
     const POISSON: Profile = Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000 };
     const SKEWED: Profile = Profile { rows: 262_144, entries: 4_000_000, longest: 9_000, sliced_places: 12_000_000 };

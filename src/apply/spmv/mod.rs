@@ -16,6 +16,7 @@
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
 //! | [`hyb`] | padded heads of rows, and their tails |
 //! | [`atomics`] | COO and HYB with sums in the order of arrival |
+//! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
 //! | [`pack`] | values in the order of a format |
 //! | [`choose`] | the choice among formats |
 mod atomics;
@@ -33,6 +34,7 @@ mod scoo;
 mod segmented_scan;
 mod slices;
 mod split;
+mod symmetric;
 mod tails;
 
 pub use format::Format;
@@ -60,6 +62,8 @@ pub(super) struct Request {
     pub uses: u64,
     /// Whether the values are in the format's order.
     pub packed: bool,
+    /// Whether A is one triangle of a symmetric matrix.
+    pub symmetric: bool,
 }
 
 /// The rows of op(A): the columns of `pattern`.
@@ -140,6 +144,8 @@ trait Sums<T: Element>: Send + Sync {
 /// A·x in a format.
 pub(super) struct Spmv<T: Element> {
     choice: Choice,
+    /// Entries of op(A).
+    entries: u64,
     sums: Box<dyn Sums<T>>,
 }
 
@@ -149,7 +155,11 @@ impl<T: Element> Spmv<T> {
         let device = &arrays.device;
         device.require::<T>()?;
         let work = Work::new(device, None);
-        let rows = Rows::new(&work, arrays, of_rows, request)?;
+        let rows = match request.symmetric {
+            true => symmetric::whole(&work, arrays, request)?,
+            false => Rows::new(&work, arrays, of_rows, request)?,
+        };
+        let entries = rows.pattern.nnz() as u64;
         let kernels = || slices::Kernels::new(device, &rows);
         let mut counted = None;
         let choice = match request.format {
@@ -185,7 +195,7 @@ impl<T: Element> Spmv<T> {
                 Box::new(ell::Ell::new(&work, &rows, choice.format, &kernels, counted)?)
             }
         };
-        Ok(Self { choice, sums })
+        Ok(Self { choice, entries, sums })
     }
 
     pub fn format(&self) -> Format {
@@ -194,6 +204,11 @@ impl<T: Element> Spmv<T> {
 
     pub fn why(&self) -> &str {
         &self.choice.why
+    }
+
+    /// Entries of op(A): of a symmetric matrix those of both triangles.
+    pub fn entries(&self) -> u64 {
+        self.entries
     }
 
     pub fn bytes(&self) -> u64 {

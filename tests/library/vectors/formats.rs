@@ -166,6 +166,80 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
     check::<f64>(0, 3, [].into_iter(), &arrivals);
 }
 
+/// The lower triangle, the upper one, a diagonal; by columns and by rows; new values.
+#[test]
+fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
+    let device = device();
+    for n in [0, 1, 70] {
+        let mut random = Random(5);
+        let mut lower: Vec<_> =
+            (0..n * 4).map(|k| (random.below(n), k % n)).map(|(i, j)| (i.max(j), i.min(j))).collect();
+        // A long row and column, in two pieces.
+        let wide = if n == 70 { 1100 } else { n };
+        lower.extend((n..wide).map(|i| (i, 3)));
+        lower.sort_unstable();
+        lower.dedup();
+        let diagonal: Vec<_> = (0..n).map(|i| (i, i)).collect();
+        let upper: Vec<_> = lower.iter().map(|&(i, j)| (j, i)).collect();
+        for (what, stored) in [("lower", &lower), ("upper", &upper), ("diagonal", &diagonal)] {
+            let pattern = Csc::<f64>::from_triplets(wide, wide, stored.iter().map(|&(i, j)| (i, j, 1.0))).unwrap();
+            let triangles = [with_values(&pattern, 1), with_values(&pattern, 2)];
+            let x = reals::<f64>(wide, 3);
+            let dx = device.upload_vector(&x).unwrap();
+            let whole = |triangle: &Csc<f64>| {
+                let of_column = |j| {
+                    triangle
+                        .pattern()
+                        .entries(j)
+                        .map(move |e| (triangle.pattern().row_idx()[e] as usize, j, triangle.values()[e]))
+                };
+                let entries = (0..wide).flat_map(of_column).collect::<Vec<_>>();
+                let mirrored = entries.iter().filter(|(i, j, _)| i != j).map(|&(i, j, v)| (j, i, v));
+                Csc::from_triplets(wide, wide, entries.iter().copied().chain(mirrored)).unwrap()
+            };
+            let on_device = triangles.each_ref().map(|a| device.upload(a).unwrap());
+            // ELL would be padding alone.
+            for format in formats().filter(|&format| format != Format::Ell || wide == n) {
+                let pattern = on_device[0].pattern();
+                let options = || Apply::<Csc<f64>>::with(&pattern).symmetric().format(format);
+                let (plan, mut packed) = (options().plan().unwrap(), options().pack(&on_device[0]).unwrap());
+                for (triangle, a) in triangles.iter().zip(&on_device) {
+                    let mut want = vec![0.0; wide];
+                    let order = plan.format().order();
+                    let whole = whole(triangle);
+                    reference::multiply_vector_in(order, false, (1.0, &whole, &x), (0.0, &mut want)).unwrap();
+                    assert_eq!(plan.cost().flops, 2 * whole.nnz() as u64);
+                    let mut y = plan.output().unwrap();
+                    plan.execute((a, &dx), &mut y).unwrap();
+                    assert_eq!(bits(&y.download().unwrap()), bits(&want), "{format} {what} {n}");
+                    packed.update(a).unwrap();
+                    packed.execute(&dx, &mut y).unwrap();
+                    assert_eq!(
+                        packed.format().order() == order,
+                        bits(&y.download().unwrap()) == bits(&want),
+                        "{format}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn matrices_that_are_no_triangle_are_refused() {
+    let refused = |rows, cols, entries: &[(usize, usize)]| {
+        let values = entries.iter().map(|&(i, j)| (i, j, 1.0));
+        let a = device().upload(&Csc::<f64>::from_triplets(rows, cols, values).unwrap()).unwrap();
+        Apply::<Csc<f64>>::with(&a.pattern()).symmetric().plan().unwrap_err().to_string()
+    };
+    assert_eq!(refused(2, 3, &[(0, 0)]), "A is 2 x 3, a symmetric matrix is square");
+    let both = "A has entries below its diagonal and above it: one triangle of a symmetric matrix is expected";
+    assert_eq!(refused(3, 3, &[(1, 0), (0, 2)]), both);
+    let a = device().upload(&blocks::<f64>(Family::Uniform, 9, 9, 3, shape(2, 2), 1)).unwrap();
+    let blocks = Apply::<Cbc<f64>>::with(&a.pattern()).symmetric().plan().unwrap_err();
+    assert_eq!(blocks.to_string(), "only scalars are stored as one triangle: A has blocks of 2x2");
+}
+
 /// Heads alone, tails alone, and both; rows of a head's width and one more, tails of several
 /// pieces. A head is at most 1023 wide.
 #[test]

@@ -1,0 +1,67 @@
+// symmetric: the pattern of a symmetric matrix of which one triangle is stored.
+// Host: src/apply/spmv/symmetric.rs
+//
+//   count_whole  one work-item per line, and one more
+//   place_whole  one work-item per line
+//
+// A line is a row and a column: the matrix is square.
+//
+//   in      col_ptr[lines + 1]  row_idx[nnz]           the triangle by columns
+//   in      row_ptr[lines + 1]  col_idx[nnz]           the same by rows
+//   in      source[nnz]                                number by columns of each entry by rows
+//   in out  record[3]                                  1 if an entry is below the diagonal, 1 if
+//                                                      one is above; entries on it; zero before
+//   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
+//                                                      Scanned between the kernels
+//   out     whole_idx[whole]  whole_source[whole]      the whole by rows; number of each entry in
+//                                                      the triangle by columns
+
+KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
+                   global uint* restrict record, global uint* restrict whole_ptr, uint lines)
+{
+    const uint line = get_global_id(0);
+    if (line > lines)
+        return;
+    uint count = 0;
+    if (line < lines) {
+        const uint begin = col_ptr[line], end = col_ptr[line + 1];
+        count = end - begin + row_ptr[line + 1] - row_ptr[line];
+        if (begin < end) {
+            const uint first = row_idx[begin], last = row_idx[end - 1];
+            const uint at = lower_bound(row_idx, begin, end, line);
+            if (last > line)
+                atomic_max(&record[0], 1u);
+            if (first < line)
+                atomic_max(&record[1], 1u);
+            if (at < end && row_idx[at] == line) {
+                atomic_inc(&record[2]);
+                --count;
+            }
+        }
+    }
+    whole_ptr[line] = count;
+}
+
+// The lower triangle has the beginning of a row by rows and its rest by columns, the upper one the
+// other way round. Both have the diagonal.
+KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
+                   global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
+                   global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower)
+{
+    const uint line = get_global_id(0);
+    if (line >= lines)
+        return;
+    uint place = whole_ptr[line];
+    for (uint part = 0; part < 2; ++part) {
+        const bool by_rows = (part == 0) == (lower != 0);
+        const uint begin = by_rows ? row_ptr[line] : col_ptr[line], end = by_rows ? row_ptr[line + 1] : col_ptr[line + 1];
+        for (uint entry = begin; entry < end; ++entry) {
+            const uint other = by_rows ? col_idx[entry] : row_idx[entry];
+            if (part == 1 && other == line)
+                continue;
+            whole_idx[place] = other;
+            whole_source[place] = by_rows ? source[entry] : entry;
+            ++place;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The rows of a symmetric matrix of which one triangle is stored: the whole pattern, and for each
+//! of its entries the number of its value in the triangle. Kernels: `cl/apply/spmv/symmetric.cl`.
+//!
+//! Every format is then one of the whole matrix, and its sums have the bits of the whole.
+use super::{Request, Rows};
+use crate::{
+    Error, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
+    primitives::{
+        scan::{Scan, ScanTuning},
+        transpose::{Transpose, Transposed},
+    },
+    resident::PatternArrays,
+};
+use std::sync::Arc;
+
+kernel! {
+    struct CountWhole = "count_whole" in "apply/spmv/symmetric.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        row_ptr: In<u32>,
+        record: InOut<u32>,
+        whole_ptr: InOut<u32>,
+        lines: u32,
+    }
+}
+
+kernel! {
+    struct PlaceWhole = "place_whole" in "apply/spmv/symmetric.cl" {
+        col_ptr: In<u32>,
+        row_idx: In<u32>,
+        row_ptr: In<u32>,
+        col_idx: In<u32>,
+        source: In<u32>,
+        whole_ptr: In<u32>,
+        whole_idx: Out<u32>,
+        whole_source: Out<u32>,
+        lines: u32,
+        lower: u32,
+    }
+}
+
+/// The rows of the whole matrix. One read of 12 bytes.
+pub(super) fn whole(work: &Work, arrays: &Arc<PatternArrays>, request: Request) -> Result<Rows> {
+    let Request { packed, semiring, .. } = request;
+    let (rows, lines, device) = (arrays.nrows, arrays.ncols, work.device());
+    if rows != lines {
+        return Err(Error::Argument(format!("A is {rows} x {lines}, a symmetric matrix is square")));
+    }
+    let group_size = device.info().numbers().elementwise_group;
+    let options = Options::group_size(group_size);
+    let count: Kernel<CountWhole<'_>> = Kernel::new(device, &options)?;
+    let place: Kernel<PlaceWhole<'_>> = Kernel::new(device, &options)?;
+    let scan = Scan::new(device, ScanTuning::new(device.info()))?;
+    let Transposed { pattern: by_rows, source } = Transpose::new(device)?.run(work, arrays)?;
+
+    let (col_ptr, row_idx, row_ptr, of_lines) = (&arrays.col_ptr, &arrays.row_idx, &by_rows.col_ptr, lines as u32);
+    let (mut record, mut whole_ptr) = (work.buffer(3)?, work.buffer(lines + 1)?);
+    work.fill_zero(&mut record)?;
+    let counts = (&mut record, &mut whole_ptr);
+    let args = CountWhole { col_ptr, row_idx, row_ptr, record: counts.0, whole_ptr: counts.1, lines: of_lines };
+    count.launch(work, Grid::items(lines + 1, group_size), args)?;
+    let found = record.download(work)?;
+    if found[0] > 0 && found[1] > 0 {
+        return Err(Error::Argument(
+            "A has entries below its diagonal and above it: one triangle of a symmetric matrix is expected".into(),
+        ));
+    }
+    at_most("entries on the diagonal", found[2].into(), lines as u64)?;
+    let entries = 2 * arrays.nnz() as u64 - u64::from(found[2]);
+    at_most("entries of the whole symmetric matrix", entries, u32::MAX.into())?;
+    scan.run(work, &mut whole_ptr)?;
+    let (mut whole_idx, mut whole_source) = (work.buffer(entries as usize)?, work.buffer(entries as usize)?);
+    let args = PlaceWhole {
+        col_ptr,
+        row_idx,
+        row_ptr,
+        col_idx: &by_rows.row_idx,
+        source: &source,
+        whole_ptr: &whole_ptr,
+        whole_idx: &mut whole_idx,
+        whole_source: &mut whole_source,
+        lines: of_lines,
+        lower: u32::from(found[1] == 0),
+    };
+    place.launch(work, Grid::items(lines, group_size), args)?;
+    let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
+    let source: Buffer<u32> = whole_source;
+    Ok(Rows { pattern, source: Some(source), packed, semiring })
+}
