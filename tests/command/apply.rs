@@ -56,6 +56,42 @@ fn y_goes_to_stdout_or_to_a_numpy_file() {
 }
 
 #[test]
+fn x_is_read_from_a_numpy_file() {
+    let desk = desk();
+    let put = |name: &str, descr: &str, shape: &str, values: &[u8]| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        let length = (header.len() + 11).next_multiple_of(64) - 10;
+        let head = [b"\x93NUMPY\x01\x00".as_slice(), &(length as u16).to_le_bytes()].concat();
+        std::fs::write(desk.path(name), [&head, format!("{header:<0$}\n", length - 1).as_bytes(), values].concat())
+            .unwrap();
+    };
+    let x = [2.0f64, 7.0, 0.25, -1.0];
+    put("x8.npy", "<f8", "(4,)", &x.map(f64::to_le_bytes).concat());
+    put("x4.npy", "<f4", "(4, 1)", &x.map(|x| (x as f32).to_le_bytes()).concat());
+    put("x2.npy", "<f2", "(4,)", &x.map(|x| half::f16::from_f64(x).to_le_bytes()).concat());
+    for name in ["x8.npy", "x4.npy", "x2.npy"] {
+        apply(&desk, &format!("a.mtx {name} -o y.mtx --overwrite"));
+        assert_eq!(dense(&desk, "y.mtx"), OF_X, "{name}");
+    }
+    // What is written is read back: y as the next x.
+    apply(&desk, "a.mtx x8.npy -o y.npy");
+    apply(&desk, "a.mtx y.npy --transpose -o z.mtx");
+    assert_eq!(dense(&desk, "z.mtx"), [1.5, 0.0, 250_000.0, -6.0]);
+    put("wide.npy", "<f8", "(4, 2)", &[0; 64]);
+    desk.fails("apply a.mtx wide.npy", 2, &["wide.npy: X is 4 x 2, one column at a time is multiplied"]);
+    put("long.npy", "<f8", "(99999999999,)", &[]);
+    desk.fails("apply a.mtx long.npy", 2, &["long.npy: X is 99999999999 x 1, a vector of 4 x 1 is expected"]);
+    put("cut.npy", "<f8", "(4,)", &[0; 31]);
+    desk.fails("apply a.mtx cut.npy", 2, &["cut.npy: "]);
+    put("whole.npy", "<i8", "(4,)", &[0; 32]);
+    desk.fails("apply a.mtx whole.npy", 2, &["not f8, f4 or f2"]);
+    put("cube.npy", "<f8", "(1, 2, 2)", &[0; 32]);
+    desk.fails("apply a.mtx cube.npy", 2, &["cube.npy: X has 3 axes, 1 or 2 are expected"]);
+    desk.put("text.npy", "no array");
+    desk.fails("apply a.mtx text.npy", 2, &["text.npy: "]);
+}
+
+#[test]
 fn the_report_has_format_reason_and_times() {
     let desk = desk();
     let ran = apply(&desk, "a.mtx --format ell --repeat 3 --verify --report -");

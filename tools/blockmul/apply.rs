@@ -32,7 +32,7 @@ Examples:
   blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
-X is a matrix of one column in any format. y is written as a Matrix
+X is a matrix of one column in any format, or an array in a file that ends in .npy. y is written as a Matrix
 Market array, or to a file that ends in .npy. Formats say how rows are stored and shared out; all but
 csr-vector, coo, segmented-scan and scoo, which have orders of their own, give the same bits. Those of formats
 that end in -atomic differ from run to run. --verify compares with the reference in the format's order of sums.

@@ -4,24 +4,56 @@ use crate::input;
 use crate::messages::Messages;
 use crate::output::{is_standard, write_filled};
 use blockmul::Element;
-use std::path::Path;
+use half::f16;
+use npyz::{DType, NpyFile, TypeChar};
+use std::{fs::File, io::BufReader, path::Path};
 
-/// Reads a vector: a matrix of one column in any format that matrices have.
+/// Reads a vector: a matrix of one column in any format that matrices have, or an array in a file
+/// that ends in `.npy`.
 pub fn read<T: Element>(path: &Path, len: usize, messages: &Messages) -> Result<Vec<T>, Failure> {
+    if is_numpy(path) {
+        return Ok(read_numpy(path, len)?.into_iter().map(T::from_f64).collect());
+    }
     let file = input::read(path, false, messages)?;
     let x = input::cast_numbers::<T>(&file.matrix, "X", messages)?;
     let (rows, cols) = (x.pattern().nrows(), x.pattern().ncols());
-    if (rows, cols) != (len, 1) {
-        return Err(Failure::Usage(format!(
-            "{}: X is {rows} x {cols}, a vector of {len} x 1 is expected",
-            path.display()
-        )));
-    }
+    check_shape(path, (rows as u64, cols as u64), len)?;
     let mut values = vec![T::from_f64(0.0); len];
     for (&row, &value) in x.pattern().row_idx().iter().zip(x.values()) {
         values[row as usize] = value;
     }
     Ok(values)
+}
+
+fn check_shape(path: &Path, (rows, cols): (u64, u64), len: usize) -> Result<(), Failure> {
+    let refusal = match (rows == len as u64, cols) {
+        (true, 1) => return Ok(()),
+        (true, _) => "one column at a time is multiplied".into(),
+        (false, _) => format!("a vector of {len} x 1 is expected"),
+    };
+    Err(Failure::Usage(format!("{}: X is {rows} x {cols}, {refusal}", path.display())))
+}
+
+/// Reads an array of one axis, or of one column, of floating-point numbers.
+fn read_numpy(path: &Path, len: usize) -> Result<Vec<f64>, Failure> {
+    let refused = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
+    let file = File::open(path).map_err(|error| refused(&error))?;
+    let array = NpyFile::new(BufReader::new(file)).map_err(|error| refused(&error))?;
+    match *array.shape() {
+        [rows] => check_shape(path, (rows, 1), len)?,
+        [rows, cols] => check_shape(path, (rows, cols), len)?,
+        ref shape => return Err(refused(&format!("X has {} axes, 1 or 2 are expected", shape.len()))),
+    }
+    let kind = match array.dtype() {
+        DType::Plain(kind) if kind.type_char() == TypeChar::Float => kind.size_field(),
+        kind => return Err(refused(&format!("X has elements of type {}, not f8, f4 or f2", kind.descr()))),
+    };
+    let values = match kind {
+        8 => array.into_vec::<f64>(),
+        4 => array.into_vec::<f32>().map(|values| values.into_iter().map(f64::from).collect()),
+        _ => array.into_vec::<f16>().map(|values| values.into_iter().map(f64::from).collect()),
+    };
+    values.map_err(|error| refused(&error))
 }
 
 /// Refuses a name whose ending names no format of vectors.
