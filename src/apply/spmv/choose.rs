@@ -153,6 +153,11 @@ mod tests {
     fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
         assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
         assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::CsrAdaptive);
+        // Converting costs as much as two or three executions gain.
+        for (uses, pads) in [(1, false), (10, true), (1000, true)] {
+            let format = chosen(DeviceKind::Gpu, POISSON, Request { uses, ..PACKED }, true);
+            assert_eq!(matches!(format, Format::Ell | Format::SlicedEll), pads, "{uses} uses");
+        }
         assert_eq!(chosen(DeviceKind::Gpu, SKEWED, PACKED, true), Format::CsrAdaptive);
         for in_order in [false, true] {
             let unpacked = Request { packed: false, ..PACKED };
