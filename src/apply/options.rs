@@ -111,8 +111,8 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
     /// M, for a format of a matrix of blocks, for one that would be mostly padding, for a symmetric
-    /// matrix of which both triangles are stored, and for an element type that the semiring does not
-    /// have;
+    /// matrix of which both triangles are stored, and for an element type that the semiring does
+    /// not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<Apply<M>> {
         Apply::prepared(&self)
