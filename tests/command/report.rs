@@ -15,6 +15,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
         "method",
         "bins",
         "element",
+        "semiring",
         "a",
         "b",
         "c",

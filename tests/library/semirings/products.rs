@@ -23,10 +23,11 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Each algebra of the element with a method of its own.
+/// Each algebra of the element with another method than its neighbours. Other methods, whose kernels
+/// take long to compile, meet one algebra below.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
-    let methods = Method::ALL.iter().copied().filter(|&method| method != Method::Masked);
-    algebras::<T>().zip(methods.collect::<Vec<_>>().into_iter().cycle().skip(turn)).collect()
+    let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
+    algebras::<T>().zip(methods).collect()
 }
 
 fn pair<T: Numbers>(family: Family, n: usize) -> (Csc<T>, Csc<T>) {
