@@ -25,8 +25,8 @@ pub enum Format {
     Hyb,
     /// Entries with their rows, a work-group for each tile of 1024 entries.
     Coo,
-    /// Entries with their rows, by a segmented scan: the time does not depend on the lengths of
-    /// rows.
+    /// Entries with their rows, by a segmented scan: each work-item has as many entries, however
+    /// long the rows are.
     SegmentedScan,
     /// A work-group for each slice of 64 rows, four work-items for each row.
     Scoo,

@@ -23,8 +23,8 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Each algebra of the element with another method than its neighbours. Other methods, whose kernels
-/// take long to compile, meet one algebra below.
+/// Each algebra of the element with another method than its neighbours. Other methods, whose
+/// kernels take long to compile, meet one algebra below.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
     let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
     algebras::<T>().zip(methods).collect()
