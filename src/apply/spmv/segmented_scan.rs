@@ -115,10 +115,20 @@ mod tests {
     /// than a tile has.
     #[test]
     fn small_groups_and_large_ones_have_the_bits_of_the_reference() -> Result<()> {
+        check(20 * Order::TILE)
+    }
+
+    /// The parts of one row are in several tiles, too.
+    #[test]
+    fn the_parts_of_a_long_row_have_the_bits_of_the_reference() -> Result<()> {
+        check(600 * Order::TILE)
+    }
+
+    /// A matrix of so many columns, all of which one of its rows has.
+    fn check(cols: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let mut random = Random::new(1);
-        let cols = 600 * Order::TILE;
         let lengths = [3, 0, 7, 8, 9, 1, 2 * Order::TILE - 1, 1, 5000, 0, 64, cols, 1, 2, 3];
         let entries: Vec<_> = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (k, row))).collect();
         let values = entries.into_iter().map(|(j, i)| (j, i, (2.0 * random.unit() - 1.0) as f32));
@@ -128,7 +138,8 @@ mod tests {
         let dx = work.upload(&x)?;
         let mut want = vec![1.0; lengths.len()];
         reference::multiply_vector_in(Order::Scan, false, (0.7, &host, &x), (-1.3, &mut want))?;
-        for group_size in [1, Order::TILE / Order::CHUNK] {
+        let group_sizes = [1, Order::TILE / Order::CHUNK];
+        for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
             let rows =
                 Rows { pattern: a.pattern.clone(), source: None, packed: false, semiring: crate::Semiring::PlusTimes };
             let sums = SegmentedScan::<f32>::tuned(&work, rows, group_size)?;
