@@ -38,7 +38,7 @@ impl Work {
             })
             .inspect_err(|_| {
                 if !address.get().is_null() {
-                    // It is mapped, and nobody will unmap it: it must not serve another buffer.
+                    // The caller gets no mapping to end, so the memory must not be used again.
                     buffer.memory.abandon();
                 }
             })?;

@@ -8,8 +8,7 @@
 //!
 //! | function | makes |
 //! |---|---|
-//! | [`shortest_paths`], [`ShortestPaths`] | distances from one or several sources, and
-//! predecessors |
+//! | [`shortest_paths`], [`ShortestPaths`] | distances from the nearest source, and predecessors |
 //! | [`levels`] | the numbers of edges from one or several sources |
 //! | [`components`] | the connected components |
 //! | [`triangles`] | the number of triangles |

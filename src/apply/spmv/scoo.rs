@@ -1,6 +1,5 @@
 //! Slices of 64 rows with four sums in local memory for each: SCOO, with sums in a fixed order and
-//! as published. Kernels: `cl/apply/spmv/scoo.cl`,
-//! `scoo_atomic.cl`.
+//! as published. Kernels: `cl/apply/spmv/scoo.cl`, `scoo_atomic.cl`.
 //!
 //! As published, work-items add a slice's entries in the order in which they arrive. Here an item
 //! has each lane of a row, so the sums have an order of their own, [`Order::FewLanes`].

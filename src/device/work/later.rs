@@ -31,7 +31,7 @@ impl<T> Drop for Later<'_, T> {
         if let Some(copy) = self.copy.take()
             && copy.wait().is_err()
         {
-            // Nobody knows whether the copy has ended. Its memory must not serve anything else.
+            // The copy may still run, so its memory is never freed.
             mem::forget(mem::take(&mut self.values));
         }
     }

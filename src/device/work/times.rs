@@ -31,11 +31,10 @@ pub(super) struct StageRecord {
 pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
-    /// Busy time: the milliseconds of its commands by the device's clock, and of what the host
-    /// computes in it, added up. Commands on
-    /// several queues may overlap, so it may exceed the time that passed. `None` if the queue keeps
-    /// no times: an adopted one, or that of a product that is
-    /// [untimed](crate::Product::untimed).
+    /// Busy time in milliseconds: that of its commands by the device's clock, plus that of its
+    /// computations on the host. Commands on several queues may overlap, so it may exceed the time
+    /// that passed. `None` if the queue keeps no times: an adopted one, or that of a product that
+    /// is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,

@@ -47,7 +47,7 @@ fn every_element_and_algebra_has_the_bits_of_the_reference() {
     of::<u32>(3);
     of::<i32>(4);
     of::<u8>(5);
-    // Their arrays are multiplied in the other order: plus-first tells.
+    // Row-major products swap their operands, which plus-first and plus-second must not show.
     let (a, b) = pair::<i32>(Family::Uniform, 50);
     let cases = [Semiring::PlusFirst, Semiring::PlusSecond, Semiring::MinPlus].map(|semiring| (semiring, Method::Auto));
     check(&Csr::from_transpose(b.clone()), &Csr::from_transpose(a.clone()), "by rows", &cases);
