@@ -14,8 +14,8 @@ pub enum Split {
     /// The widest at which 4096 rows, or a third of all rows if these are more, still have an entry
     /// (Bell and Garland 2009).
     Filled,
-    /// This fraction of the way from the average length of a row to the longest (Evtushenko 2019 has
-    /// 0, 0.35 and 0.7). A fraction below 0 is 0, one above 1 is 1.
+    /// This fraction of the way from the average length of a row to the longest (Evtushenko 2019
+    /// has 0, 0.35 and 0.7). A fraction below 0 is 0, one above 1 is 1.
     Fraction(f64),
 }
 
