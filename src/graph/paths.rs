@@ -199,7 +199,10 @@ impl<'a> ShortestPaths<'a> {
                 let visits = near_far(work, &edges, lengths, (&sources, self.step(survey)?), &mut distance, progress)?;
                 (distance, visits)
             }
-            _ => sweeps(work, &graph.edges(work, false)?, lengths, start(true)?, progress)?,
+            _ => {
+                let (edges, lengths) = (graph.edges(work, false)?, (lengths, survey.least < 0.0));
+                sweeps(work, &edges, lengths, start(true)?, progress)?
+            }
         };
         let before = match self.predecessors {
             true => {

@@ -37,13 +37,14 @@ const FIRST_LOOK: u64 = 64;
 const NONE: u32 = u32::MAX;
 
 /// Lowers `distance`, 0 at the sources and infinite elsewhere, to the distances from the sources.
+/// `negative` says whether some length may be.
 ///
 /// # Errors
 /// [`Error::NegativeCycle`] if distances fall without end.
 pub(super) fn sweeps<D: Element>(
     work: &Work,
     edges: &Edges,
-    lengths: &Lengths<'_, D>,
+    (lengths, negative): (&Lengths<'_, D>, bool),
     mut distance: Buffer<D>,
     progress: Option<&Progress>,
 ) -> Result<(Buffer<D>, Visits)> {
@@ -82,14 +83,15 @@ pub(super) fn sweeps<D: Element>(
         if let Some(progress) = progress {
             progress.tell(sweeps, vertices as u64);
         }
-        if until.is_some() {
-            return Ok((distance, Visits { rounds: sweeps, edges: sweeps * nnz }));
-        }
-        if sweeps >= look.min(vertices as u64) {
+        // Around a cycle distances fall until they are as low as their type has numbers.
+        if negative && (until.is_some() || sweeps >= look.min(vertices as u64)) {
             if let Some(vertex) = cycle(&last.download(work)?) {
                 return Err(Error::NegativeCycle { vertex });
             }
             look *= 2;
+        }
+        if until.is_some() {
+            return Ok((distance, Visits { rounds: sweeps, edges: sweeps * nnz }));
         }
     }
 }

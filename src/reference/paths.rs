@@ -108,16 +108,22 @@ fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(distance: &mut [D], leaving:
                 }
             }
         }
-        match fell {
-            None => return Ok(()),
-            Some(last) if sweep == vertices => {
-                // Far enough back it is on the cycle.
-                let on_cycle = (0..vertices).fold(last, |at, _| before[at]);
-                let around = std::iter::successors(Some(before[on_cycle]), |&at| Some(before[at]));
-                let least = around.take_while(|&at| at != on_cycle).chain([on_cycle]).min();
-                return Err(Error::NegativeCycle { vertex: least.unwrap_or(on_cycle) });
-            }
-            Some(_) => {}
+        // Integers fall around a cycle until they are as low as their type has numbers.
+        let lowest = || (0..vertices).find(|&vertex| distance[vertex] == D::LOWEST);
+        let last = match fell {
+            None => lowest(),
+            Some(last) if sweep == vertices => Some(last),
+            Some(_) => continue,
+        };
+        // Far enough back it is on the cycle, if there is one.
+        let back = |at: usize| Some(before[at]).filter(|&at| at != usize::MAX);
+        if let Some(on_cycle) = last.and_then(|last| (0..vertices).try_fold(last, |at, _| back(at))) {
+            let around = std::iter::successors(back(on_cycle), |&at| back(at));
+            let least = around.take_while(|&at| at != on_cycle).chain([on_cycle]).min();
+            return Err(Error::NegativeCycle { vertex: least.unwrap_or(on_cycle) });
+        }
+        if fell.is_none() {
+            break;
         }
     }
     Ok(())
@@ -137,6 +143,8 @@ mod tests {
         let circle = Csc::from_triplets(3, 3, [(1, 0, 1.0), (2, 1, -2.0), (1, 2, 1.0)])?;
         assert!(matches!(shortest_paths(&circle, &[0]), Err(Error::NegativeCycle { vertex: 1 })));
         assert!(shortest_paths(&circle, &[3]).is_err());
+        let low = Csc::from_triplets(2, 2, [(1, 0, i32::MIN / 2), (0, 1, i32::MIN / 2)])?;
+        assert!(matches!(shortest_paths(&low, &[0]), Err(Error::NegativeCycle { vertex: 0 })));
         Ok(())
     }
 }
