@@ -47,7 +47,7 @@ impl MethodCost {
     /// The names of the coefficients, as a tuning file has them.
     pub const NAMES: [&str; 4] = ["launch_us", "product_ps", "entry_ps", "column_ps"];
 
-    const fn of([launch_us, product_ps, entry_ps, column_ps]: [f64; 4]) -> Self {
+    pub(super) const fn of([launch_us, product_ps, entry_ps, column_ps]: [f64; 4]) -> Self {
         Self { launch_us, product_ps, entry_ps, column_ps }
     }
 

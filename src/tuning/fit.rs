@@ -49,29 +49,53 @@ const DISTINCT: f64 = 1e-6;
 /// Smallest change of a relative error that counts: less is rounding.
 const SMALLEST: f64 = 1e-9;
 
+/// What a coefficient far from the usual one counts for: if the bins could be explained by its term
+/// alone, as one bin that is predicted wrong by this part of its time. Where bins say nothing of a
+/// coefficient, it stays as usual.
+const USUAL: f64 = 0.05;
+
 impl MethodCost {
     /// The costs of a method that explain measured times best, rounded to four digits. Small and
     /// large bins count alike, since errors are relative.
     ///
-    /// Of two terms that measure the same, as products and entries of C in columns whose products
-    /// have different rows, one gets all.
+    /// `usual` are the costs of other devices of the kind. They are scaled to the measured times as
+    /// a whole, and decide what the bins do not: which of two terms costs how much if all bins have
+    /// as much of both, as products and entries of C in columns whose products have different rows.
     ///
     /// # Errors
     /// [`Error::Argument`] without samples, and for a time that is not positive.
-    pub fn fit(samples: &[Sample]) -> Result<Self> {
+    pub fn fit(samples: &[Sample], usual: &MethodCost) -> Result<Self> {
         if let Some(wrong) = samples.iter().find(|sample| !(f64::MIN_POSITIVE..f64::INFINITY).contains(&sample.ms)) {
             return Err(Error::Argument(format!("a time of {} ms", wrong.ms)));
         }
-        let terms = DMatrix::from_fn(samples.len(), 4, |row, col| terms_ms(&samples[row].size)[col] / samples[row].ms);
-        let coefficients = not_negative(&terms).ok_or_else(|| Error::Argument("no times to fit costs to".into()))?;
-        Self::new(coefficients.map(rounded))
+        let mut rows: Vec<[f64; 4]> =
+            samples.iter().map(|sample| terms_ms(&sample.size).map(|term| term / sample.ms)).collect();
+        let mut targets = vec![1.0; rows.len()];
+        let scale = median(samples.iter().map(|sample| sample.ms / usual.predict_ms(&sample.size))).unwrap_or(1.0);
+        for (at, coefficient) in usual.coefficients().into_iter().enumerate().filter(|(_, usual)| *usual > 0.0) {
+            let coefficient = scale * coefficient;
+            let alone = median(samples.iter().map(|sample| sample.ms / terms_ms(&sample.size)[at]));
+            let weight = USUAL / alone.map_or(coefficient, |alone| alone.max(coefficient));
+            rows.push(std::array::from_fn(|col| if col == at { weight } else { 0.0 }));
+            targets.push(weight * coefficient);
+        }
+        let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
+        let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
+        let fitted = not_negative(&terms, &DVector::from_vec(targets)).filter(|_| measured);
+        Self::new(fitted.ok_or_else(|| Error::Argument("no times to fit costs to".into()))?.map(rounded))
     }
 }
 
-/// The x >= 0 with the least |terms · x - 1|. It solves the least squares of the columns at which
-/// it is positive, without a bound. There are 15 sets of columns to try.
-fn not_negative(terms: &DMatrix<f64>) -> Option<[f64; 4]> {
-    let ones = DVector::from_element(terms.nrows(), 1.0);
+/// The median of the finite ones.
+fn median(of: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = of.filter(|one| one.is_finite()).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
+/// The x >= 0 with the least |terms · x - targets|. It solves the least squares of the columns at
+/// which it is positive, without a bound. There are 15 sets of columns to try.
+fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> Option<[f64; 4]> {
     let mut best: Option<(f64, [f64; 4])> = None;
     let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
     sets.sort_by_key(Vec::len);
@@ -86,11 +110,11 @@ fn not_negative(terms: &DMatrix<f64>) -> Option<[f64; 4]> {
         if parts.singular_values.min() < DISTINCT * parts.singular_values.max() {
             continue;
         }
-        let Ok(x) = parts.solve(&ones, 0.0) else { continue };
+        let Ok(x) = parts.solve(targets, 0.0) else { continue };
         if x.iter().any(|&coefficient| coefficient < 0.0) {
             continue;
         }
-        let error = (&scaled * &x - &ones).norm();
+        let error = (&scaled * &x - targets).norm();
         // Fewer coefficients are preferred, unless more of them explain more.
         if best.is_none_or(|(least, _)| error < least * (1.0 - SMALLEST) - SMALLEST) {
             let mut coefficients = [0.0; 4];
@@ -111,6 +135,9 @@ mod tests {
     use super::*;
     use crate::generate::Random;
 
+    /// Nothing is usual.
+    const NONE: MethodCost = MethodCost::of([0.0; 4]);
+
     /// Bins of many sizes, from some launches to a hundred million products.
     fn sizes() -> Vec<BinSize> {
         let mut random = Random::new(5);
@@ -123,10 +150,10 @@ mod tests {
     }
 
     /// The samples of a method of these costs, the costs fitted to them, and their errors.
-    fn fitted(cost: MethodCost, mut noise: impl FnMut() -> f64) -> Result<(MethodCost, Errors)> {
+    fn fitted(cost: MethodCost, usual: MethodCost, mut noise: impl FnMut() -> f64) -> Result<(MethodCost, Errors)> {
         let sample = |size: BinSize| Sample::new(size, cost.predict_ms(&size) * noise());
         let samples: Vec<_> = sizes().into_iter().map(sample).collect();
-        let fit = MethodCost::fit(&samples)?;
+        let fit = MethodCost::fit(&samples, &usual)?;
         Ok((fit, Errors::of(&samples, &fit)))
     }
 
@@ -136,9 +163,15 @@ mod tests {
             [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
         {
             let cost = MethodCost::new(coefficients)?;
-            let (fit, errors) = fitted(cost, || 1.0)?;
-            assert_eq!(fit, cost);
-            assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
+            // Another device is as many times as fast, or has nothing usual.
+            for usual in [coefficients, coefficients.map(|all| 7.0 * all), [0.0; 4]] {
+                let (fit, errors) = fitted(cost, MethodCost::new(usual)?, || 1.0)?;
+                assert_eq!(fit, cost);
+                assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
+            }
+            // Terms that weigh little keep some of what is usual; times are predicted well anyway.
+            let (_, errors) = fitted(cost, MethodCost::new([10.0, 9.0, 8.0, 700.0])?, || 1.0)?;
+            assert!(errors.worst < 0.1 && errors.mean < 0.02, "{errors:?}");
         }
         Ok(())
     }
@@ -148,7 +181,7 @@ mod tests {
         let mut random = Random::new(9);
         for coefficients in [[6.0, 20.0, 70.0, 4000.0], [10.0, 30.0, 0.0, 0.0]] {
             let cost = MethodCost::new(coefficients)?;
-            let (fit, errors) = fitted(cost, || 0.95 + 0.1 * random.unit())?;
+            let (fit, errors) = fitted(cost, cost, || 0.95 + 0.1 * random.unit())?;
             assert!(errors.worst < 0.12 && errors.mean < 0.05 && errors.worst > 0.0, "{errors:?}");
             assert!(fit.coefficients().iter().all(|&coefficient| coefficient >= 0.0));
             for size in sizes() {
@@ -163,7 +196,7 @@ mod tests {
     #[test]
     fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
         let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
-        let fit = MethodCost::fit(&[sample(0), sample(500), sample(1000)])?;
+        let fit = MethodCost::fit(&[sample(0), sample(500), sample(1000)], &NONE)?;
         assert_eq!(fit.column_ps, 0.0);
         assert!(fit.predict_ms(&BinSize::new(1, 1000, 1000, 0)) > 1.0);
         Ok(())
@@ -171,10 +204,26 @@ mod tests {
 
     /// Entries that are as many as the products cannot be told from them.
     #[test]
-    fn of_two_equal_terms_one_gets_all() -> Result<()> {
+    fn of_two_equal_terms_each_gets_its_usual_part() -> Result<()> {
         let sample = |products: u64| Sample::new(BinSize::new(1, products, products, 0), products as f64 * 9e-9);
-        let fit = MethodCost::fit(&[sample(1000), sample(1 << 20), sample(1 << 24)])?;
-        assert_eq!(fit, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
+        let samples = [sample(1000), sample(1 << 20), sample(1 << 24)];
+        assert_eq!(MethodCost::fit(&samples, &NONE)?, MethodCost::new([0.0, 9.0, 0.0, 0.0])?);
+        let usual = MethodCost::new([0.0, 200.0, 100.0, 0.0])?;
+        assert_eq!(MethodCost::fit(&samples, &usual)?, MethodCost::new([0.0, 6.0, 3.0, 0.0])?);
+        Ok(())
+    }
+
+    /// A few bins of one size do not make a method free on others.
+    #[test]
+    fn what_bins_do_not_say_is_as_usual() -> Result<()> {
+        let usual = MethodCost::new([10.0, 50.0, 0.0, 0.0])?;
+        let bins = [1.0, 1.1, 0.9, 1.0].map(|ms| Sample::new(BinSize::new(2, 10_000, 0, 0), ms));
+        let large = BinSize::new(2, 100_000_000, 0, 0);
+        assert!(MethodCost::fit(&bins, &NONE)?.predict_ms(&large) < 1.1);
+        let scale = 1.0 / usual.predict_ms(&bins[0].size);
+        let fit = MethodCost::fit(&bins, &usual)?;
+        let part = fit.predict_ms(&large) / usual.predict_ms(&large) / scale;
+        assert!((0.5..2.0).contains(&part), "{part}: {fit:?}");
         Ok(())
     }
 
@@ -190,10 +239,16 @@ mod tests {
 
     #[test]
     fn times_that_cannot_be_are_refused() {
-        assert!(MethodCost::fit(&[]).unwrap_err().to_string().contains("no times"));
-        assert!(MethodCost::fit(&[Sample::new(BinSize::default(), 1.0)]).unwrap_err().to_string().contains("no times"));
+        let usual = MethodCost::of([1.0; 4]);
+        assert!(MethodCost::fit(&[], &NONE).unwrap_err().to_string().contains("no times"));
+        assert!(
+            MethodCost::fit(&[Sample::new(BinSize::default(), 1.0)], &usual)
+                .unwrap_err()
+                .to_string()
+                .contains("no times")
+        );
         for ms in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(MethodCost::fit(&[Sample::new(BinSize::new(1, 1, 1, 1), ms)]).is_err(), "{ms}");
+            assert!(MethodCost::fit(&[Sample::new(BinSize::new(1, 1, 1, 1), ms)], &usual).is_err(), "{ms}");
         }
     }
 }

@@ -121,7 +121,8 @@ pub struct Numbers {
     /// Entries and columns of both operands up to which the host may multiply in place of a CPU
     /// device.
     pub host_entries: usize,
-    /// Multiplications of elements up to which it does.
+    /// Multiplications of elements up to which it does; each product of entries counts as three
+    /// more, for its place in C.
     pub host_multiplications: usize,
     /// Ranges of columns for each compute unit, of a product that is computed in ranges: 0 if none
     /// is.
@@ -325,9 +326,10 @@ const CPU: Numbers = Numbers {
     // Groups of 64 blocks up to side 4, and of 32 up to side 6.
     schur_factor_bytes: 10 << 10,
     warp_instructions: 0,
-    // With PoCL 320 products take 0.14 ms on the host and 0.25 by `dense`, 8000 as long by both.
-    host_entries: 4000,
-    host_multiplications: 8000,
+    // With PoCL 320 products take 0.14 ms on the host and 0.25 by `dense`, 32,000 about as long by
+    // both; so do 10,000 of blocks of 2 x 2 and 800 of 6 x 6.
+    host_entries: 7000,
+    host_multiplications: 100_000,
     // A group takes the next range when it is ready, so that all end together.
     range_shares: 16,
     range_one_pass_percent: 10,

@@ -43,8 +43,8 @@ pub(in crate::product) fn is_small(info: &DeviceInfo, stored: u64) -> bool {
 }
 
 /// Whether the host is faster than kernels for so many products, of which each takes so many
-/// multiplications.
+/// multiplications, and the time of three for its place in C.
 pub(in crate::product) fn is_worth_it(info: &DeviceInfo, products: u64, multiplications: u64) -> bool {
     info.kind == DeviceKind::Cpu
-        && products.saturating_mul(multiplications) <= info.numbers().host_multiplications as u64
+        && products.saturating_mul(multiplications.saturating_add(3)) <= info.numbers().host_multiplications as u64
 }

@@ -93,8 +93,8 @@ fn auto_takes_small_products_on_cpus_alone() {
     assert!(is_small(&cpu, numbers.host_entries as u64) && !is_small(&cpu, numbers.host_entries as u64 + 1));
     assert!(!is_small(&gpu, 1));
     let most = numbers.host_multiplications as u64;
-    assert!(is_worth_it(&cpu, most, 1) && !is_worth_it(&cpu, most + 1, 1));
-    assert!(!is_worth_it(&cpu, most / 2 + 1, 2), "blocks are more work");
+    assert!(is_worth_it(&cpu, most / 4, 1) && !is_worth_it(&cpu, most / 4 + 1, 1));
+    assert!(is_worth_it(&cpu, most / 11, 8) && !is_worth_it(&cpu, most / 10, 8), "blocks are more work");
     assert!(!is_worth_it(&gpu, 1, 1));
 }
 

@@ -41,6 +41,7 @@ impl Outcome {
     /// others keep the device's.
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
         let (mut methods, mut table) = (Vec::new(), device.info().costs());
+        let usual = MethodCosts::of_kind(device.info().kind);
         for method in MethodCosts::names() {
             let launch_ms = launch_ms(runs(&cases), method);
             let of = |held_out: bool| {
@@ -51,7 +52,7 @@ impl Outcome {
             if used.len() < LEAST_BINS {
                 continue;
             }
-            let cost = MethodCost::fit(&used)?;
+            let cost = MethodCost::fit(&used, &usual.of(method).expect("its name is the table's"))?;
             table = table.with(method, cost)?;
             let (fitted, held_out) = (Errors::of(&used, &cost), Errors::of(&held_out, &cost));
             methods.push(Fitted { method, cost, fitted, held_out });

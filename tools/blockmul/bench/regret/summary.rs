@@ -17,6 +17,8 @@ pub struct Summary {
     pub worst_of: String,
     /// Products whose choice was the fastest method: their regret is the noise.
     pub right: usize,
+    /// The mean and the worst regret of the other products, and which has that.
+    pub wrong: Option<(f64, f64, String)>,
     /// How often each method was the fastest.
     pub best: Vec<(String, usize)>,
 }
@@ -36,11 +38,15 @@ impl Summary {
                 None => best.push((name.clone(), 1)),
             }
         }
-        let right = contests.iter().filter(|contest| {
+        let is_right = |contest: &&Contest| {
             let auto = contest.entrants.iter().find(|entrant| entrant.method == Method::Auto);
             let best = contest.best().map(|best| best.method);
             auto.is_some_and(|auto| auto.bins.iter().all(|bin| Some(bin.method) == best || bin.products == 0))
-        });
+        };
+        let (right, wrong): (Vec<_>, Vec<_>) = contests.iter().partition(is_right);
+        let wrong: Vec<_> = wrong.iter().filter_map(|of| Some((of.regret()?, &of.matrix))).collect();
+        let mean = wrong.iter().map(|(regret, _)| regret).sum::<f64>() / wrong.len() as f64;
+        let worst_wrong = wrong.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         best.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         Some(Self {
             products: regrets.len(),
@@ -49,7 +55,8 @@ impl Summary {
             percentile_95: quantile(&regrets, 0.95)?,
             worst: worst.regret()?,
             worst_of: worst.matrix.clone(),
-            right: right.count(),
+            right: right.len(),
+            wrong: worst_wrong.map(|(worst, of)| (mean, *worst, (*of).clone())),
             best,
         })
     }

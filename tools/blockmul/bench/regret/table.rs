@@ -70,9 +70,13 @@ fn left_out(contests: &[Contest]) -> Option<String> {
 
 fn summary(of: &Summary) -> String {
     let best: Vec<_> = of.best.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let wrong = of.wrong.as_ref().map_or(String::new(), |(mean, worst, of)| {
+        let [mean, worst] = [mean, worst].map(|part| percent(Some(*part)));
+        format!("; the others regret {mean} % in the mean, {worst} % at worst ({of})")
+    });
     format!(
         "regret of auto on {} products: {} % in the mean, {} % in the median, {} % at the 95th percentile, {} % at \
-         worst ({})\nauto's choice was the fastest method in {} of {}: what regret these have is noise\nfastest method: {}",
+         worst ({})\nauto's choice was the fastest method in {} of {}: what regret these have is noise{wrong}\nfastest method: {}",
         of.products,
         percent(Some(of.mean)),
         percent(Some(of.median)),

@@ -81,7 +81,8 @@ fn fitted(contests: &[&Contest], present: MethodCosts) -> Result<MethodCosts> {
         let launch_ms = launch_ms(runs, name);
         let samples = samples(contests.iter().flat_map(|of| &of.explained), name, launch_ms);
         if samples.len() >= LEAST_BINS {
-            table = table.with(name, MethodCost::fit(&samples)?)?;
+            let usual = table.of(name).expect("its name is the table's");
+            table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }
     }
     Ok(table)
