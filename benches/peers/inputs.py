@@ -1,6 +1,6 @@
 """Makes the matrices that the peers and `blockmul bench` are timed on, as files NAME.bsr. Needs NumPy alone.
 
-    python benches/peers/inputs.py FOLDER [--shrink N] [NAME | gpu | cpu ...]
+    python benches/peers/inputs.py FOLDER [--shrink N] [NAME | gpu | cpu | sizes ...]
 
 The same files on every machine: patterns from seeded generators, values small positive integers, so that sums are exact in f64 and f32
 and no entry cancels. Without names: all. `--shrink N` makes them N times smaller, for tests.
@@ -148,6 +148,18 @@ CPU = {
     "schur_W_6x3": (lambda: ring(200, 20_000, 4), (6, 3)),
 }
 
+# Products of a thousand to a billion elements, of random graphs and of stencils in space.
+SIZES = {
+    f"{name}_{mantissa}e{exponent}": (made, (1, 1))
+    for exponent in range(3, 10)
+    for mantissa in ((1, 3) if exponent < 9 else (1,))
+    for products in (mantissa * 10**exponent,)
+    for name, made in {
+        "er": lambda products=products: uniform(products // 64, 8, 1),
+        "st27": lambda products=products: stencil(max(3, round((products / 729) ** (1 / 3) + 1)), 3, diagonals=True),
+    }.items()
+}
+
 
 def write(path, offsets, columns, ncols, shape):
     values = np.random.default_rng(9).integers(1, LARGEST_VALUE, len(columns) * shape[0] * shape[1], np.int8, endpoint=True)
@@ -161,15 +173,15 @@ def write(path, offsets, columns, ncols, shape):
 
 def main():
     global SHRINK
-    every = GPU | CPU
+    every = GPU | CPU | SIZES
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"gpu, cpu, {', '.join(every)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"gpu, cpu, sizes, {', '.join(every)}")
     parser.add_argument("--shrink", type=int, default=1)
     args = parser.parse_intermixed_args()
     SHRINK = args.shrink
     args.folder.mkdir(parents=True, exist_ok=True)
-    sets = {"gpu": GPU, "cpu": CPU}
+    sets = {"gpu": GPU, "cpu": CPU, "sizes": SIZES}
     for name in [one for named in args.names or every for one in sets.get(named, [named])]:
         if name not in every:
             parser.error(f"no matrix {name!r}")

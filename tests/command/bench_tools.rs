@@ -126,7 +126,9 @@ fn files_are_plotted() {
     let ours = [of("blk2_er", 2), of("blk3_er", 3), of("lone", 4), ("w", [6, 3], runs(3.0, 0.1))];
     desk.put("ours.json", &results("blockmul", &ours));
     desk.put("theirs.json", &results("mkl", &[of("blk2_er", 2), of("blk3_er", 3)]));
+    desk.put("sizes.json", &results("mkl", &[of("er_1e3", 1), of("er_1e4", 1), of("st27_1e3", 1)]));
     for (line, output) in [
+        ("sizes.json", "sizes.svg"),
         ("ours.json theirs.json --title Two", "both.svg"),
         ("theirs.json", "theirs.svg"),
         ("ours.json theirs.json", "both.png"),
@@ -141,6 +143,9 @@ fn files_are_plotted() {
     for word in ["Two", "blockmul", "mkl", "er", "Gflop/s", "side of a block", "time against products"] {
         assert!(both.contains(&format!("<!-- {word} -->")), "{word}");
     }
+    let sizes = svg("sizes.svg");
+    assert!(sizes.contains("<!-- mkl er -->") && sizes.contains("<!-- mkl st27 -->"), "a line for each family");
+    assert!(!sizes.contains("Gflop/s"), "no blocks of two sizes");
     assert!(!both.contains("<!-- lone -->"), "a matrix with a single size makes no line");
     assert!(theirs.contains("<!-- mkl -->") && !theirs.contains("<!-- blockmul -->"));
     for (line, status, words) in [
