@@ -36,7 +36,7 @@ pub(super) struct Engine<T: Element, P: Compression<T>> {
     /// For products whose columns are all short.
     sorted: Option<SortedRuns<T, P>>,
     /// What methods cost, for predictions.
-    pub costs: MethodCosts,
+    costs: MethodCosts,
 }
 
 /// What shares columns out among methods, and puts what they make together.
@@ -46,7 +46,7 @@ struct Sharing<T: Element, P: Payload<T>> {
 }
 
 impl<T: Element, P: Compression<T>> Engine<T, P> {
-    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method) -> Result<Self> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
         debug_assert_eq!(tuning.payload, P::KIND);
         let rules = choose(&tuning, wanted);
         let shared = rules.len() > 1;
@@ -64,7 +64,7 @@ impl<T: Element, P: Compression<T>> Engine<T, P> {
             sorted: SortedRuns::new(device, spec, &tuning, wanted)?,
             rules,
             tuning,
-            costs: device.info().costs(),
+            costs,
         })
     }
 
@@ -193,41 +193,41 @@ pub(super) enum OneShot<T: Element> {
 
 impl<T: Element> OneShot<T> {
     /// For operands of the shapes, strides and number of rows of these.
-    pub fn new(device: &Device, operands: &Operands<'_, T>, how: impl Into<How>) -> Result<Self> {
+    /// Methods are chosen by `costs`, or those of the device.
+    pub fn new(
+        device: &Device,
+        operands: &Operands<'_, T>,
+        how: impl Into<How>,
+        costs: Option<MethodCosts>,
+    ) -> Result<Self> {
         let How { method, semiring } = how.into();
+        let costs = costs.unwrap_or_else(|| device.info().costs());
         let spec = Spec::new(operands.a.shape, operands.b.shape, operands.a.nrows).over(semiring);
         let tuning = Tuning::new(device.info(), spec.a, spec.b);
-        Self::tuned(device, &spec, tuning.with_strides(operands.strides()).with_method(device.info(), method), method)
+        Self::tuned(
+            device,
+            &spec,
+            tuning.with_strides(operands.strides()).with_method(device.info(), method),
+            (method, costs),
+        )
     }
 
-    /// The same with other costs than the device's.
-    pub fn with_costs(mut self, costs: Option<MethodCosts>) -> Self {
-        match (&mut self, costs) {
-            (_, None) | (Self::Host(_) | Self::Pairs(_), _) => {}
-            (Self::Adaptive(engine), Some(costs)) => engine.set_costs(costs),
-            (Self::Ranged(engine), Some(costs)) => engine.set_costs(costs),
-            (Self::RangedPairs(engine), Some(costs)) => engine.set_costs(costs),
-            (Self::Values(engine), Some(costs)) => engine.costs = costs,
-        }
-        self
-    }
-
-    pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, method: Method) -> Result<Self> {
+    pub fn tuned(device: &Device, spec: &Spec, tuning: Tuning, (method, costs): (Method, MethodCosts)) -> Result<Self> {
         let (info, teams) = (device.info(), teams_for(device.info(), method));
-        let ranges = RangeTuning::new(info, method, tuning.payload, (spec.a, spec.b));
+        let ranges = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b));
         Ok(match tuning.payload {
             PayloadKind::Values if let Some(ranges) = ranges => {
                 Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
             }
             PayloadKind::Values if let Some(teams) = teams => {
-                let adaptive = AdaptiveTuning::new(info, method, spec.row_bits);
+                let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
                 Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
             }
             PayloadKind::Pairs if let Some(ranges) = ranges => {
                 Self::RangedPairs(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
             }
-            PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, method)?),
-            PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, method)?),
+            PayloadKind::Values => Self::Values(Engine::new(device, spec, tuning, (method, costs))?),
+            PayloadKind::Pairs => Self::Pairs(Engine::new(device, spec, tuning, (method, costs))?),
         })
     }
 

@@ -274,7 +274,12 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(scalar, scalar, rows);
-                let esc = OneShot::<f64>::tuned(&device, &spec, tuning.clone(), tuning.esc.method())?;
+                let esc = OneShot::<f64>::tuned(
+                    &device,
+                    &spec,
+                    tuning.clone(),
+                    (tuning.esc.method(), device.info().costs()),
+                )?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), |c| {
                     nnz = c.nnz() as u64;

@@ -124,7 +124,7 @@ impl Options {
         if let Some(host) = OnHost::new(work, operands, how)? {
             return Ok((OneShot::Host(Box::new(host)), clock));
         }
-        let kernels = OneShot::new(work.device(), operands, how)?.with_costs(self.costs);
+        let kernels = OneShot::new(work.device(), operands, how, self.costs)?;
         Ok((kernels, work.clock()))
     }
 

@@ -172,7 +172,7 @@ impl<T: Element> PlannedProduct<T> {
         method: Method,
     ) -> Result<(BlockSums<T>, Engine<T, Pairs>)> {
         let sums = BlockSums::new(device, &tuning, spec)?;
-        Ok((sums, Engine::new(device, spec, tuning, method)?))
+        Ok((sums, Engine::new(device, spec, tuning, (method, device.info().costs()))?))
     }
 
     pub(super) fn tuned(

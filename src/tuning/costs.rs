@@ -100,13 +100,13 @@ const TABLE: &[(&str, [f64; 4], [f64; 4])] = &[
 
 /// What each method of products of scalars costs on a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MethodCosts([MethodCost; TABLE.len()]);
+pub struct MethodCosts([Option<MethodCost>; TABLE.len()]);
 
 impl MethodCosts {
     /// The table of a kind of device. All kinds but CPUs share that of GPUs.
     pub fn of_kind(kind: DeviceKind) -> Self {
         let of = |(_, gpu, cpu): &(_, _, _)| MethodCost::of(if kind == DeviceKind::Cpu { *cpu } else { *gpu });
-        Self(std::array::from_fn(|method| of(&TABLE[method])))
+        Self(std::array::from_fn(|method| Some(of(&TABLE[method]))))
     }
 
     /// The methods, by name. Both variants of ESC are `esc`.
@@ -116,7 +116,7 @@ impl MethodCosts {
 
     /// The methods and their costs.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, MethodCost)> {
-        Self::names().zip(self.0)
+        Self::names().zip(self.0).filter_map(|(name, cost)| Some((name, cost?)))
     }
 
     /// The costs of the method of this name, if it has any.
@@ -128,7 +128,20 @@ impl MethodCosts {
     ///
     /// # Errors
     /// [`Error::Argument`] if no method of this name has costs.
-    pub fn with(mut self, method: &str, cost: MethodCost) -> Result<Self> {
+    pub fn with(self, method: &str, cost: MethodCost) -> Result<Self> {
+        self.set(method, Some(cost))
+    }
+
+    /// The same without a method: [`Method::Auto`](crate::Method::Auto) leaves its columns to others.
+    /// A method asked for by name needs no costs, and ESC takes the columns that no other can.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if no method of this name has costs.
+    pub fn without(self, method: &str) -> Result<Self> {
+        self.set(method, None)
+    }
+
+    fn set(mut self, method: &str, cost: Option<MethodCost>) -> Result<Self> {
         match Self::names().position(|name| name == method) {
             Some(at) => self.0[at] = cost,
             None => {
@@ -142,7 +155,7 @@ impl MethodCosts {
 
 impl Serialize for MethodCosts {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(TABLE.len()))?;
+        let mut map = serializer.serialize_map(Some(self.iter().count()))?;
         self.iter().try_for_each(|(name, cost)| map.serialize_entry(name, &cost))?;
         map.end()
     }
@@ -173,6 +186,8 @@ mod tests {
             for name in MethodCosts::names() {
                 assert!(table.of(name).is_some_and(|cost| MethodCost::new(cost.coefficients()).is_ok()), "{name}");
                 assert_eq!(table.with(name, cost)?.of(name), Some(cost));
+                assert_eq!(table.without(name)?.of(name), None);
+                assert_eq!(table.without(name)?.iter().count(), MethodCosts::names().count() - 1);
             }
             assert_eq!(table.of("masked"), None);
             assert!(table.with("masked", cost).unwrap_err().to_string().contains("no method `masked`"));

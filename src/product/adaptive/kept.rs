@@ -62,7 +62,7 @@ impl<T: Element> KeptSums<T> {
     fn numbers(device: &Device, nrows: usize, wanted: Method) -> (Tuning, AdaptiveTuning) {
         let (info, scalar) = (device.info(), BlockShape::SCALAR);
         let spec = Spec::new(scalar, scalar, nrows);
-        (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, wanted, spec.row_bits))
+        (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, (wanted, info.costs()), spec.row_bits))
     }
 
     /// Keeps what sums of A·B take, if some method of scalars computes every column, and the rule

@@ -42,7 +42,6 @@ use crate::{
     DeviceInfo, Element, Result,
     device::{Device, Teams, Work},
     resident::DeviceCbc,
-    tuning::MethodCosts,
 };
 use bands::{AdaptiveBand, ColumnBands};
 use find::{Finder, Found, PatternPair};
@@ -67,13 +66,8 @@ impl<T: Element> Adaptive<T> {
             numeric: Numeric::new(device, teams, group_size, adaptive, TargetKind::New.over(spec.semiring))?,
             tuning: *adaptive,
             rest: Rest::new(device, group_size, scan)?,
-            esc: Engine::new(device, spec, tuning, Method::Auto)?,
+            esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.costs))?,
         })
-    }
-
-    /// Chooses by other costs than the device's.
-    pub fn set_costs(&mut self, costs: MethodCosts) {
-        (self.tuning.costs, self.finder.tuning.costs, self.esc.costs) = (costs, costs, costs);
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.

@@ -125,8 +125,7 @@ fn run<T: Element>(
 ) -> Result<(Csc<T>, Counts, u64)> {
     let (device, (numbers, teams)) = (test_device(), numbers());
     let spec = Spec::new(BlockShape::SCALAR, BlockShape::SCALAR, operands.a.nrows);
-    let mut adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
-    adaptive.set_costs(tuning.costs);
+    let adaptive = Adaptive::<T>::new(&device, teams, &spec, numbers, tuning)?;
     let (work, mut c) = (Work::new(&device, limit), HostColumns::new(operands));
     work.count_operand(operands.a.bytes() + operands.b.bytes());
     let counts = adaptive.multiply(&work, operands, |band| {
@@ -233,9 +232,12 @@ fn apart() -> MethodCosts {
 
 fn tuning(wanted: Method) -> AdaptiveTuning {
     // By the costs of GPUs, on which `auto` uses these methods.
-    let costs = MethodCosts::of_kind(DeviceKind::Gpu);
-    let of_device = AdaptiveTuning::new(test_device().info(), wanted, 20);
-    AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, costs, ..of_device }
+    by_costs(wanted, MethodCosts::of_kind(DeviceKind::Gpu))
+}
+
+fn by_costs(wanted: Method, costs: MethodCosts) -> AdaptiveTuning {
+    let of_device = AdaptiveTuning::new(test_device().info(), (wanted, costs), 20);
+    AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, ..of_device }
 }
 
 #[test]
@@ -250,6 +252,27 @@ fn every_class_has_the_bits_of_the_reference() -> Result<()> {
     check(&a, &b, &tuning(Method::Auto))?;
     let (a, b) = operands::<half::f16>(11, 40_000)?;
     check(&a, &b, &tuning(Method::Auto))?;
+    Ok(())
+}
+
+#[test]
+fn a_method_without_costs_leaves_its_columns_to_others() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    let usual = MethodCosts::of_kind(DeviceKind::Gpu);
+    for (without, others) in [
+        (Method::Direct, &[Method::Sort, Method::Dense, Method::Hub][..]),
+        (Method::Sort, &[Method::Direct, Method::Dense, Method::Hub]),
+        (Method::Hub, &[Method::Direct, Method::Sort, Method::Dense]),
+        (Method::Dense, &[Method::Direct, Method::Sort, Method::Hash]),
+        (Method::Hash, &[Method::Direct, Method::Sort, Method::Dense, Method::Hub]),
+    ] {
+        let costs = usual.without(without.cost_name())?;
+        assert_eq!(check(&a, &b, &by_costs(Method::Auto, costs))?, others, "without {without}");
+        assert_eq!(by_costs(without, costs).dense, [Method::Dense, Method::Hub].contains(&without));
+    }
+    let none = MethodCosts::names().filter(|name| *name != "esc").try_fold(usual, MethodCosts::without)?;
+    let by_esc = check(&a, &b, &by_costs(Method::Auto, none))?;
+    assert!(by_esc.iter().all(|method| [Method::Esc, Method::EscLocal].contains(method)), "{by_esc:?}");
     Ok(())
 }
 

@@ -103,20 +103,21 @@ const NARROW_BITMAPS: usize = 4;
 impl AdaptiveTuning {
     /// The numbers for a product whose C has rows of `row_bits` bits. A forced method gets every
     /// column it can compute.
-    pub fn new(info: &DeviceInfo, wanted: Method, row_bits: u32) -> Self {
+    pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
         let (numbers, local) = (info.numbers(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
-        let sorts = matches!(wanted, Method::Auto | Method::Sort);
+        let takes =
+            |method: Method| wanted == method || (wanted == Method::Auto && costs.of(method.cost_name()).is_some());
         Self {
-            direct: matches!(wanted, Method::Auto | Method::Direct),
-            sorted_most: if sorts { sort::most_products(row_bits) } else { 0 },
-            dense: matches!(wanted, Method::Auto | Method::Dense | Method::Hub),
+            direct: takes(Method::Direct),
+            sorted_most: if takes(Method::Sort) { sort::most_products(row_bits) } else { 0 },
+            dense: takes(Method::Dense) || wanted == Method::Hub,
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
             wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
             big_products: numbers.adaptive_big_products as u32,
-            hash: matches!(wanted, Method::Auto | Method::Hash),
+            hash: takes(Method::Hash),
             hash_words: [
                 numbers.adaptive_small_hash_words,
                 numbers.adaptive_medium_hash_words,
@@ -134,7 +135,11 @@ impl AdaptiveTuning {
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: numbers.adaptive_room_percent as u64,
             sampled_products: numbers.adaptive_sampled_products as u64,
-            hub_entries: if wanted == Method::Hub { 0 } else { numbers.adaptive_hub_entries as u32 },
+            hub_entries: match wanted {
+                Method::Hub => 0,
+                Method::Auto if !takes(Method::Hub) => u32::MAX,
+                _ => numbers.adaptive_hub_entries as u32,
+            },
             hub_average: match wanted {
                 Method::Auto => numbers.adaptive_hub_average as u32,
                 Method::Hub => u32::MAX,
@@ -144,7 +149,7 @@ impl AdaptiveTuning {
             equal_products: numbers.adaptive_equal_products as u64,
             equal_columns: numbers.adaptive_equal_columns,
             equal_piece: numbers.adaptive_equal_piece,
-            costs: info.costs(),
+            costs,
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
@@ -231,7 +236,7 @@ mod tests {
         let mut info = test_device().info().clone();
         for local_bytes in [32 << 10, 48 << 10, 64 << 10, 228 << 10] {
             info.local_bytes = local_bytes;
-            let tuning = AdaptiveTuning::new(&info, Method::Auto, 32);
+            let tuning = AdaptiveTuning::new(&info, (Method::Auto, info.costs()), 32);
             let last = SLICES[SLICES.len() - 1];
             for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
                 assert!(hashed_bytes::<f64>(rows, cut).max(hashed_bytes::<f32>(rows, cut)) <= last);

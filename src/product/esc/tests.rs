@@ -225,7 +225,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     poison(&work)?;
     let spec = Spec::new(da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
-    let esc = OneShot::tuned(&device, &spec, tuning, method)?;
+    let esc = OneShot::tuned(&device, &spec, tuning, (method, device.info().costs()))?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();

@@ -81,14 +81,13 @@ pub(crate) fn estimate<T: Element>(
     let (mut before_esc, nrows) = (0, a.pattern.nrows());
     let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
     let foretold = match tuning.payload {
-        _ if let Some(ranges) = RangeTuning::new(info, method, tuning.payload, (a.shape, right.shape)) => {
-            let ranges = RangeTuning { costs, ..ranges };
+        _ if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (a.shape, right.shape)) => {
             let memory = RangeMemory::new::<T>(info, &ranges, (nrows, strides[2]), consumer);
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {
             let spec = Spec::new(a.shape, right.shape, nrows);
-            let adaptive = AdaptiveTuning { costs, ..AdaptiveTuning::new(info, method, spec.row_bits) };
+            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
             let memory = AdaptiveMemory::new::<T>(info, (&tuning, &adaptive), nrows, consumer);
             Some(foretell(&memory, patterns, free_bytes)?)
         }

@@ -8,7 +8,7 @@ fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<V
     let device = test_device();
     let work = Work::new(&device, None);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
-    let numbers = AdaptiveTuning::new(device.info(), Method::Hash, 32);
+    let numbers = AdaptiveTuning::new(device.info(), (Method::Hash, device.info().costs()), 32);
     // Few words beside global tables too, so that columns have many windows, and parts to merge.
     let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
     // Every column meets its rows in columns of A of three rows, and all of them twice.

@@ -39,7 +39,6 @@ use crate::{
     Element, Error, Result,
     device::{Buffer, Device, Work},
     resident::DeviceCbc,
-    tuning::MethodCosts,
 };
 use arrays::{Bitmaps, ColumnsOfC, Ranges};
 use cuts::{band_end, cuts};
@@ -58,11 +57,6 @@ pub(super) struct Ranged<T: Element, P: RangeSums<T>> {
 impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
     pub fn new(device: &Device, spec: &Spec, of_esc: Tuning, tuning: &RangeTuning) -> Result<Self> {
         Ok(Self { kernels: RangeKernels::new(device, spec, tuning)?, tuning: *tuning, spec: *spec, of_esc })
-    }
-
-    /// Chooses by other costs than the device's.
-    pub fn set_costs(&mut self, costs: MethodCosts) {
-        self.tuning.costs = costs;
     }
 
     /// C = A·B; `place` takes the columns of C, in one band or several.
@@ -128,8 +122,8 @@ impl<T: Element, P: RangeSums<T>> Ranged<T, P> {
         place: impl FnMut(DeviceCbc<T>) -> Result<()>,
     ) -> Result<Counts> {
         // Rare, so that its kernels are not compiled for every product.
-        let mut esc = Engine::<T, P>::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto)?;
-        esc.costs = self.tuning.costs;
+        let wanted = (Method::Auto, self.tuning.costs);
+        let esc = Engine::<T, P>::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
         esc.multiply(work, operands, place)
     }
 

@@ -78,12 +78,13 @@ impl RangeTuning {
     /// there. Those of pairs are blocks of these shapes.
     pub fn new(
         info: &DeviceInfo,
-        wanted: Method,
+        (wanted, costs): (Method, MethodCosts),
         payload: PayloadKind,
         (a, b): (BlockShape, BlockShape),
     ) -> Option<Self> {
         let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
-        let in_ranges = numbers.range_shares > 0 && matches!(wanted, Method::Auto | Method::Dense);
+        let takes = |method: Method| wanted == Method::Auto && costs.of(method.cost_name()).is_some();
+        let in_ranges = numbers.range_shares > 0 && (takes(Method::Dense) || wanted == Method::Dense);
         in_ranges.then(|| Self {
             groups: units,
             ranges: numbers.range_shares * units,
@@ -92,13 +93,13 @@ impl RangeTuning {
             sampled_products: numbers.range_sampled_products as u64,
             rows_for_product: numbers.range_rows_for_product as u64,
             ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
-            direct: wanted == Method::Auto,
+            direct: takes(Method::Direct),
             multiplications: match payload {
                 PayloadKind::Values => None,
                 PayloadKind::Pairs => Some((a.area() * b.cols()) as u64),
             },
             multiplication_ps: numbers.range_multiplication_ps as u64,
-            costs: info.costs(),
+            costs,
             esc: wanted == Method::Auto,
         })
     }

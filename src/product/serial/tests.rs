@@ -34,7 +34,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let work = Work::new(&device, limit);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
-    let product = OneShot::new(&device, &operands, Method::Serial)?;
+    let product = OneShot::new(&device, &operands, Method::Serial, None)?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, |band| {
         bands.push(band.download(&Work::new(&device, None))?);
@@ -139,7 +139,7 @@ fn a_method_may_have_no_columns() -> Result<()> {
         let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
         let operands = Operands { a: &da, b: &db, c_stride: 1, consumer: None };
         let mut bands = Vec::new();
-        let counts = OneShot::new(&device, &operands, Method::Serial)?.multiply(&work, &operands, |band| {
+        let counts = OneShot::new(&device, &operands, Method::Serial, None)?.multiply(&work, &operands, |band| {
             bands.push(band);
             Ok(())
         })?;

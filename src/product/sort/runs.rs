@@ -101,7 +101,8 @@ impl<T: Element, P: Payload<T>> SortedRuns<T, P> {
     /// `None` if the product, or the method wanted, leaves all columns to ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, wanted: Method) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, wanted) else { return Ok(None) };
-        let groups = AdaptiveTuning::new(device.info(), Method::Sort, spec.row_bits).most_groups(device.info());
+        let info = device.info();
+        let groups = AdaptiveTuning::new(info, (Method::Sort, info.costs()), spec.row_bits).most_groups(info);
         let columns = ColumnGroups { teams: rule.teams, groups };
         let place = |&most: &u32| Kernel::rare(device, &P::define(columns.options(most), spec));
         Ok(Some(Self {

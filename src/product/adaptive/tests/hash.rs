@@ -127,8 +127,8 @@ fn rows_far_apart() -> Result<()> {
         let (a, want) = (spread(&a)?, spread(&want)?);
         let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
         let numbers = |wanted| {
-            let of_device = AdaptiveTuning::new(test_device().info(), wanted, row_bits);
-            AdaptiveTuning { few_columns: 0, costs: tuning(wanted).costs, ..of_device }
+            let of_device = AdaptiveTuning::new(test_device().info(), (wanted, tuning(wanted).costs), row_bits);
+            AdaptiveTuning { few_columns: 0, ..of_device }
         };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;

@@ -54,6 +54,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     ));
     let mut variants = Variant::all();
     variants.extend(ablations::balancing(&costs)?);
+    variants.extend(ablations::methods(&costs)?);
     let mut subjects = Vec::new();
     let mut pictures = Vec::new();
     for Operands { name, what, make } in operands(setting) {

@@ -1,5 +1,5 @@
-//! Figures 12 and 14: what the methods and the balancing give. Figure 13 has nothing to compare
-//! here: a team always has 32 work-items, which share entries of any length.
+//! Figures 12 and 14: what the methods and the balancing give, by taking them away. Figure 13 has
+//! nothing to compare here: a team always has 32 work-items, which share entries of any length.
 use super::super::super::contest::{Contest, Variant};
 use super::super::report::{Report, shown};
 use super::Subject;
@@ -17,9 +17,25 @@ const NEVER: &str = "balanced never";
 /// Microseconds of a launch by which classes never get a kernel of their own.
 const DEAR_US: f64 = 1e9;
 
+/// Methods that are taken away from the choice, one at a time.
+const TAKEN: [Method; 3] = [Method::Dense, Method::Direct, Method::Sort];
+
+fn without(method: Method) -> String {
+    format!("without {method}")
+}
+
 /// Whether a variant is an ablation, and no column of the tables.
 pub fn is_one(name: &str) -> bool {
-    [ALWAYS, NEVER].contains(&name)
+    [ALWAYS, NEVER].contains(&name) || TAKEN.iter().any(|&method| without(method) == name)
+}
+
+/// The choice without one of the methods.
+pub fn methods(costs: &MethodCosts) -> Result<Vec<Variant>> {
+    let variant = |&method: &Method| {
+        let costs = Some(costs.without(method.name())?);
+        Ok(Variant { name: without(method), method: Method::Auto, costs })
+    };
+    TAKEN.iter().map(variant).collect()
 }
 
 /// The choice with launches that cost nothing, and with such that nothing repays. ESC does not take
@@ -54,11 +70,14 @@ pub fn figures(report: &mut Report, subjects: &[Subject]) -> std::result::Result
     };
     report.say("## Figure 12: hashing alone, dense accumulation, all methods");
     let names = [Method::Dense.name(), Method::Hub.name(), Method::Auto.name()];
-    let series: Vec<Series> = names.iter().map(|name| Series::dots(*name, over_hash(name))).collect();
+    let mut names: Vec<String> = names.map(String::from).into();
+    names.extend(TAKEN.map(without));
+    let series: Vec<Series> = names.iter().map(|name| Series::dots(name, over_hash(name))).collect();
     let axes = [("products of the longest column", true), ("t(hash) / t", true)];
     let rows = means(&series);
     let plot = Plot::new("speedup over hashing alone", axes, series);
-    let text = "How many times longer hash takes, forced for every column, than dense, hub and auto.";
+    let text = "How many times longer hash takes, forced for every column, than dense, hub and auto, and than auto \
+                without dense, direct or sort, whose columns other methods take.";
     report.figure("figure-12.png", text, plot.encode())?;
     report.table(&["", "products", "geometric mean of t(hash) / t"], &rows);
 
@@ -107,6 +126,18 @@ fn means(series: &[Series]) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use blockmul::{device::DeviceKind, tuning::BinSize};
+
+    #[test]
+    fn each_method_is_taken_away_alone() -> Result<()> {
+        let costs = MethodCosts::of_kind(DeviceKind::Gpu);
+        for (variant, method) in methods(&costs)?.into_iter().zip(TAKEN) {
+            let table = variant.costs.expect("costs of its own");
+            assert!(is_one(&variant.name) && variant.method == Method::Auto);
+            let missing: Vec<_> = MethodCosts::names().filter(|name| table.of(name).is_none()).collect();
+            assert_eq!(missing, [method.name()]);
+        }
+        Ok(())
+    }
 
     #[test]
     fn launches_are_free_or_dear_and_esc_is_never_cheaper() -> Result<()> {
