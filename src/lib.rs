@@ -146,6 +146,7 @@ mod gustavson;
 pub mod host;
 pub mod io;
 pub mod matrix;
+pub mod mesh;
 mod planned;
 mod primitives;
 pub mod product;

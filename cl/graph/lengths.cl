@@ -5,7 +5,13 @@
 //   out  least[parts]     the least length, EMPTY if the part has no edge
 //   out  sum[parts]       of the lengths that are finite
 //   out  finite[parts]    their number
-//   out  unknown[parts]       the first edge whose length is no number, NONE if there is none
+//   out  unknown[parts]   the first edge whose length is no number, NONE if there is none
+//
+// A part is neighbouring edges, or with INTERLEAVED every edge whose number leaves the same
+// remainder by the number of parts.
+#if !defined(INTERLEAVED)
+#error "INTERLEAVED: see src/graph/lengths.rs"
+#endif
 #define NONE 0xffffffffu
 
 KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* restrict least, global float* restrict sum,
@@ -14,14 +20,18 @@ KERNEL look_at_lengths(global const ELEMENT* restrict values, global ELEMENT* re
     const uint part = get_global_id(0);
     if (part >= parts)
         return;
-    const uint begin = (uint)((ulong)edges * part / parts), end = (uint)((ulong)edges * (part + 1) / parts);
+#if INTERLEAVED
+    const ulong begin = part, end = edges, apart = parts;
+#else
+    const ulong begin = (ulong)edges * part / parts, end = (ulong)edges * (part + 1) / parts, apart = 1;
+#endif
     ELEMENT smallest = EMPTY;
     float total = 0;
     uint count = 0, first = NONE;
-    for (uint edge = begin; edge < end; ++edge) {
-        const ELEMENT length = LOAD(values, (ulong)edge * stride);
+    for (ulong edge = begin; edge < end; edge += apart) {
+        const ELEMENT length = LOAD(values, edge * stride);
         if (length != length)
-            first = min(first, edge);
+            first = min(first, (uint)edge);
         smallest = length < smallest ? length : smallest;
         if (length < EMPTY) {
             total += (float)length;

@@ -1,7 +1,7 @@
 // near_far: distances from the sources, edge by edge.
 // Host: src/graph/near_far.rs
 //
-//   set_sources  one work-item per source, after all distances were set to EMPTY
+//   set_sources  one work-item per source, after distances were begun (start.cl)
 //   near_far     one work-item; it returns after about `budget` edges, to be launched again
 //
 //   in      vertex[sources]                  different vertices
@@ -34,12 +34,11 @@
 #define PHASES 4
 #define EDGES 5
 
-KERNEL set_sources(global const uint* vertex, global ELEMENT* path_length, global uchar* place, global uint* near, uint sources)
+KERNEL set_sources(global const uint* vertex, global uchar* place, global uint* near, uint sources)
 {
     const uint i = get_global_id(0);
     if (i >= sources)
         return;
-    path_length[vertex[i]] = 0;
     place[vertex[i]] = NEAR;
     near[i] = vertex[i];
 }

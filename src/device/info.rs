@@ -47,6 +47,9 @@ pub struct DeviceInfo {
     /// Whether words of 64 bits are exchanged atomically.
     #[serde(skip)]
     pub(crate) long_atomics: bool,
+    /// Whether words of 64 bits are lowered atomically.
+    #[serde(skip)]
+    pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
@@ -160,6 +163,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         max_group_size: get(device.max_work_group_size())?,
         fp64: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_fp64"),
         long_atomics: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_base_atomics"),
+        long_minima: get(device.extensions())?.split_whitespace().any(|e| e == "cl_khr_int64_extended_atomics"),
         exact_division: get(device.single_fp_config())? & cl::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id as isize),
     })
@@ -212,6 +216,7 @@ mod tests {
             max_group_size: 1,
             fp64: true,
             long_atomics: true,
+            long_minima: true,
             exact_division: true,
             platform_version: String::new(),
             id: DeviceId(0),

@@ -1,5 +1,5 @@
 //! Block-sparse matrices of any size, generated from a seed: families that occur in solvers and
-//! graphs. [`problem`] has whole problems, with consistent numbers.
+//! graphs, and triangle meshes. [`problem`] has whole problems, with consistent numbers.
 //!
 //! The same arguments give the same matrix, bit for bit, on every platform. The random numbers are
 //! those of [`Random`], and are combined only by additions, multiplications and comparisons, which
@@ -14,14 +14,18 @@
 //! ```
 mod graph;
 mod jacobian;
+mod planar;
 pub mod problem;
 mod random;
 mod slam;
+mod surface;
 
 pub use graph::{power_law, uniform};
 pub use jacobian::{bundle_adjustment_jacobian, pose_graph_jacobian};
+pub use planar::planar;
 pub use random::Random;
 pub use slam::{bundle_adjustment, pose_graph};
+pub use surface::{sphere, terrain, torus};
 
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 

@@ -1,7 +1,7 @@
 //! What the lengths of a graph's edges are like. Kernel: `cl/graph/lengths.cl`.
 use super::edges::Graph;
 use crate::{
-    Element, Error, Result, Semiring,
+    DeviceKind, Element, Error, Result, Semiring,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     element::Length,
 };
@@ -22,6 +22,9 @@ kernel! {
 /// Parts of the edges, each looked at by a work-item.
 const PARTS: usize = 256;
 
+/// The same on devices whose neighbouring work-items read neighbouring edges.
+const INTERLEAVED_PARTS: usize = 1 << 14;
+
 /// The lengths of all edges together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Survey {
@@ -36,11 +39,14 @@ pub(super) struct Survey {
 /// # Errors
 /// [`Error::Argument`] if a length is no number.
 pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, (values, stride): (&Buffer<D>, u32)) -> Result<Survey> {
-    let group_size = work.device().info().serial_or(64);
+    let info = work.device().info();
+    let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);
+    let parts = if interleaved { INTERLEAVED_PARTS } else { PARTS };
     let options = Options::group_size(group_size).element_in::<D>(Semiring::MinPlus);
+    let options = options.define("INTERLEAVED", u8::from(interleaved));
     let kernel: Kernel<LookAtLengths<'_, D>> = Kernel::new(work.device(), &options)?;
-    let (mut least, mut sum) = (work.buffer(PARTS)?, work.buffer(PARTS)?);
-    let (mut finite, mut unknown) = (work.buffer(PARTS)?, work.buffer(PARTS)?);
+    let (mut least, mut sum) = (work.buffer(parts)?, work.buffer(parts)?);
+    let (mut finite, mut unknown) = (work.buffer(parts)?, work.buffer(parts)?);
     let args = LookAtLengths {
         values,
         least: &mut least,
@@ -49,9 +55,9 @@ pub(super) fn survey<D: Length>(work: &Work, graph: &Graph, (values, stride): (&
         unknown: &mut unknown,
         edges: graph.stored.nnz() as u32,
         stride,
-        parts: PARTS as u32,
+        parts: parts as u32,
     };
-    kernel.launch(work, Grid::items(PARTS, group_size), args)?;
+    kernel.launch(work, Grid::items(parts, group_size), args)?;
     if let Some(&entry) = unknown.download(work)?.iter().min().filter(|&&entry| entry != u32::MAX) {
         return Err(no_number(work, graph, entry)?);
     }

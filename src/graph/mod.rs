@@ -16,10 +16,12 @@
 //! Results do not depend on the device, the schedule, or the order in which edges are visited.
 mod components;
 mod edges;
+mod frontier;
 mod lengths;
 mod near_far;
 mod paths;
 mod predecessors;
+mod start;
 mod sweeps;
 #[cfg(test)]
 mod tests;

@@ -8,13 +8,13 @@ use super::edges::{Edges, Lengths};
 use crate::{
     Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Work, kernel},
+    element::Length,
     host::Progress,
 };
 
 kernel! {
-    struct SetSources<D: Element> = "set_sources" in "graph/edges.cl", "graph/near_far.cl" {
+    struct SetSources = "set_sources" in "graph/edges.cl", "graph/near_far.cl" {
         vertex: In<u32>,
-        path_length: InOut<D>,
         place: InOut<u8>,
         near: InOut<u32>,
         sources: u32,
@@ -57,9 +57,9 @@ pub(super) struct Visits {
     pub edges: u64,
 }
 
-/// Lowers `distance`, which is infinite everywhere, to the distances from `sources`, different
-/// vertices. `step` is how far the limit moves at first.
-pub(super) fn near_far<D: Element>(
+/// Lowers `distance`, 0 at `sources`, different vertices, and infinite elsewhere, to the distances
+/// from them. `step` is how far the limit moves at first.
+pub(super) fn near_far<D: Length>(
     work: &Work,
     edges: &Edges,
     lengths: &Lengths<'_, D>,
@@ -70,18 +70,12 @@ pub(super) fn near_far<D: Element>(
     let vertices = edges.pattern.ncols;
     let options = edges.options(1, lengths).define("RECORD", RECORD);
     let kernel: Kernel<NearFar<'_, D>> = Kernel::new(work.device(), &options)?;
-    let set: Kernel<SetSources<'_, D>> = Kernel::new(work.device(), &options)?;
+    let set: Kernel<SetSources<'_>> = Kernel::new(work.device(), &options)?;
     let (mut near, mut far) = (work.buffer(vertices)?, work.buffer(vertices)?);
     let mut place = work.buffer(vertices)?;
     work.fill_zero(&mut place)?;
     let count = sources.len();
-    let args = SetSources {
-        vertex: sources,
-        path_length: distance,
-        place: &mut place,
-        near: &mut near,
-        sources: count as u32,
-    };
+    let args = SetSources { vertex: sources, place: &mut place, near: &mut near, sources: count as u32 };
     set.launch(work, Grid::items(count, 1), args)?;
     let mut bounds = work.upload(&[D::from_f64(0.0), step])?;
     let mut record = work.upload(&[0, count as u64, 0, 0, 0, 0])?;

@@ -1,14 +1,16 @@
 //! Shortest paths from one or several sources.
 use super::{
     edges::{Graph, Lengths},
+    frontier::{self, frontier},
     lengths::{Survey, survey},
     near_far::{Visits, near_far},
     predecessors::predecessors,
+    start::start,
     sweeps::sweeps,
 };
 use crate::{
     DeviceKind, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
-    device::{Buffer, Clock, Device, Work},
+    device::{Buffer, Clock, DeviceInfo, Work},
     element::Length,
     host::Progress,
 };
@@ -23,24 +25,30 @@ const PART_OF_MEAN: f64 = 64.0;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Schedule {
-    /// [`Schedule::NearFar`] on CPUs if no length is negative, else [`Schedule::BellmanFord`].
+    /// [`Schedule::NearFar`] on CPUs, [`Schedule::Frontier`] on other devices that have atomic
+    /// minima of the distances' type; [`Schedule::BellmanFord`] on others, and if a length is
+    /// negative.
     #[default]
     Auto,
     /// Vertices near the sources first, by one work-item. No length may be negative.
     NearFar,
+    /// Vertices near the sources first, by all work-items. No length may be negative. Distances of
+    /// 64 bits need a device with `cl_khr_int64_extended_atomics`.
+    Frontier,
     /// All edges in every sweep, until no distance falls. Lengths may be negative.
     BellmanFord,
 }
 
 impl Schedule {
     /// Every schedule, without the choice among them.
-    pub const ALL: &[Self] = &[Self::NearFar, Self::BellmanFord];
+    pub const ALL: &[Self] = &[Self::NearFar, Self::Frontier, Self::BellmanFord];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::NearFar => "near-far",
+            Self::Frontier => "frontier",
             Self::BellmanFord => "bellman-ford",
         }
     }
@@ -94,7 +102,8 @@ pub struct Paths<D: Element> {
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,
-    /// Times that the limit between near and far was set, or sweeps.
+    /// Times that the limit between near and far was set; of [`Schedule::Frontier`] lists that
+    /// were visited or divided; sweeps.
     pub rounds: u64,
     /// Edges and vertices visited, each as often as it was.
     pub visits: u64,
@@ -114,8 +123,8 @@ impl<'a> ShortestPaths<'a> {
         self
     }
 
-    /// How far the limit between near and far is moved at first; a 64th of the mean length of an
-    /// edge by default. It is moved twice as far from time to time, if few vertices are near.
+    /// How far the limit between near and far is moved at first: by default a 64th of the mean
+    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from time to time, if few vertices are near.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self
@@ -151,8 +160,8 @@ impl<'a> ShortestPaths<'a> {
     ///
     /// # Errors
     /// [`Error::NegativeCycle`]; [`Error::Argument`] for no source, one outside the graph, a matrix
-    /// that is not square or not of scalars, a length that is NaN, a negative one for
-    /// [`Schedule::NearFar`], and a delta that is not above 0; [`Error::Memory`],
+    /// that is not square or not of scalars, a length that is NaN, a negative one for another
+    /// schedule than [`Schedule::BellmanFord`], and a delta that is not above 0; [`Error::Memory`],
     /// [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
         let graph = Graph::of(g)?;
@@ -183,25 +192,20 @@ impl<'a> ShortestPaths<'a> {
     ) -> Result<Paths<D>> {
         let (device, vertices) = (graph.device(), graph.vertices());
         let sources = self.sources(work, vertices)?;
-        let schedule = self.chosen(device, survey)?;
+        let schedule = self.chosen::<D>(device.info(), survey)?;
         let progress = self.progress.as_ref();
-        let start = |at_sources: bool| -> Result<Buffer<D>> {
-            let mut distance = vec![D::HIGHEST; vertices];
-            if at_sources {
-                self.sources.iter().for_each(|&source| distance[source] = D::ZERO);
-            }
-            work.upload(&distance)
-        };
+        let mut distance = start(work, &sources, vertices)?;
         let (distance, visits) = match schedule {
-            Schedule::NearFar => {
-                let edges = graph.edges(work, true)?;
-                let mut distance = start(false)?;
-                let visits = near_far(work, &edges, lengths, (&sources, self.step(survey)?), &mut distance, progress)?;
-                (distance, visits)
+            Schedule::BellmanFord => {
+                let (edges, lengths) = (graph.edges(work, false)?, (lengths, survey.least < 0.0));
+                sweeps(work, &edges, lengths, distance, progress)?
             }
             _ => {
-                let (edges, lengths) = (graph.edges(work, false)?, (lengths, survey.least < 0.0));
-                sweeps(work, &edges, lengths, start(true)?, progress)?
+                let edges = graph.edges(work, true)?;
+                let order = if schedule == Schedule::NearFar { near_far } else { frontier };
+                let step = self.step(schedule, lengths, survey)?;
+                let visits = order(work, &edges, lengths, (&sources, step), &mut distance, progress)?;
+                (distance, visits)
             }
         };
         let before = match self.predecessors {
@@ -239,28 +243,37 @@ impl<'a> ShortestPaths<'a> {
         work.upload(&sources)
     }
 
-    fn chosen(&self, device: &Device, survey: Survey) -> Result<Schedule> {
+    fn chosen<D: Length>(&self, info: &DeviceInfo, survey: Survey) -> Result<Schedule> {
+        let negative = survey.least < 0.0;
         match self.schedule {
-            Schedule::NearFar if survey.least < 0.0 => {
+            Schedule::Auto if negative => Ok(Schedule::BellmanFord),
+            Schedule::Auto if info.kind == DeviceKind::Cpu => Ok(Schedule::NearFar),
+            Schedule::Auto if frontier::check::<D>(info).is_err() => Ok(Schedule::BellmanFord),
+            Schedule::Auto => Ok(Schedule::Frontier),
+            asked if negative && asked != Schedule::BellmanFord => {
                 let least = survey.least;
                 Err(Error::Argument(format!(
-                    "near-far takes no negative length, the least is {least}: bellman-ford does"
+                    "{asked} takes no negative length, the least is {least}: bellman-ford does"
                 )))
             }
-            Schedule::Auto if survey.least < 0.0 || device.info().kind != DeviceKind::Cpu => Ok(Schedule::BellmanFord),
-            Schedule::Auto => Ok(Schedule::NearFar),
             asked => Ok(asked),
         }
     }
 
     /// How far the limit is moved.
-    fn step<D: Length>(&self, survey: Survey) -> Result<D> {
+    fn step<D: Length>(&self, schedule: Schedule, lengths: &Lengths<'_, D>, survey: Survey) -> Result<D> {
+        let usual = match schedule {
+            // Each list is a level: none need be divided.
+            Schedule::Frontier if lengths.values.is_none() => f64::INFINITY,
+            Schedule::Frontier => survey.mean,
+            _ => survey.mean / PART_OF_MEAN,
+        };
         match self.delta {
             Some(delta) if delta.is_nan() || delta <= 0.0 => {
                 Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
             }
             delta => {
-                let step = D::from_f64(delta.unwrap_or(survey.mean / PART_OF_MEAN));
+                let step = D::from_f64(delta.unwrap_or(usual));
                 Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })
             }
         }

@@ -28,9 +28,9 @@ mod format;
 pub mod matrix_market;
 pub mod npz;
 mod output;
-mod packing;
+pub(crate) mod packing;
 pub(crate) mod source;
-mod unpacked;
+pub(crate) mod unpacked;
 pub(crate) mod words;
 mod zstd;
 

@@ -13,7 +13,7 @@ use super::zstd::Frames;
 pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// The unpacked bytes of a file; several packed streams in sequence give all their bytes.
-pub(super) enum Unpacked<R: Read> {
+pub(crate) enum Unpacked<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
     Bzip2(Box<MultiBzDecoder<Whole<R>>>),

@@ -6,7 +6,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::unpacked::LARGEST_WINDOW;
 
-pub(super) struct Frames<R: Read> {
+pub(crate) struct Frames<R: Read> {
     source: Watched<BufReader<R>>,
     decoder: FrameDecoder,
     /// Whether a frame has begun and not ended.

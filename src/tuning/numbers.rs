@@ -204,6 +204,16 @@ pub struct Numbers {
     pub adaptive_lane_products: usize,
     /// Work-groups for each compute unit, if groups take column after column.
     pub adaptive_groups: usize,
+    /// Work-items of a work-group that visits the edges of a graph's vertices, for shortest paths
+    /// in the order of near and far.
+    pub frontier_group: usize,
+    /// Parts of vertices' edges that such a group takes at once.
+    pub frontier_tile: usize,
+    /// Such groups for each compute unit.
+    pub frontier_groups: usize,
+    /// Edges of a round for each compute unit, below which the steps of the limit between near and
+    /// far become longer.
+    pub frontier_edges: usize,
 }
 
 /// GPUs like the NVIDIA H200.
@@ -251,6 +261,11 @@ const GPU: Numbers = Numbers {
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
     // 0.43. The border between them is an estimate.
     adaptive_equal_products: 1 << 27,
+    frontier_group: 256,
+    // Vertices of roads and meshes have 3 to 6 edges: an edge or less for each item.
+    frontier_tile: 32,
+    // As many as a multiprocessor has items for.
+    frontier_groups: 8,
     ..CPU
 };
 
@@ -403,6 +418,12 @@ const CPU: Numbers = Numbers {
     // More than are resident, since columns differ in length; few enough that each clears its
     // bitmap once for many columns.
     adaptive_groups: 32,
+    // One item needs no barriers.
+    frontier_group: 1,
+    frontier_tile: 16,
+    frontier_groups: 4,
+    // The items that a multiprocessor runs at once.
+    frontier_edges: 2048,
 };
 
 impl Numbers {
@@ -424,6 +445,7 @@ impl Numbers {
             sort_group_size: self.sort_group_size.min(most),
             window_group_size: self.window_group_size.min(most),
             tile_group_size: self.tile_group_size.min(most),
+            frontier_group: self.frontier_group.min(most),
             ..self
         }
     }
@@ -448,6 +470,7 @@ impl Numbers {
             ("block_staged_group", self.block_staged_group),
             ("schur_group", self.schur_group),
             ("scalar_group", self.scalar_group),
+            ("frontier_group", self.frontier_group),
         ] {
             if !value.is_power_of_two() || value > 1024 {
                 return refuse(name, value, "not a power of two up to 1024");
@@ -523,6 +546,9 @@ impl Numbers {
             ("adaptive_lanes", self.adaptive_lanes, 15),
             ("adaptive_lane_products", self.adaptive_lane_products, 1 << 30),
             ("adaptive_groups", self.adaptive_groups, 1 << 10),
+            ("frontier_tile", self.frontier_tile, 1 << 10),
+            ("frontier_groups", self.frontier_groups, 1 << 10),
+            ("frontier_edges", self.frontier_edges, 1 << 20),
         ] {
             if value == 0 || value > most {
                 return refuse(name, value, &format!("not from 1 to {most}"));

@@ -9,7 +9,7 @@ use crate::numbers::count;
 use crate::output;
 use crate::places::Places;
 use blockmul::{BlockShape, Cbc, Result, generate};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write a test matrix or problem. The same arguments give the same file on every machine.
 #[derive(clap::Args)]
@@ -19,6 +19,7 @@ Examples:
   blockmul generate pose-graph --poses 5000 --closures 10000 -o H.mtx.gz
   blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
   blockmul generate power-law --nodes 20000 --edges 200000 --integer --seed 7 -o P.mtx
+  blockmul generate planar --cols 1000 --rows 1000 -o G.npz
   blockmul generate bal --cameras 200 --points 20000 -o problem.txt.bz2
   blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
 
@@ -119,6 +120,21 @@ enum Family {
         #[command(flatten)]
         matrix: MatrixArgs,
     },
+    /// A graph like that of roads: points of the plane and the lengths of a triangulation's edges.
+    #[command(after_help = "Examples:\n  blockmul generate planar --cols 3000 --rows 3000 -o G.npz")]
+    Planar {
+        /// Points in a row.
+        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
+        cols: usize,
+        #[arg(long, default_value_t = 100, value_parser = count::<usize>)]
+        rows: usize,
+        /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; -
+        /// for Matrix Market on stdout.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
     #[command(flatten)]
     Problem(problem::Family),
 }
@@ -136,20 +152,31 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         Family::PowerLaw { nodes, edges, block, matrix } => {
             matrix.write(|values, seed| generate::power_law(*nodes, *edges, *block, values, seed))
         }
+        Family::Planar { cols, rows, output, common } => {
+            write(output, common, |seed| generate::planar(*cols, *rows, seed))
+        }
         Family::Problem(family) => family.run(),
     }
 }
 
 impl MatrixArgs {
     fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
-        let Self { output, common, integer } = self;
-        Places::default().matrices([output]).check()?;
-        let messages = Messages::new(common.quiet);
-        messages.step("generating");
-        let values = if *integer { generate::Values::Integer } else { generate::Values::Real };
-        let matrix = make(values, common.seed)?;
-        output::write_matrix(output, &matrix, &messages)?;
-        messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
-        Ok(())
+        let values = if self.integer { generate::Values::Integer } else { generate::Values::Real };
+        write(&self.output, &self.common, |seed| make(values, seed))
     }
+}
+
+/// Writes the matrix that `make` returns for a seed.
+fn write(
+    output: &Path,
+    common: &Common,
+    make: impl FnOnce(u64) -> Result<Cbc<f64>>,
+) -> std::result::Result<(), Failure> {
+    Places::default().matrices([&output.to_owned()]).check()?;
+    let messages = Messages::new(common.quiet);
+    messages.step("generating");
+    let matrix = make(common.seed)?;
+    output::write_matrix(output, &matrix, &messages)?;
+    messages.say(&format!("{}: {}", output.display(), describe(&matrix)));
+    Ok(())
 }

@@ -30,7 +30,7 @@ type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
 /// thousand to a few million products, those of `cameras` more.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
         sizes: &[("rows", 16_000), ("blocks in a column", 8)],
@@ -47,6 +47,18 @@ const FAMILIES: [Family; 6] = [
         what: "a graph of few hubs and many leaves (R-MAT)",
         scaled: |elements, area| vec![(elements / (8 * area)).max(1), (elements / area).max(8)],
         make: |sizes, block| generate::power_law(sizes[0], sizes[1], block, Values::Real, SEED),
+        jacobian: None,
+    },
+    Family {
+        name: "planar",
+        sizes: &[("columns", 1_000), ("rows", 1_000)],
+        block: [1, 1],
+        what: "points of the plane and the lengths of a triangulation's edges; scalars only",
+        scaled: |elements, _| vec![((elements / 6) as f64).sqrt().ceil().max(2.0) as usize; 2],
+        make: |sizes, block| match block {
+            BlockShape::SCALAR => generate::planar(sizes[0], sizes[1], SEED),
+            _ => Err(Error::Argument(format!("edges of a planar graph are scalars, not blocks of {block}"))),
+        },
         jacobian: None,
     },
     Family {
@@ -254,8 +266,8 @@ mod tests {
 
     #[test]
     fn a_number_of_elements_gives_sizes_of_about_as_many() {
-        let block = BlockShape::new(3, 3).unwrap();
         for family in FAMILIES {
+            let block = if family.name == "planar" { BlockShape::SCALAR } else { BlockShape::new(3, 3).unwrap() };
             let of = |elements| Named { family, sizes: None }.made(Some(elements), block).matrix().unwrap();
             let elements = of(90_000).values().len();
             // Edges of a graph that are drawn twice become one block.

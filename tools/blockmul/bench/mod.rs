@@ -9,6 +9,7 @@ mod measure;
 mod operands;
 mod operation;
 mod paper;
+mod paths;
 mod primitives;
 mod products;
 mod read;

@@ -5,7 +5,7 @@ use super::operation::Operation;
 use super::record::Record;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Error, Result,
-    element::{Field, Real},
+    element::{Field, Length, Real},
 };
 
 /// An operation, and its operands before they are made.
@@ -22,11 +22,15 @@ type Outcomes = Vec<Result<Vec<Record>>>;
 
 impl Operands<'_> {
     /// Measures an operation on `f64` or `f32` on every device.
-    pub fn real<T: Real>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
+    pub fn real<T: Real + Length>(&self, bench: &Bench<'_>) -> Result<Outcomes> {
         match self.operation {
             Operation::Schur => {
                 let w = self.source.matrix::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| on.schur(&w).map(Vec::from)))
+            }
+            Operation::Paths => {
+                let g = self.source.matrix::<T>(self.shape)?;
+                Ok(self.everywhere(bench, |on| on.paths(&g)))
             }
             _ => self.field::<T>(bench),
         }

@@ -19,6 +19,9 @@ pub enum Operation {
     Apply,
     /// Aᵀ·x.
     ApplyTransposed,
+    /// Shortest paths from the first vertex of a graph, whose edges' lengths are the magnitudes of
+    /// A's values, by every schedule.
+    Paths,
     /// The norm of each column of A.
     Norms,
     /// A·diag(d), in place.
@@ -104,6 +107,7 @@ impl Operation {
             }
             Self::Copy | Self::Permute | Self::Transpose | Self::Add => &[("uniform", &SIZES)],
             Self::PermuteLower | Self::Scalars => &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])],
+            Self::Paths => &[("planar", &[]), ("power-law:262144x4000000", &[])],
             Self::Dot | Self::Axpy => &[("uniform", &[])],
             Self::TransposePattern => &[("power-law", &[])],
             Self::Scan | Self::Sort | Self::Reduce => &[],
@@ -115,7 +119,7 @@ impl Operation {
     /// family's default sizes.
     pub fn elements(self, device: &Device) -> Option<usize> {
         match self {
-            Self::Product | Self::Plan | Self::Gram | Self::Schur | Self::Read => None,
+            Self::Product | Self::Plan | Self::Gram | Self::Schur | Self::Paths | Self::Read => None,
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => {
                 Some(16_000_000)
             }

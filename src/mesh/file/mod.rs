@@ -1,0 +1,89 @@
+//! Files of meshes, plain or packed: OBJ, PLY and OFF are read, PLY is written.
+//!
+//! Polygons are cut into triangles around their first corner. Colours, normals and coordinates of
+//! textures are read over.
+mod bytes;
+mod obj;
+mod off;
+mod ply;
+mod write;
+
+pub use write::{write_ply, write_ply_to};
+
+use super::Mesh;
+use crate::{Error, Result, io::packing::Packing};
+use bytes::Bytes;
+use std::{fs::File, io::Read, path::Path};
+
+/// A format of files of meshes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MeshFormat {
+    /// Wavefront's: `v` and `f` lines.
+    Obj,
+    /// Stanford's polygons: text, or binary of either byte order.
+    Ply,
+    /// Geomview's object files: text.
+    Off,
+}
+
+impl MeshFormat {
+    /// The format that a file's name ends in, before the ending of a packing; `None` if it is none
+    /// of these.
+    pub fn of(path: &Path) -> Option<Self> {
+        let stem = path.file_stem().map(Path::new);
+        let named = if Packing::of_name(path).is_some() { stem? } else { path };
+        match named.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "obj" => Some(Self::Obj),
+            "ply" => Some(Self::Ply),
+            "off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the mesh in the file at `path`, in the format of its name.
+///
+/// # Errors
+/// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
+/// [`Error::Malformed`] with the vertex or face of binary data, for what the format does not allow;
+/// [`Error::Argument`] for an ending that is none of [`MeshFormat`]; [`Error::Memory`].
+pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
+    let path = path.as_ref();
+    let format = format_of(path)?;
+    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    parse(file, path, format)
+}
+
+/// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(reader: impl Read, name: impl AsRef<Path>) -> Result<Mesh> {
+    let name = name.as_ref();
+    parse(reader, name, format_of(name)?)
+}
+
+fn format_of(path: &Path) -> Result<MeshFormat> {
+    MeshFormat::of(path).ok_or_else(|| {
+        let path = path.display();
+        Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed"))
+    })
+}
+
+fn parse(reader: impl Read, name: &Path, format: MeshFormat) -> Result<Mesh> {
+    let mut bytes = Bytes::new(reader, name)?;
+    match format {
+        MeshFormat::Obj => obj::parse(&mut bytes),
+        MeshFormat::Ply => ply::parse(&mut bytes),
+        MeshFormat::Off => off::parse(&mut bytes),
+    }
+}
+
+/// The triangles of a polygon.
+fn fan(corners: &[u32]) -> impl Iterator<Item = [u32; 3]> {
+    corners.windows(2).skip(1).map(|pair| [corners[0], pair[0], pair[1]])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Triangle meshes: their files, and the graph of their vertices.
+//!
+//! ```
+//! use blockmul::mesh::{self, Mesh};
+//! let text = "v 0 0 0\nv 3 0 0\nv 3 4 0\nf 1 2 3\n";
+//! let mesh = mesh::read_from(text.as_bytes(), "one.obj")?;
+//! assert_eq!((mesh.points().len(), mesh.triangles()), (3, &[[0, 1, 2]][..]));
+//! // The edges of both directions, with their lengths.
+//! assert_eq!(mesh.graph()?.values(), [3.0, 5.0, 3.0, 4.0, 5.0, 4.0]);
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+mod file;
+
+pub use file::{MeshFormat, read, read_from, write_ply, write_ply_to};
+
+use crate::{Csc, Error, Pattern, Result, host::memory};
+
+/// A colour: red, green and blue.
+pub type Colour = [u8; 3];
+
+/// Points in space, and triangles between them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    points: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl Mesh {
+    /// A mesh of these points; each triangle names its corners, counted from 0, counterclockwise if
+    /// seen from outside.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a corner that is no point, and for a coordinate that is not finite;
+    /// [`Error::TooLarge`].
+    pub fn new(points: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self> {
+        if points.len() as u64 > Pattern::MAX_LINES {
+            return Err(Error::TooLarge { what: "points", value: points.len() as u64, limit: Pattern::MAX_LINES });
+        }
+        if let Some((number, point)) = points.iter().enumerate().find(|(_, point)| !is_finite(point)) {
+            return Err(Error::Argument(format!("point {number} is {point:?}")));
+        }
+        let is_outside = |triangle: &&[u32; 3]| triangle.iter().any(|&corner| corner as usize >= points.len());
+        if let Some(triangle) = triangles.iter().find(is_outside) {
+            let points = points.len();
+            return Err(Error::Argument(format!(
+                "triangle {triangle:?} names a corner that is none of {points} points"
+            )));
+        }
+        Ok(Self { points, triangles })
+    }
+
+    /// The coordinates of the vertices.
+    pub fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    /// The corners of the triangles, counted from 0.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// The graph of the vertices: for each edge of a triangle an entry in both directions, its
+    /// length. An edge from a vertex to itself is left out.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::TooLarge`].
+    pub fn graph(&self) -> Result<Csc<f64>> {
+        let vertices = self.points.len();
+        let bytes = 6 * 8 * self.triangles.len() as u64;
+        memory::check_large(|| "the edges of a mesh".into(), 2 * bytes)?;
+        // Column and row in one number, so that sorting puts the entries in order.
+        let mut edges: Vec<u64> = Vec::with_capacity(6 * self.triangles.len());
+        for &[a, b, c] in &self.triangles {
+            let pairs = [(a, b), (b, a), (b, c), (c, b), (c, a), (a, c)].into_iter().filter(|(from, to)| from != to);
+            edges.extend(pairs.map(|(from, to)| u64::from(from) << 32 | u64::from(to)));
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        let mut col_ptr = vec![0u64; vertices + 1];
+        edges.iter().for_each(|edge| col_ptr[(edge >> 32) as usize + 1] += 1);
+        (0..vertices).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
+        let length = |&edge: &u64| distance(self.points[(edge >> 32) as usize], self.points[edge as u32 as usize]);
+        let lengths = edges.iter().map(length).collect();
+        let rows = edges.iter().map(|&edge| edge as u32).collect();
+        Csc::new(Pattern::trusted(vertices, vertices, col_ptr, rows), lengths)
+    }
+}
+
+/// The distance of two points, with the same bits in both directions.
+pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    square(a, b).sqrt()
+}
+
+/// The square of the distance of two points.
+pub(crate) fn square(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let [x, y, z] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    x * x + y * y + z * z
+}
+
+fn is_finite(point: &[f64; 3]) -> bool {
+    point.iter().all(|coordinate| coordinate.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mesh_has_the_edges_of_its_triangles_once() -> Result<()> {
+        // Two triangles share an edge, a third has two equal corners; point 4 is alone.
+        let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 2.0], [9.0; 3]];
+        let graph = Mesh::new(points, vec![[0, 1, 2], [1, 3, 2], [3, 3, 1]])?.graph()?;
+        let columns: Vec<_> = (0..5).map(|col| graph.pattern().column(col)).collect();
+        assert_eq!(columns, [&[1, 2][..], &[0, 2, 3], &[0, 1, 3], &[1, 2], &[]]);
+        let root = 5f64.sqrt();
+        assert_eq!(graph.values(), [1.0, 2.0, 1.0, root, 8f64.sqrt(), 2.0, root, root, 8f64.sqrt(), root]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_mesh_is_refused() {
+        let refused = |points, triangles| Mesh::new(points, triangles).unwrap_err().to_string();
+        let why = "triangle [0, 1, 2] names a corner that is none of 2 points";
+        assert_eq!(refused(vec![[0.0; 3]; 2], vec![[0, 1, 1], [0, 1, 2]]), why);
+        assert_eq!(refused(vec![[0.0; 3], [1.0, f64::NAN, 0.0]], vec![]), "point 1 is [1.0, NaN, 0.0]");
+    }
+}
