@@ -21,6 +21,7 @@ mod lengths;
 mod near_far;
 mod paths;
 mod predecessors;
+mod schedule;
 mod start;
 mod sweeps;
 #[cfg(test)]
@@ -28,5 +29,6 @@ mod tests;
 mod triangles;
 
 pub use components::components;
-pub use paths::{Paths, Schedule, ShortestPaths, levels, shortest_paths};
+pub use paths::{Paths, ShortestPaths, levels, shortest_paths};
+pub use schedule::Schedule;
 pub use triangles::triangles;

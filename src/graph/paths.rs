@@ -5,6 +5,7 @@ use super::{
     lengths::{Survey, survey},
     near_far::{Visits, near_far},
     predecessors::predecessors,
+    schedule::Schedule,
     start::start,
     sweeps::sweeps,
 };
@@ -19,57 +20,6 @@ use crate::{
 /// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
 /// times; on a grid, where steps soon become longer, both visit each edge once.
 const PART_OF_MEAN: f64 = 64.0;
-
-/// The order in which edges are visited. It changes the time, and no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Schedule {
-    /// [`Schedule::NearFar`] on CPUs, [`Schedule::Frontier`] on other devices that have atomic
-    /// minima of the distances' type; [`Schedule::BellmanFord`] on others, and if a length is
-    /// negative.
-    #[default]
-    Auto,
-    /// Vertices near the sources first, by one work-item. No length may be negative.
-    NearFar,
-    /// Vertices near the sources first, by all work-items. No length may be negative. Distances of
-    /// 64 bits need a device with `cl_khr_int64_extended_atomics`.
-    Frontier,
-    /// All edges in every sweep, until no distance falls. Lengths may be negative.
-    BellmanFord,
-}
-
-impl Schedule {
-    /// Every schedule, without the choice among them.
-    pub const ALL: &[Self] = &[Self::NearFar, Self::Frontier, Self::BellmanFord];
-
-    /// The name that the command and the report use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::NearFar => "near-far",
-            Self::Frontier => "frontier",
-            Self::BellmanFord => "bellman-ford",
-        }
-    }
-}
-
-impl std::fmt::Display for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Schedule {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        known.clone().find(|schedule| schedule.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
 
 /// Shortest paths to compute, with options.
 ///
@@ -124,7 +74,8 @@ impl<'a> ShortestPaths<'a> {
     }
 
     /// How far the limit between near and far is moved at first: by default a 64th of the mean
-    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from time to time, if few vertices are near.
+    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from time
+    /// to time, if few vertices are near.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self
