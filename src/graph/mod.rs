@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`shortest_paths`], [`ShortestPaths`] | distances from the nearest source, and predecessors |
 //! | [`levels`] | the numbers of edges from one or several sources |
+//! | [`Lloyd`] | patches of vertices around centres |
 //! | [`components`] | the connected components |
 //! | [`triangles`] | the number of triangles |
 //!
@@ -17,8 +18,11 @@
 mod components;
 mod edges;
 mod frontier;
+mod labels;
 mod lengths;
+mod lloyd;
 mod near_far;
+mod patches;
 mod paths;
 mod predecessors;
 mod schedule;
@@ -29,6 +33,8 @@ mod tests;
 mod triangles;
 
 pub use components::components;
+pub(crate) use lloyd::Ranks;
+pub use lloyd::{Lloyd, Patches};
 pub use paths::{Paths, ShortestPaths, levels, shortest_paths};
 pub use schedule::Schedule;
 pub use triangles::triangles;

@@ -1,25 +1,17 @@
 //! Shortest paths from one or several sources.
 use super::{
     edges::{Graph, Lengths},
-    frontier::{self, frontier},
     lengths::{Survey, survey},
-    near_far::{Visits, near_far},
+    near_far::Visits,
     predecessors::predecessors,
-    schedule::Schedule,
-    start::start,
-    sweeps::sweeps,
+    schedule::{Distances, Schedule},
 };
 use crate::{
-    DeviceKind, DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
-    device::{Buffer, Clock, DeviceInfo, Work},
+    DeviceMatrix, DeviceVector, Element, Error, Matrix, Result,
+    device::{Buffer, Clock, Work},
     element::Length,
     host::Progress,
 };
-
-/// The limit between near and far starts with steps of this part of the mean length. A step of the
-/// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
-/// times; on a grid, where steps soon become longer, both visit each edge once.
-const PART_OF_MEAN: f64 = 64.0;
 
 /// Shortest paths to compute, with options.
 ///
@@ -74,8 +66,8 @@ impl<'a> ShortestPaths<'a> {
     }
 
     /// How far the limit between near and far is moved at first: by default a 64th of the mean
-    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from time
-    /// to time, if few vertices are near.
+    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from
+    /// time to time, if few vertices are near.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self
@@ -143,22 +135,10 @@ impl<'a> ShortestPaths<'a> {
     ) -> Result<Paths<D>> {
         let (device, vertices) = (graph.device(), graph.vertices());
         let sources = self.sources(work, vertices)?;
-        let schedule = self.chosen::<D>(device.info(), survey)?;
-        let progress = self.progress.as_ref();
-        let mut distance = start(work, &sources, vertices)?;
-        let (distance, visits) = match schedule {
-            Schedule::BellmanFord => {
-                let (edges, lengths) = (graph.edges(work, false)?, (lengths, survey.least < 0.0));
-                sweeps(work, &edges, lengths, distance, progress)?
-            }
-            _ => {
-                let edges = graph.edges(work, true)?;
-                let order = if schedule == Schedule::NearFar { near_far } else { frontier };
-                let step = self.step(schedule, lengths, survey)?;
-                let visits = order(work, &edges, lengths, (&sources, step), &mut distance, progress)?;
-                (distance, visits)
-            }
-        };
+        let schedule = self.schedule.chosen::<D>(device.info(), survey)?;
+        let step = schedule.step(self.delta, lengths, survey)?;
+        let distances = Distances::new(work, graph, lengths, (schedule, step), survey)?;
+        let (distance, visits) = distances.run(work, &sources, self.progress.as_ref())?;
         let before = match self.predecessors {
             true => {
                 let edges = graph.edges(work, true)?;
@@ -192,42 +172,6 @@ impl<'a> ShortestPaths<'a> {
         sources.sort_unstable();
         sources.dedup();
         work.upload(&sources)
-    }
-
-    fn chosen<D: Length>(&self, info: &DeviceInfo, survey: Survey) -> Result<Schedule> {
-        let negative = survey.least < 0.0;
-        match self.schedule {
-            Schedule::Auto if negative => Ok(Schedule::BellmanFord),
-            Schedule::Auto if info.kind == DeviceKind::Cpu => Ok(Schedule::NearFar),
-            Schedule::Auto if frontier::check::<D>(info).is_err() => Ok(Schedule::BellmanFord),
-            Schedule::Auto => Ok(Schedule::Frontier),
-            asked if negative && asked != Schedule::BellmanFord => {
-                let least = survey.least;
-                Err(Error::Argument(format!(
-                    "{asked} takes no negative length, the least is {least}: bellman-ford does"
-                )))
-            }
-            asked => Ok(asked),
-        }
-    }
-
-    /// How far the limit is moved.
-    fn step<D: Length>(&self, schedule: Schedule, lengths: &Lengths<'_, D>, survey: Survey) -> Result<D> {
-        let usual = match schedule {
-            // Each list is a level: none need be divided.
-            Schedule::Frontier if lengths.values.is_none() => f64::INFINITY,
-            Schedule::Frontier => survey.mean,
-            _ => survey.mean / PART_OF_MEAN,
-        };
-        match self.delta {
-            Some(delta) if delta.is_nan() || delta <= 0.0 => {
-                Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
-            }
-            delta => {
-                let step = D::from_f64(delta.unwrap_or(usual));
-                Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })
-            }
-        }
     }
 }
 

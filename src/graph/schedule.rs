@@ -1,5 +1,23 @@
-//! The orders in which the edges of a graph are visited.
-use crate::{Error, Result};
+//! The orders in which the edges of a graph are visited, and distances in one of them.
+use super::{
+    edges::{Edges, Graph, Lengths},
+    frontier::{self, frontier},
+    lengths::Survey,
+    near_far::{Visits, near_far},
+    start::start,
+    sweeps::sweeps,
+};
+use crate::{
+    DeviceInfo, DeviceKind, Error, Result,
+    device::{Buffer, Work},
+    element::Length,
+    host::Progress,
+};
+
+/// The limit between near and far starts with steps of this part of the mean length. A step of the
+/// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
+/// times; on a grid, where steps soon become longer, both visit each edge once.
+const PART_OF_MEAN: f64 = 64.0;
 
 /// The order in which edges are visited. It changes the time, and no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
@@ -33,6 +51,43 @@ impl Schedule {
             Self::BellmanFord => "bellman-ford",
         }
     }
+
+    /// The schedule for distances of type `D`.
+    pub(super) fn chosen<D: Length>(self, info: &DeviceInfo, survey: Survey) -> Result<Self> {
+        let negative = survey.least < 0.0;
+        match self {
+            Self::Auto if negative => Ok(Self::BellmanFord),
+            Self::Auto if info.kind == DeviceKind::Cpu => Ok(Self::NearFar),
+            Self::Auto if frontier::check::<D>(info).is_err() => Ok(Self::BellmanFord),
+            Self::Auto => Ok(Self::Frontier),
+            asked if negative && asked != Self::BellmanFord => {
+                let least = survey.least;
+                Err(Error::Argument(format!(
+                    "{asked} takes no negative length, the least is {least}: bellman-ford does"
+                )))
+            }
+            asked => Ok(asked),
+        }
+    }
+
+    /// How far the limit is moved at first, `delta` if that is given.
+    pub(super) fn step<D: Length>(self, delta: Option<f64>, lengths: &Lengths<'_, D>, survey: Survey) -> Result<D> {
+        let usual = match self {
+            // Each list is a level: none need be divided.
+            Self::Frontier if lengths.values.is_none() => f64::INFINITY,
+            Self::Frontier => survey.mean,
+            _ => survey.mean / PART_OF_MEAN,
+        };
+        match delta {
+            Some(delta) if delta.is_nan() || delta <= 0.0 => {
+                Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
+            }
+            delta => {
+                let step = D::from_f64(delta.unwrap_or(usual));
+                Ok(if D::ARITHMETIC_ROUNDOFF == 0.0 && step < D::from_f64(1.0) { D::from_f64(1.0) } else { step })
+            }
+        }
+    }
 }
 
 impl std::fmt::Display for Schedule {
@@ -49,5 +104,42 @@ impl std::str::FromStr for Schedule {
             let names: Vec<_> = known.map(Self::name).collect();
             Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
         })
+    }
+}
+
+/// Distances along the edges of a graph, from any sources.
+pub(super) struct Distances<'a, D> {
+    schedule: Schedule,
+    step: D,
+    /// Leaving vertices, or entering them for sweeps.
+    edges: Edges,
+    lengths: &'a Lengths<'a, D>,
+    negative: bool,
+}
+
+impl<'a, D: Length> Distances<'a, D> {
+    pub fn new(
+        work: &Work,
+        graph: &Graph,
+        lengths: &'a Lengths<'a, D>,
+        (schedule, step): (Schedule, D),
+        survey: Survey,
+    ) -> Result<Self> {
+        let edges = graph.edges(work, schedule != Schedule::BellmanFord)?;
+        Ok(Self { schedule, step, edges, lengths, negative: survey.least < 0.0 })
+    }
+
+    /// The distances from the nearest of the sources, different vertices.
+    pub fn run(&self, work: &Work, sources: &Buffer<u32>, progress: Option<&Progress>) -> Result<(Buffer<D>, Visits)> {
+        let mut distance = start(work, sources, self.edges.pattern.ncols)?;
+        let order = match self.schedule {
+            Schedule::BellmanFord => {
+                return sweeps(work, &self.edges, (self.lengths, self.negative), distance, progress);
+            }
+            Schedule::NearFar => near_far,
+            _ => frontier,
+        };
+        let visits = order(work, &self.edges, self.lengths, (sources, self.step), &mut distance, progress)?;
+        Ok((distance, visits))
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod gram;
+mod lloyd;
 pub(crate) mod masked;
 mod paths;
 mod schur;
@@ -11,6 +12,7 @@ mod vectors;
 pub mod verify;
 
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
+pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};
 pub use paths::shortest_paths;
 pub use schur::{Reduced, schur};

@@ -1,0 +1,384 @@
+//! Centres of the patches of a graph's vertices. Kernels: `cl/graph/patches.cl`.
+use crate::{
+    Device, DeviceVector, Result, Semiring,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    element::Piece,
+    primitives::{
+        scan::{Scan, ScanTuning},
+        segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
+        segmented_sort::{SegmentedSort, SortTuning},
+    },
+    resident::PatternArrays,
+};
+
+kernel! {
+    struct CountDistance = "count_distance" in "graph/patches.cl" {
+        label: In<u32>,
+        path_length: In<f64>,
+        counted: Out<f64>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct RenameLabels = "rename_labels" in "graph/patches.cl" {
+        name: In<u32>,
+        label: InOut<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct ListVertices = "list_vertices" in "graph/patches.cl" {
+        label: In<u32>,
+        key: Out<u32>,
+        order: Out<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct FindPatches = "find_patches" in "graph/patches.cl" {
+        key: In<u32>,
+        patch_ptr: Out<u32>,
+        vertices: u32,
+        patches: u32,
+    }
+}
+
+kernel! {
+    struct GatherAxis = "gather_axis" in "graph/patches.cl" {
+        order: In<u32>,
+        points: In<f64>,
+        axis_values: Out<f64>,
+        count: u32,
+        axis: u32,
+    }
+}
+
+kernel! {
+    struct FinishCentroid = "finish_centroid" in "graph/patches.cl" {
+        run_end: In<u32>,
+        run_patch: In<u32>,
+        sums: In<f64>,
+        centroid: InOut<f64>,
+        runs: u32,
+        axis: u32,
+    }
+}
+
+kernel! {
+    struct FromCentroid = "from_centroid" in "graph/patches.cl" {
+        label: In<u32>,
+        points: In<f64>,
+        centroid: In<f64>,
+        score: Out<f64>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct MarkBorder = "mark_border" in "graph/patches.cl" {
+        in_ptr: In<u32>,
+        from: In<u32>,
+        out_ptr: In<u32>,
+        to: In<u32>,
+        label: In<u32>,
+        border: Out<u32>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct ListBorder = "list_border" in "graph/patches.cl" {
+        border: In<u32>,
+        listed: Out<u32>,
+        vertices: u32,
+        count: u32,
+    }
+}
+
+kernel! {
+    struct FromBorder = "from_border" in "graph/patches.cl" {
+        path_length: In<f64>,
+        score: Out<f64>,
+        vertices: u32,
+    }
+}
+
+kernel! {
+    struct LeastInPiece = "least_in_piece" in "graph/patches.cl" {
+        piece: In<Piece>,
+        order: In<u32>,
+        score: In<f64>,
+        found: Out<u32>,
+        pieces: u32,
+    }
+}
+
+kernel! {
+    struct LeastInPatch = "least_in_patch" in "graph/patches.cl" {
+        piece_ptr: In<u32>,
+        run_patch: In<u32>,
+        found: In<u32>,
+        label: In<u32>,
+        score: In<f64>,
+        seed: InOut<u32>,
+        runs: u32,
+    }
+}
+
+kernel! {
+    struct FarthestInPart = "farthest_in_part" in "graph/patches.cl" {
+        path_length: In<f64>,
+        found: Out<u32>,
+        most: Out<f64>,
+        vertices: u32,
+        parts: u32,
+    }
+}
+
+/// Parts of the vertices, each searched by a work-item for the farthest.
+const PARTS: usize = 1024;
+
+/// Vertices of a piece of a patch, searched by a work-item for the least score.
+const PIECE: u32 = 256;
+
+/// The kernels that find centres.
+pub(super) struct Centres {
+    count_distance: Kernel<CountDistance<'static>>,
+    rename_labels: Kernel<RenameLabels<'static>>,
+    list_vertices: Kernel<ListVertices<'static>>,
+    find_patches: Kernel<FindPatches<'static>>,
+    gather_axis: Kernel<GatherAxis<'static>>,
+    finish_centroid: Kernel<FinishCentroid<'static>>,
+    from_centroid: Kernel<FromCentroid<'static>>,
+    mark_border: Kernel<MarkBorder<'static>>,
+    list_border: Kernel<ListBorder<'static>>,
+    from_border: Kernel<FromBorder<'static>>,
+    least_in_piece: Kernel<LeastInPiece<'static>>,
+    least_in_patch: Kernel<LeastInPatch<'static>>,
+    farthest_in_part: Kernel<FarthestInPart<'static>>,
+    sort: SegmentedSort<u32>,
+    scan: Scan<u32>,
+    sums: SegmentedReduce<f64>,
+    device: Device,
+    group_size: usize,
+}
+
+/// The vertices of each patch.
+pub(super) struct Members {
+    pub label: Buffer<u32>,
+    /// By label, then by number.
+    order: Buffer<u32>,
+    /// Where each patch begins in that order.
+    patch_ptr: Vec<u32>,
+}
+
+impl Members {
+    /// Vertices that have a patch.
+    fn count(&self) -> usize {
+        self.patch_ptr[self.patch_ptr.len() - 1] as usize
+    }
+
+    /// Vertices that have none.
+    pub fn unreached(&self) -> usize {
+        self.label.len() - self.count()
+    }
+
+    /// The vertices of each patch, counted.
+    pub fn sizes(&self) -> Vec<u32> {
+        self.patch_ptr.windows(2).map(|ends| ends[1] - ends[0]).collect()
+    }
+
+    /// The first patch without vertices.
+    pub fn first_empty(&self) -> Option<usize> {
+        self.patch_ptr.windows(2).position(|ends| ends[0] == ends[1])
+    }
+
+    /// The patches that have vertices, and where each ends.
+    fn runs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
+        let ends = self.patch_ptr.windows(2).map(|ends| [ends[0], ends[1]]);
+        (0..).zip(ends).filter(|(_, [begin, end])| begin < end)
+    }
+}
+
+impl Centres {
+    pub fn new(device: &Device) -> Result<Self> {
+        let info = device.info();
+        let group_size = info.numbers().vector_group;
+        let options = Options::group_size(group_size).element_in::<f64>(Semiring::MinPlus);
+        Ok(Self {
+            count_distance: Kernel::new(device, &options)?,
+            rename_labels: Kernel::rare(device, &options)?,
+            list_vertices: Kernel::new(device, &options)?,
+            find_patches: Kernel::new(device, &options)?,
+            gather_axis: Kernel::rare(device, &options)?,
+            finish_centroid: Kernel::rare(device, &options)?,
+            from_centroid: Kernel::rare(device, &options)?,
+            mark_border: Kernel::rare(device, &options)?,
+            list_border: Kernel::rare(device, &options)?,
+            from_border: Kernel::rare(device, &options)?,
+            least_in_piece: Kernel::new(device, &options)?,
+            least_in_patch: Kernel::new(device, &options)?,
+            farthest_in_part: Kernel::rare(device, &options)?,
+            sort: SegmentedSort::new(device, SortTuning::new(info))?,
+            scan: Scan::new(device, ScanTuning::new(info))?,
+            sums: SegmentedReduce::new(device, info.numbers().group_size, Semiring::PlusTimes)?,
+            device: device.clone(),
+            group_size,
+        })
+    }
+
+    fn grid(&self, items: usize) -> Grid {
+        Grid::items(items, self.group_size)
+    }
+
+    /// Gives each label another name.
+    pub fn rename(&self, work: &Work, label: &mut Buffer<u32>, names: &[u32]) -> Result<()> {
+        let (grid, vertices) = (self.grid(label.len()), label.len() as u32);
+        self.rename_labels.launch(work, grid, RenameLabels { name: &work.upload(names)?, label, vertices })
+    }
+
+    /// The sum of the squares of the distances of vertices that have a patch.
+    pub fn energy(&self, work: &Work, label: &Buffer<u32>, path_length: &Buffer<f64>) -> Result<f64> {
+        let mut counted = work.buffer(label.len())?;
+        let vertices = label.len() as u32;
+        let args = CountDistance { label, path_length, counted: &mut counted, vertices };
+        self.count_distance.launch(work, self.grid(label.len()), args)?;
+        let counted = DeviceVector { values: counted, device: self.device.clone() };
+        counted.dot(&counted)
+    }
+
+    /// Lists the vertices of each of `patches` patches.
+    pub fn members(&self, work: &Work, label: Buffer<u32>, patches: usize) -> Result<Members> {
+        let count = label.len();
+        let (mut key, mut order) = (work.buffer(count)?, work.buffer(count)?);
+        let vertices = count as u32;
+        let args = ListVertices { label: &label, key: &mut key, order: &mut order, vertices };
+        self.list_vertices.launch(work, self.grid(count), args)?;
+        let (key, order) = self.sort.run_whole(work, key, order)?;
+        let mut patch_ptr = work.buffer(patches + 1)?;
+        let args = FindPatches { key: &key, patch_ptr: &mut patch_ptr, vertices, patches: patches as u32 };
+        self.find_patches.launch(work, self.grid(patches + 1), args)?;
+        Ok(Members { label, order, patch_ptr: patch_ptr.download(work)? })
+    }
+
+    /// Scores: the square of each vertex's distance in space from the centroid of its patch, whose
+    /// coordinates are summed in the order of its vertices, every 1024 on their own.
+    pub fn from_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
+        let (count, vertices) = (members.count(), members.label.len());
+        let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
+        let run_end: Vec<u32> = members.runs().map(|(_, [_, end])| end - 1).collect();
+        let long = (0u32..).zip(members.runs()).filter(|(_, (_, [begin, end]))| (end - begin) as usize > RUN_PIECE);
+        let pieces: Vec<Piece> = long.flat_map(|(run, (_, ends))| cut(run, ends, RUN_PIECE as u32)).collect();
+        let (run_patch, run_end) = (work.upload(&run_patch)?, work.upload(&run_end)?);
+        let pieces = work.upload(&pieces)?;
+        let runs = run_end.len();
+        let (mut axis_values, mut sums) = (work.buffer(count)?, work.buffer(runs)?);
+        let mut centroid = work.buffer(3 * (members.patch_ptr.len() - 1))?;
+        for axis in 0..3 {
+            let order = &members.order;
+            let args = GatherAxis { order, points, axis_values: &mut axis_values, count: count as u32, axis };
+            self.gather_axis.launch(work, self.grid(count), args)?;
+            self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, &axis_values, &mut sums)?;
+            let (run_end, run_patch, runs) = (&run_end, &run_patch, runs as u32);
+            let args = FinishCentroid { run_end, run_patch, sums: &sums, centroid: &mut centroid, runs, axis };
+            self.finish_centroid.launch(work, self.grid(runs as usize), args)?;
+        }
+        let mut score = work.buffer(vertices)?;
+        let label = &members.label;
+        let args = FromCentroid { label, points, centroid: &centroid, score: &mut score, vertices: vertices as u32 };
+        self.from_centroid.launch(work, self.grid(vertices), args)?;
+        Ok(score)
+    }
+
+    /// The vertices that an edge connects with another patch.
+    pub fn border(
+        &self,
+        work: &Work,
+        label: &Buffer<u32>,
+        entering: &PatternArrays,
+        leaving: &PatternArrays,
+    ) -> Result<Buffer<u32>> {
+        let vertices = label.len();
+        let mut border = work.buffer(vertices)?;
+        let args = MarkBorder {
+            in_ptr: &entering.col_ptr,
+            from: &entering.row_idx,
+            out_ptr: &leaving.col_ptr,
+            to: &leaving.row_idx,
+            label,
+            border: &mut border,
+            vertices: vertices as u32,
+        };
+        self.mark_border.launch(work, self.grid(vertices), args)?;
+        let last = work.read(&border, vertices - 1, 1)?[0];
+        self.scan.run(work, &mut border)?;
+        let count = work.read_count(&border, vertices - 1, "vertices at borders", vertices as u64)? as u32 + last;
+        let mut listed = work.buffer(count as usize)?;
+        let args = ListBorder { border: &border, listed: &mut listed, vertices: vertices as u32, count };
+        self.list_border.launch(work, self.grid(vertices), args)?;
+        Ok(listed)
+    }
+
+    /// Scores: the less, the farther from the border of its patch a vertex is.
+    pub fn from_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
+        let vertices = path_length.len();
+        let mut score = work.buffer(vertices)?;
+        let args = FromBorder { path_length, score: &mut score, vertices: vertices as u32 };
+        self.from_border.launch(work, self.grid(vertices), args)?;
+        Ok(score)
+    }
+
+    /// The vertex of each patch with the least score: of several the seed, else the first. A patch
+    /// without vertices keeps its seed.
+    pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
+        let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
+        let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);
+        for (run, (_, ends)) in (0u32..).zip(members.runs()) {
+            pieces.extend(cut(run, ends, PIECE));
+            piece_ptr.push(pieces.len() as u32);
+        }
+        let (run_patch, piece_ptr, piece) = (work.upload(&run_patch)?, work.upload(&piece_ptr)?, work.upload(&pieces)?);
+        let (mut found, mut seed) = (work.buffer(pieces.len())?, work.upload(seeds)?);
+        let count = pieces.len() as u32;
+        let args = LeastInPiece { piece: &piece, order: &members.order, score, found: &mut found, pieces: count };
+        self.least_in_piece.launch(work, self.grid(pieces.len()), args)?;
+        let runs = run_patch.len();
+        let args = LeastInPatch {
+            piece_ptr: &piece_ptr,
+            run_patch: &run_patch,
+            found: &found,
+            label: &members.label,
+            score,
+            seed: &mut seed,
+            runs: runs as u32,
+        };
+        self.least_in_patch.launch(work, self.grid(runs), args)?;
+        seed.download(work)
+    }
+
+    /// The vertex with the largest distance, of several the first.
+    pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<u32> {
+        let vertices = path_length.len();
+        let parts = PARTS.min(vertices);
+        let (mut found, mut most) = (work.buffer(parts)?, work.buffer(parts)?);
+        let (count, parts) = (vertices as u32, parts as u32);
+        let args = FarthestInPart { path_length, found: &mut found, most: &mut most, vertices: count, parts };
+        self.farthest_in_part.launch(work, self.grid(parts as usize), args)?;
+        let farther =
+            |best: (f64, u32), other: (f64, u32)| match other.0 > best.0 || (other.0 == best.0 && other.1 < best.1) {
+                true => other,
+                false => best,
+            };
+        let found = most.download(work)?.into_iter().zip(found.download(work)?);
+        Ok(found.reduce(farther).map_or(0, |(_, vertex)| vertex))
+    }
+}
+
+/// The pieces of a run from `begin` to `end`.
+fn cut(run: u32, [begin, end]: [u32; 2], size: u32) -> impl Iterator<Item = Piece> {
+    let starts = (begin..end).step_by(size as usize);
+    starts.map(move |start| Piece { run, begin: start, end: end.min(start.saturating_add(size)), part: 0 })
+}
