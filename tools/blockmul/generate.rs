@@ -1,6 +1,7 @@
 //! `blockmul generate`: matrices of families that occur in solvers, and whole problems. A seed
 //! gives the same file everywhere.
 mod problem;
+mod surface;
 
 use crate::failure::Failure;
 use crate::input::describe;
@@ -20,6 +21,7 @@ Examples:
   blockmul generate uniform --rows 10000 --per-column 8 --block 4 -o U.mtx
   blockmul generate power-law --nodes 20000 --edges 200000 --integer --seed 7 -o P.mtx
   blockmul generate planar --cols 1000 --rows 1000 -o G.npz
+  blockmul generate mesh --shape torus --points 20000 -o torus.ply
   blockmul generate bal --cameras 200 --points 20000 -o problem.txt.bz2
   blockmul generate g2o --poses 5000 --closures 10000 -o graph.g2o
 
@@ -135,6 +137,11 @@ enum Family {
         #[command(flatten)]
         common: Common,
     },
+    /// A triangle mesh of a sphere, a torus or a terrain.
+    #[command(
+        after_help = "Examples:\n  blockmul generate mesh --shape terrain --points 40000 --seed 7 -o terrain.ply"
+    )]
+    Mesh(surface::Args),
     #[command(flatten)]
     Problem(problem::Family),
 }
@@ -155,6 +162,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         Family::Planar { cols, rows, output, common } => {
             write(output, common, |seed| generate::planar(*cols, *rows, seed))
         }
+        Family::Mesh(args) => args.run(),
         Family::Problem(family) => family.run(),
     }
 }

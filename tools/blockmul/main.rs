@@ -23,6 +23,7 @@ mod multiply;
 mod numbers;
 mod operands;
 mod output;
+mod patches;
 mod paths;
 mod patterns;
 mod places;
@@ -78,6 +79,7 @@ enum Command {
     Multiply(multiply::Args),
     Apply(apply::Args),
     Paths(paths::Args),
+    Patches(patches::Args),
     Info(info::Args),
     Spy(spy::Args),
     Compare(compare::Args),
@@ -116,6 +118,7 @@ fn main() -> ExitCode {
         Command::Multiply(args) => multiply::run(&args),
         Command::Apply(args) => apply::run(&args),
         Command::Paths(args) => paths::run(&args),
+        Command::Patches(args) => patches::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Spy(args) => spy::run(&args),
         Command::Compare(args) => compare::run(&args),

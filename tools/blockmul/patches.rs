@@ -1,0 +1,274 @@
+//! `blockmul patches`: a mesh cut into patches by Lloyd relaxation.
+mod picture;
+
+use crate::failure::Failure;
+use crate::messages::{Messages, Unit};
+use crate::numbers::{count, finite, some};
+use crate::output;
+use crate::places::Overwriting;
+use crate::report::{DeviceName, command_line};
+use crate::target::Target;
+use crate::vector;
+use blockmul::{
+    Method,
+    generate::Random,
+    graph::{Lloyd, Patches},
+    mesh::{self, Colour, Mesh},
+    reference,
+};
+use picture::View;
+use serde::Serialize;
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: u32 = 1;
+
+/// Cut a triangle mesh into patches by Lloyd relaxation, and draw them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  blockmul patches bunny.ply --count 64 -o patches.png         a picture, each patch in a colour of its own
+  blockmul patches bunny.obj --count 200 -o patches.ply        the mesh with coloured vertices, for any viewer
+  blockmul patches bunny.off --graph -o labels.mtx             the patch of each vertex, for a solver
+  blockmul patches bunny.ply --count 64 --verify --report -    checked against the reference; energies as JSON
+
+A vertex belongs to the patch of the seed nearest along the edges. Then every seed moves to the vertex of its
+patch nearest to the patch's centroid, or with --graph to the one farthest from its border, until all stand
+still. Of all steps the patches with the least energy are kept, the sum of squared distances along the edges.
+Meshes are read from .obj, .ply and .off, plain or packed. In .mtx and .npy patches count from 1; 0 is a
+vertex that no seed reaches.
+Exit status: 0 done; 1 the patches are not the reference's; 2 wrong usage, or an input that cannot be read; 3
+no such device; 4 not enough memory; 5 anything else.")]
+pub struct Args {
+    /// The mesh: .obj, .ply or .off.
+    mesh: PathBuf,
+    /// Patches.
+    #[arg(long, default_value = "64", value_parser = some)]
+    count: NonZero<u32>,
+    /// Write here: .png for a picture, .ply for the mesh in colours, .mtx or .npy for the patch of
+    /// each vertex; - for a picture on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Seed of the random numbers that choose the first centres.
+    #[arg(long, default_value_t = 1, value_parser = count::<u64>)]
+    seed: u64,
+    /// Most times that centres move.
+    #[arg(long, default_value_t = 20, value_parser = count::<usize>)]
+    steps: usize,
+    /// Centres are farthest from borders, along the edges, as in aggregation for multigrid.
+    #[arg(long)]
+    graph: bool,
+    /// A vertex as near to several centres goes to the smallest patch, not to the first.
+    #[arg(long)]
+    balanced: bool,
+    /// Longer side of the picture, in pixels.
+    #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(16..=8192))]
+    size: u32,
+    /// Degrees by which the view is turned around the z axis.
+    #[arg(long, value_name = "DEGREES", default_value_t = 30.0, value_parser = finite)]
+    turn: f64,
+    /// Degrees by which it looks down.
+    #[arg(long, value_name = "DEGREES", default_value_t = 40.0, value_parser = finite)]
+    tilt: f64,
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
+    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Check the patches against the reference; exit status 1, and no output file, if a bit
+    /// differs.
+    #[arg(long)]
+    verify: bool,
+    /// Write sizes and energies as JSON; - for stdout.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    /// Print neither messages nor the summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The JSON object of `--report`.
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    command: String,
+    device: DeviceName,
+    vertices: usize,
+    triangles: usize,
+    /// Edges in both directions.
+    edges: usize,
+    patches: usize,
+    /// What centres are nearest to: the centroids, or farthest from: the borders.
+    centres: &'static str,
+    balanced: bool,
+    /// The energy of the first centres, then after each step.
+    energies: Vec<f64>,
+    /// The place of the least among them.
+    best: usize,
+    energy: f64,
+    /// Vertices of the smallest and the largest patch.
+    smallest: usize,
+    largest: usize,
+    /// Vertices that no centre reaches.
+    unreached: usize,
+    total_ms: f64,
+    /// Whether the patches have the reference's bits; `None` without --verify.
+    verified: Option<bool>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Picture,
+    Mesh,
+    Labels,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let stem = path.file_stem().map(Path::new).unwrap_or(path);
+        let is = |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        let packed = is(path, "gz") || is(path, "bz2");
+        match path {
+            _ if output::is_standard(path) || is(path, "png") => Ok(Self::Picture),
+            _ if is(if packed { stem } else { path }, "ply") => Ok(Self::Mesh),
+            _ if is(path, "mtx") || is(path, "npy") => Ok(Self::Labels),
+            _ => Err(Failure::Usage(format!(
+                "{}: patches are written to .png (a picture), .ply (a mesh), .mtx and .npy (labels)",
+                path.display()
+            ))),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let outputs = [&args.output, &args.report];
+    if outputs.iter().all(|path| path.as_deref().is_some_and(output::is_standard)) {
+        return Err(Failure::Usage("only one of -o and --report can have stdout".into()));
+    }
+    let kind = args.output.as_deref().map(Kind::of).transpose()?;
+    args.overwriting.places().reads([&args.mesh]).others(&args.output).others(&args.report).check()?;
+    let messages = Messages::new(args.quiet);
+    messages.step(format!("reading {}", args.mesh.display()));
+    let mesh = mesh::read(&args.mesh)?;
+    let graph = mesh.graph()?;
+    let (vertices, count) = (mesh.points().len(), args.count.get() as usize);
+    if count > vertices {
+        let path = args.mesh.display();
+        return Err(Failure::Usage(format!("{count} patches of the {vertices} vertices of {path}")));
+    }
+    let seeds = Random::new(args.seed).distinct(count as u64, vertices as u64);
+    let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
+    let asked = Lloyd::from(&seeds).steps(args.steps).progress(messages.measured("moving centres", Unit::Runs));
+    let asked = if args.balanced { asked.balanced() } else { asked };
+    let asked = if args.graph { asked } else { asked.points(mesh.points()) };
+    let target = Target::choose::<f64>(args.device.as_deref(), Method::Auto, &messages)?;
+    let found = match &target {
+        Target::Device(device) => asked.run(&device.upload(&graph)?)?,
+        Target::Reference => reference::lloyd(&graph, &asked)?,
+    };
+    let verified = match args.verify {
+        true => {
+            messages.step("verifying");
+            let want = reference::lloyd(&graph, &asked)?;
+            Some((&found.labels, &found.seeds, &found.energies) == (&want.labels, &want.seeds, &want.energies))
+        }
+        false => None,
+    };
+    let mut sizes = vec![0; count];
+    found.labels.iter().filter(|&&label| label != u32::MAX).for_each(|&label| sizes[label as usize] += 1);
+    let (name, platform, driver) = target.describe();
+    let report = Report {
+        schema: SCHEMA,
+        command: command_line(),
+        device: DeviceName::new(name, platform, driver),
+        vertices,
+        triangles: mesh.triangles().len(),
+        edges: graph.nnz(),
+        patches: count,
+        centres: if args.graph { "borders" } else { "centroids" },
+        balanced: args.balanced,
+        energies: found.energies.clone(),
+        best: found.best,
+        energy: found.energy(),
+        smallest: sizes.iter().copied().min().unwrap_or(0),
+        largest: sizes.iter().copied().max().unwrap_or(0),
+        unreached: found.unreached,
+        total_ms: found.total_ms,
+        verified,
+    };
+    tell(args, &report, &messages)?;
+    if verified == Some(false) {
+        return Err(Failure::Verification("the patches are not the reference's; nothing is written".into()));
+    }
+    match (&args.output, kind) {
+        (Some(path), Some(kind)) => write(args, path, kind, &mesh, &found, &messages),
+        _ => Ok(()),
+    }
+}
+
+fn write(
+    args: &Args,
+    path: &Path,
+    kind: Kind,
+    mesh: &Mesh,
+    found: &Patches,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    messages.step(format!("writing {}", path.display()));
+    match kind {
+        Kind::Picture => {
+            let view = View { turn: args.turn, tilt: args.tilt, size: args.size };
+            let described = format!("{} patches of {}", args.count, args.mesh.display());
+            let picture = picture::draw(mesh, &found.labels, view, &described);
+            let failed = |error| Failure::Output(path.display().to_string(), error);
+            output::write_bytes(path, &picture.map_err(failed)?)
+        }
+        Kind::Mesh => {
+            let colours: Vec<Colour> = found.labels.iter().map(|&label| picture::colour(label)).collect();
+            mesh::write_ply(path, mesh, &colours).map_err(output::of_output)
+        }
+        Kind::Labels => {
+            let from_one: Vec<u32> = found.labels.iter().map(|label| label.wrapping_add(1)).collect();
+            vector::write(path, &from_one)
+        }
+    }
+}
+
+fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {
+    let json = || serde_json::to_string_pretty(report).expect("plain data");
+    args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let unreached = match report.unreached {
+        0 => String::new(),
+        unreached => format!("; {unreached} vertices are out of reach"),
+    };
+    let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
+    let text = format!(
+        "{} patches of {} vertices and {} triangles on {}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
+         {} to {} vertices each{unreached}\n  {:.3} ms{verified}",
+        report.patches,
+        report.vertices,
+        report.triangles,
+        report.device.name(),
+        report.energy,
+        report.energies[0],
+        report.best,
+        report.energies.len() - 1,
+        report.smallest,
+        report.largest,
+        report.total_ms,
+    );
+    let mut files = [&args.output, &args.report].into_iter().flatten();
+    match (args.quiet, files.any(|path| output::is_standard(path))) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            messages.say(&text);
+            Ok(())
+        }
+        (false, false) => messages.pause(|| output::print(&text)),
+    }
+}

@@ -1,0 +1,191 @@
+//! Draws the patches of a mesh: an orthographic view with flat shading.
+use crate::png_file;
+use blockmul::mesh::{Colour, Mesh};
+use nalgebra::Vector3;
+use std::io;
+
+/// How a mesh is looked at.
+#[derive(Clone, Copy)]
+pub struct View {
+    /// Degrees around the z axis.
+    pub turn: f64,
+    /// Degrees from the horizon down.
+    pub tilt: f64,
+    /// Pixels of the longer side.
+    pub size: u32,
+}
+
+/// Each pixel is the mean of so many samples in both directions.
+const SAMPLES: usize = 2;
+/// White space around the mesh, as a part of its size.
+const MARGIN: f64 = 0.03;
+/// Brightness of a surface that faces away from the light.
+const AMBIENT: f64 = 0.35;
+
+/// The colour of a patch. Neighbouring numbers are far apart on the circle of hues; vertices of no
+/// patch are grey.
+pub fn colour(label: u32) -> Colour {
+    if label == u32::MAX {
+        return [150; 3];
+    }
+    let turns = f64::from(label) * 0.618_033_988_749_895;
+    let (saturation, value) = (0.45 + 0.15 * f64::from(label % 3), 0.95 - 0.12 * f64::from(label % 4 / 2));
+    let hue = 6.0 * (turns - turns.floor());
+    // Red, green and blue are a third of the circle apart; each rises and falls linearly.
+    [0.0, 4.0, 2.0].map(|shift| {
+        let at = (hue + shift) % 6.0;
+        let part = (at - 3.0).abs().clamp(1.0, 2.0) - 1.0;
+        (255.0 * value * (1.0 - saturation * (1.0 - part))).round() as u8
+    })
+}
+
+/// The pixels that were drawn, and how near each is to the viewer.
+struct Canvas {
+    width: usize,
+    height: usize,
+    depth: Vec<f32>,
+    colours: Vec<Colour>,
+}
+
+/// A PNG picture of `mesh` with the patch of each vertex in its colour. A point of a triangle has
+/// the patch of the nearest corner.
+pub fn draw(mesh: &Mesh, labels: &[u32], view: View, description: &str) -> io::Result<Vec<u8>> {
+    let (turn, tilt) = (view.turn.to_radians(), view.tilt.to_radians());
+    let viewer = Vector3::new(tilt.cos() * turn.cos(), tilt.cos() * turn.sin(), tilt.sin());
+    let right = Vector3::new(-turn.sin(), turn.cos(), 0.0);
+    let up = viewer.cross(&right);
+    let light = (viewer + 0.7 * up - 0.5 * right).normalize();
+    let seen: Vec<Vector3<f64>> = mesh
+        .points()
+        .iter()
+        .map(|point| Vector3::from(*point))
+        .map(|point| Vector3::new(point.dot(&right), point.dot(&up), point.dot(&viewer)))
+        .collect();
+    let low = seen.iter().copied().reduce(|a, b| a.inf(&b)).unwrap_or_default();
+    let high = seen.iter().copied().reduce(|a, b| a.sup(&b)).unwrap_or_default();
+    let side = (high - low).xy().max().max(f64::MIN_POSITIVE);
+    let pixels = |length: f64| ((length / side + 2.0 * MARGIN) / (1.0 + 2.0 * MARGIN) * f64::from(view.size)).ceil();
+    let (width, height) = (pixels(high.x - low.x).max(1.0), pixels(high.y - low.y).max(1.0));
+    let mut canvas = Canvas::new(SAMPLES * width as usize, SAMPLES * height as usize);
+    let scale = SAMPLES as f64 * f64::from(view.size) / (side * (1.0 + 2.0 * MARGIN));
+    let margin = MARGIN * side;
+    let placed: Vec<Vector3<f64>> = seen
+        .iter()
+        .map(|at| Vector3::new((at.x - low.x + margin) * scale, (high.y + margin - at.y) * scale, at.z))
+        .collect();
+    for triangle in mesh.triangles() {
+        let [a, b, c] = triangle.map(|corner| Vector3::from(mesh.points()[corner as usize]));
+        let normal = (b - a).cross(&(c - a));
+        // Files do not agree on which side is outside, so both are lit.
+        let lit = normal.try_normalize(0.0).map_or(0.0, |normal| {
+            let sign = if normal.dot(&viewer) < 0.0 { -1.0 } else { 1.0 };
+            (sign * normal.dot(&light)).max(0.0)
+        });
+        let shade = AMBIENT + (1.0 - AMBIENT) * lit;
+        let colours =
+            triangle.map(|corner| colour(labels[corner as usize]).map(|part| (f64::from(part) * shade).round() as u8));
+        canvas.triangle(triangle.map(|corner| placed[corner as usize]), colours);
+    }
+    png_file::encode([width as u32, height as u32], &canvas.reduced(), description)
+}
+
+impl Canvas {
+    fn new(width: usize, height: usize) -> Self {
+        Self { width, height, depth: vec![f32::NEG_INFINITY; width * height], colours: vec![[255; 3]; width * height] }
+    }
+
+    /// Draws a triangle where nothing nearer was drawn. Corners have a column, a row and a depth.
+    fn triangle(&mut self, corners: [Vector3<f64>; 3], colours: [Colour; 3]) {
+        let [a, b, c] = corners;
+        let twice =
+            |p: Vector3<f64>, q: Vector3<f64>, x: f64, y: f64| (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x);
+        let area = twice(a, b, c.x, c.y);
+        if area == 0.0 {
+            return;
+        }
+        let range = |values: [f64; 3], most: usize| {
+            let low = values.into_iter().fold(f64::INFINITY, f64::min).floor().max(0.0) as usize;
+            let high = values.into_iter().fold(0.0, f64::max).ceil() as usize;
+            low..high.min(most)
+        };
+        for row in range([a.y, b.y, c.y], self.height) {
+            for col in range([a.x, b.x, c.x], self.width) {
+                let (x, y) = (col as f64 + 0.5, row as f64 + 0.5);
+                let parts = [twice(b, c, x, y), twice(c, a, x, y), twice(a, b, x, y)].map(|part| part / area);
+                if parts.iter().any(|&part| part < 0.0) {
+                    continue;
+                }
+                let depth = (parts[0] * a.z + parts[1] * b.z + parts[2] * c.z) as f32;
+                let at = row * self.width + col;
+                if depth > self.depth[at] {
+                    let nearest = if parts[0] >= parts[1] && parts[0] >= parts[2] {
+                        0
+                    } else if parts[1] >= parts[2] {
+                        1
+                    } else {
+                        2
+                    };
+                    (self.depth[at], self.colours[at]) = (depth, colours[nearest]);
+                }
+            }
+        }
+    }
+
+    /// The pixels: means of samples.
+    fn reduced(&self) -> Vec<u8> {
+        let mut pixels = Vec::with_capacity(3 * self.colours.len() / (SAMPLES * SAMPLES));
+        for row in (0..self.height).step_by(SAMPLES) {
+            for col in (0..self.width).step_by(SAMPLES) {
+                for part in 0..3 {
+                    let samples = (0..SAMPLES * SAMPLES).map(|i| (row + i / SAMPLES) * self.width + col + i % SAMPLES);
+                    let sum: usize = samples.map(|at| usize::from(self.colours[at][part])).sum();
+                    pixels.push((sum / (SAMPLES * SAMPLES)) as u8);
+                }
+            }
+        }
+        pixels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearer_hides_what_is_behind_in_any_order() {
+        let [near, far]: [Colour; 2] = [[200, 0, 0], [0, 200, 0]];
+        let corners = |z: f64| [Vector3::new(0.0, 0.0, z), Vector3::new(8.0, 0.0, z), Vector3::new(0.0, 8.0, z)];
+        for order in [[(1.0, near), (0.0, far)], [(0.0, far), (1.0, near)]] {
+            let mut canvas = Canvas::new(8, 8);
+            order.into_iter().for_each(|(z, colour)| canvas.triangle(corners(z), [colour; 3]));
+            assert_eq!((canvas.colours[9], canvas.colours[63]), (near, [255; 3]));
+            assert_eq!(canvas.reduced()[..3], near);
+        }
+    }
+
+    #[test]
+    fn neighbouring_patches_have_colours_that_differ() {
+        for label in 0..500 {
+            let (one, next) = (colour(label), colour(label + 1));
+            let apart: i32 = one.iter().zip(next).map(|(&a, b)| (i32::from(a) - i32::from(b)).abs()).sum();
+            assert!(apart > 60, "{label}: {one:?} {next:?}");
+        }
+        assert_eq!(colour(u32::MAX), [150; 3]);
+    }
+
+    #[test]
+    fn a_picture_shows_the_patches() {
+        let points = vec![[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let mesh = Mesh::new(points, vec![[0, 1, 2]]).unwrap();
+        let view = View { turn: 0.0, tilt: 0.0, size: 64 };
+        let bytes = draw(&mesh, &[0, 1, 2], view, "a triangle").unwrap();
+        let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((frame.width, frame.height), (64, 34));
+        let at = |x: usize, y: usize| &pixels[3 * (y * 64 + x)..][..3];
+        let colours = [at(6, 31), at(57, 31), at(32, 5), at(0, 0)];
+        assert_eq!(colours[3], [255; 3]);
+        assert!((0..4).all(|i| (0..i).all(|j| colours[i] != colours[j])), "{colours:?}");
+    }
+}
