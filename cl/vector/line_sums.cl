@@ -10,7 +10,8 @@
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
-//   in      source[nnz]        number of each entry in the values; not read if lines are columns
+//   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the line
+//                              is a row of its block; not read if lines are columns
 //   in      values[a_nnz * stride]               blocks of ROWS x COLS, column-major
 //   in      x[places across * sides]
 //   in out  parts[parts * SUMS]
@@ -46,12 +47,22 @@
 // Sums for each item of a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
-// The block of an entry, and the place in x of the factor of a block's element.
-#if ACROSS
+// The block of an entry, an element of it, and the place in x of that element's factor. If ACROSS
+// is 2, blocks are square, and those without the highest bit are read as if they were transposed.
+#if ACROSS == 2
+#define MIRRORED 0x80000000u
+#define BLOCK_OF(entry) (source[entry] & ~MIRRORED)
+#define ELEMENT_OF(entry, element) (source[entry] & MIRRORED ? (element) : (element) % ROWS * ROWS + (element) / ROWS)
+#elif ACROSS
 #define BLOCK_OF(entry) source[entry]
-#define FACTOR_AT(place, element) ((ulong)(place) * COLS + (element) / ROWS)
+#define ELEMENT_OF(entry, element) (element)
 #else
 #define BLOCK_OF(entry) (entry)
+#define ELEMENT_OF(entry, element) (element)
+#endif
+#if ACROSS
+#define FACTOR_AT(place, element) ((ulong)(place) * COLS + (element) / ROWS)
+#else
 #define FACTOR_AT(place, element) ((ulong)(place) * ROWS + (element) % ROWS)
 #endif
 
@@ -93,7 +104,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 {
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const uint entry = begin + i / AREA, element = i % AREA;
-        const ARITHMETIC value = LOAD(values, (ulong)BLOCK_OF(entry) * stride + element);
+        const ARITHMETIC value = LOAD(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
 #if NORMS
         term[i] = value * value;
 #else

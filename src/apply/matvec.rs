@@ -1,13 +1,10 @@
 //! Products of matrices with vectors.
 use super::{ApplyOptions, Format, spmv::Spmv};
 use crate::{
-    BlockShape, Device, DeviceMatrix, DevicePattern, DeviceVector, Error, Matrix, Result, Semiring,
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
     element::Scaling,
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    vector::{
-        check_vector,
-        line_sums::{LineSums, Terms},
-    },
+    vector::check_vector,
 };
 use std::marker::PhantomData;
 
@@ -23,8 +20,7 @@ use std::marker::PhantomData;
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
 /// need an index of 8 bytes per entry, which the constructor makes.
 ///
-/// Matrices of scalars have [formats](Format), which [`Apply::with`] takes with other options. If A
-/// is multiplied many times with the same values, [`ApplyOptions::pack`] copies them once in the
+/// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with the same values, [`ApplyOptions::pack`] copies them once in the
 /// order in which executions read them.
 ///
 /// ```
@@ -50,14 +46,8 @@ pub struct Apply<M: Matrix> {
     a: DevicePattern,
     transposed: bool,
     semiring: Semiring,
-    sums: Sums<M>,
+    sums: Spmv<M::Element>,
     matrix: PhantomData<fn() -> M>,
-}
-
-/// The sums of an execution.
-enum Sums<M: Matrix> {
-    Blocks(Box<LineSums<M::Element>>),
-    Scalars(Spmv<M::Element>),
 }
 
 impl<M: Matrix> Apply<M> {
@@ -103,41 +93,18 @@ impl<M: Matrix> Apply<M> {
         check_patterns::<M>(a.device(), [a])?;
         // The rows of op(A) are rows of the arrays if both or neither are transposed.
         let rows = transposed == M::ROW_MAJOR;
-        let sums = match (a.array_shape, request.format) {
-            (BlockShape::SCALAR, _) => Sums::Scalars(Spmv::new(&a.arrays, rows, request)?),
-            (_, Format::Auto) if request.symmetric => {
-                let shape = a.shape();
-                return Err(Error::Argument(format!(
-                    "only scalars are stored as one triangle: A has blocks of {shape}"
-                )));
-            }
-            (shape, Format::Auto) => {
-                let terms = Terms::Products(request.semiring);
-                Sums::Blocks(Box::new(LineSums::new(a.device(), &a.arrays, shape, rows, terms)?))
-            }
-            (_, format) => {
-                let shape = a.shape();
-                return Err(Error::Argument(format!("{format} is a format of scalars: A has blocks of {shape}")));
-            }
-        };
+        let sums = Spmv::new(&a.arrays, a.array_shape, rows, request)?;
         Ok(Self { a: a.clone(), transposed, semiring: request.semiring, sums, matrix: PhantomData })
     }
 
-    /// The format of a matrix of scalars; [`Format::CsrAdaptive`] for blocks, whose sums are shared
-    /// out in the same way.
+    /// The format of A's rows.
     pub fn format(&self) -> Format {
-        match &self.sums {
-            Sums::Blocks(_) => Format::CsrAdaptive,
-            Sums::Scalars(scalars) => scalars.format(),
-        }
+        self.sums.format()
     }
 
     /// The reason for the format, in a sentence.
     pub fn why(&self) -> &str {
-        match &self.sums {
-            Sums::Blocks(_) => "blocks have one format",
-            Sums::Scalars(scalars) => scalars.why(),
-        }
+        self.sums.why()
     }
 
     /// Elements of x: scalar columns of op(A).
@@ -155,15 +122,8 @@ impl<M: Matrix> Apply<M> {
         if self.transposed { (cols, rows) } else { (rows, cols) }
     }
 
-    /// The sums of scalars, or an error for blocks.
-    pub(super) fn scalars(&self) -> Result<&Spmv<M::Element>> {
-        match &self.sums {
-            Sums::Scalars(scalars) => Ok(scalars),
-            Sums::Blocks(_) => {
-                let shape = self.a.shape();
-                Err(Error::Argument(format!("only scalars are packed in another order: A has blocks of {shape}")))
-            }
-        }
+    pub(super) fn sums(&self) -> &Spmv<M::Element> {
+        &self.sums
     }
 
     /// Refuses a matrix, called `name`, of another pattern.
@@ -201,22 +161,15 @@ impl<M: Matrix> Planned for Apply<M> {
     }
 
     fn cost(&self) -> Cost {
-        let (terms, device_bytes) = match &self.sums {
-            Sums::Blocks(blocks) => (self.a.nnz() as u64 * self.a.shape().area() as u64, blocks.bytes()),
-            Sums::Scalars(scalars) => (scalars.entries(), scalars.bytes()),
-        };
-        Cost { products: 0, flops: 2 * terms, device_bytes }
+        Cost { products: 0, flops: 2 * self.sums.terms(), device_bytes: self.sums.bytes() }
     }
 
     fn enqueue(&self, On(work): On<'_>, (a, x): Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
         self.check("A", a)?;
         self.check_vectors(x, &into)?;
         work.stage("apply");
-        let (scaling, stored, y) = (Scaling::new(into.alpha, into.beta), (&a.cbc).into(), &mut into.c.values);
-        match &self.sums {
-            Sums::Blocks(blocks) => blocks.run(work, stored, &x.values, scaling, y),
-            Sums::Scalars(scalars) => scalars.run(work, stored, &x.values, scaling, y),
-        }
+        let scaling = Scaling::new(into.alpha, into.beta);
+        self.sums.run(work, (&a.cbc).into(), &x.values, scaling, &mut into.c.values)
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! | file | makes |
 //! |---|---|
-//! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ: of blocks with the line sums of `vector/` |
+//! | [`matvec`] | y = alpha·A·x + beta·y, also for Aᵀ |
 //! | [`options`] | its options |
 //! | [`packed`] | the same with A's values in the order of a format |
-//! | [`spmv`] | the formats of matrices of scalars |
+//! | [`spmv`] | the formats |
 mod matvec;
 mod options;
 mod packed;

@@ -36,8 +36,8 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
         self
     }
 
-    /// A is one triangle of a symmetric matrix of scalars, lower or upper, with its diagonal: the
-    /// whole matrix is applied, with the bits of the whole. An index of its entries is made once,
+    /// A is one triangle of a symmetric matrix, lower or upper, with its diagonal: the whole matrix
+    /// is applied, with the bits of the whole. Blocks on the diagonal are stored whole. An index of its entries is made once,
     /// and [`ApplyOptions::pack`] makes their values from those of the triangle.
     ///
     /// ```
@@ -58,7 +58,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
         self
     }
 
-    /// The format of a matrix of scalars.
+    /// The format of A's rows.
     pub fn format(mut self, format: Format) -> Self {
         self.request.format = format;
         self
@@ -110,7 +110,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, for a format of a matrix of blocks, for one that would be mostly padding, for a symmetric
+    /// M, for a format that blocks do not have, for one that would be mostly padding, for a symmetric
     /// matrix of which both triangles are stored, and for an element type that the semiring does
     /// not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
@@ -118,12 +118,10 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
         Apply::prepared(&self)
     }
 
-    /// Prepares the product for one matrix of scalars, whose values are copied in the order of the
-    /// format. An execution then reads them from front to back.
+    /// Prepares the product for one matrix, whose values are copied in the order of the format. An execution then reads them from front to back.
     ///
     /// # Errors
-    /// As [`ApplyOptions::plan`]; [`Error::Argument`](crate::Error::Argument) for a matrix of
-    /// blocks.
+    /// As [`ApplyOptions::plan`].
     pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M>> {
         self.request.packed = true;
         Packed::new(Apply::prepared(&self)?, a)

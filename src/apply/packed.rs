@@ -7,7 +7,7 @@ use crate::{
     planned::{Accum, Cost, On, Planned},
 };
 
-/// A matrix of scalars, or its transpose, in a [`Format`](crate::plan::Format), ready to be
+/// A matrix, or its transpose, in a [`Format`](crate::plan::Format), ready to be
 /// multiplied with vectors. Made by [`ApplyOptions::pack`](crate::plan::ApplyOptions::pack).
 ///
 /// ```
@@ -36,7 +36,7 @@ pub struct Packed<M: Matrix> {
 
 impl<M: Matrix> Packed<M> {
     pub(super) fn new(plan: Apply<M>, a: &DeviceMatrix<M>) -> Result<Self> {
-        let values = PackedValues::new(plan.device(), plan.scalars()?)?;
+        let values = PackedValues::new(plan.device(), plan.sums())?;
         let mut packed = Self { plan, values };
         packed.update(a)?;
         Ok(packed)
@@ -50,7 +50,7 @@ impl<M: Matrix> Packed<M> {
     pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
         self.plan.check("A", a)?;
         let work = Work::new(self.plan.device(), None);
-        self.values.update(&work, self.plan.scalars()?, (&a.cbc).into())
+        self.values.update(&work, self.plan.sums(), (&a.cbc).into())
     }
 
     /// The format of the values.
@@ -63,12 +63,12 @@ impl<M: Matrix> Packed<M> {
         self.plan.why()
     }
 
-    /// Elements of x: columns of op(A).
+    /// Elements of x: scalar columns of op(A).
     pub fn x_len(&self) -> usize {
         self.plan.x_len()
     }
 
-    /// Elements of y: rows of op(A).
+    /// Elements of y: scalar rows of op(A).
     pub fn y_len(&self) -> usize {
         self.plan.y_len()
     }
@@ -97,7 +97,7 @@ impl<M: Matrix> Planned for Packed<M> {
         self.plan.check_vectors(x, &into)?;
         work.stage("apply");
         let scaling = Scaling::new(into.alpha, into.beta);
-        self.plan.scalars()?.run(work, self.values.stored(), &x.values, scaling, &mut into.c.values)
+        self.plan.sums().run(work, self.values.stored(), &x.values, scaling, &mut into.c.values)
     }
 }
 

@@ -6,7 +6,7 @@
 //! with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
-use super::lines::{Index, LineTuning, Lines};
+use super::lines::{Index, LineTuning, Lines, Side};
 use crate::{
     BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
@@ -102,28 +102,29 @@ impl<T: Element> LineSums<T> {
         terms: Terms,
     ) -> Result<Self> {
         let index = |work: &Work| Index::new(work, pattern, rows);
-        Self::tuned(device, index, shape, rows, terms, LineTuning::new(device.info(), shape))
+        let side = if rows { Side::Rows } else { Side::Columns };
+        Self::tuned(device, index, shape, side, terms, LineTuning::new(device.info(), shape))
     }
 
     /// As [`LineSums::new`], for lines whose index is known.
     pub fn over(device: &Device, index: Index, shape: BlockShape, terms: Terms) -> Result<Self> {
-        let rows = matches!(index, Index::Rows(_));
-        Self::tuned(device, |_| Ok(index), shape, rows, terms, LineTuning::new(device.info(), shape))
+        let side = index.side();
+        Self::tuned(device, |_| Ok(index), shape, side, terms, LineTuning::new(device.info(), shape))
     }
 
     fn tuned(
         device: &Device,
         index: impl FnOnce(&Work) -> Result<Index>,
         shape: BlockShape,
-        rows: bool,
+        side: Side,
         terms: Terms,
         tuning: LineTuning,
     ) -> Result<Self> {
         device.require::<T>()?;
-        let width = match (terms, rows) {
+        let width = match (terms, side) {
             (Terms::BlockSquares, _) => 1,
-            (_, true) => shape.rows(),
-            (_, false) => shape.cols(),
+            (_, Side::Columns) => shape.cols(),
+            (_, Side::Rows | Side::Flagged) => shape.rows(),
         };
         let options = Options::group_size(tuning.group_size);
         let options = match terms {
@@ -135,7 +136,7 @@ impl<T: Element> LineSums<T> {
         .define("COLS", shape.cols())
         .define("TILE", tuning.tile)
         .define("DEPTH", tuning.depth)
-        .define("ACROSS", u8::from(rows))
+        .define("ACROSS", side.across())
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
         let tiles = (tuning.tile > 0).then(|| Kernel::new(device, &options)).transpose()?;
@@ -236,7 +237,7 @@ mod tests {
                         &device,
                         |work| Index::new(work, &a.pattern, rows),
                         a.shape,
-                        rows,
+                        if rows { Side::Rows } else { Side::Columns },
                         Terms::Products(Semiring::PlusTimes),
                         tuning,
                     )?;
@@ -266,7 +267,7 @@ mod tests {
             let tuning = LineTuning { group_size, tile, depth };
             let terms = Terms::Products(Semiring::MinPlus);
             let sums =
-                LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), a.shape, true, terms, tuning)?;
+                LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), a.shape, Side::Rows, terms, tuning)?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
             // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its

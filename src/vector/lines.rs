@@ -69,12 +69,35 @@ impl LineTuning {
     }
 }
 
+/// What lines are of their column-major blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Columns,
+    Rows,
+    /// Rows of the blocks whose number has its highest bit set, columns of the others.
+    Flagged,
+}
+
+impl Side {
+    /// The word ACROSS of kernels.
+    pub fn across(self) -> u8 {
+        match self {
+            Self::Columns => 0,
+            Self::Rows => 1,
+            Self::Flagged => 2,
+        }
+    }
+}
+
 /// The lines: columns or rows of the arrays, and how their entries are found.
 pub(crate) enum Index {
     /// Columns, as they are stored.
     Columns(Arc<PatternArrays>),
     /// Rows, by way of the transposed pattern.
     Rows(Transposed),
+    /// Rows of a symmetric matrix of square blocks of which a triangle is stored. The highest bit of
+    /// a block's number is set if the line is a row of it, otherwise a column.
+    Mirrored(Transposed),
 }
 
 /// The lines of a pattern with their shares.
@@ -146,11 +169,20 @@ impl Index {
         }
     }
 
+    /// What lines are of their blocks.
+    pub fn side(&self) -> Side {
+        match self {
+            Self::Columns(_) => Side::Columns,
+            Self::Rows(_) => Side::Rows,
+            Self::Mirrored(_) => Side::Flagged,
+        }
+    }
+
     /// The pattern whose columns are the lines.
     pub fn pattern(&self) -> &PatternArrays {
         match self {
             Self::Columns(pattern) => pattern,
-            Self::Rows(transposed) => &transposed.pattern,
+            Self::Rows(transposed) | Self::Mirrored(transposed) => &transposed.pattern,
         }
     }
 
@@ -158,7 +190,7 @@ impl Index {
     pub fn source(&self) -> &Buffer<u32> {
         match self {
             Self::Columns(pattern) => &pattern.row_idx,
-            Self::Rows(transposed) => &transposed.source,
+            Self::Rows(transposed) | Self::Mirrored(transposed) => &transposed.source,
         }
     }
 }
@@ -229,7 +261,7 @@ impl Lines {
     pub fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,
-            Index::Rows(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
+            Index::Rows(transposed) | Index::Mirrored(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
         };
         index + self.shares.bytes()
     }

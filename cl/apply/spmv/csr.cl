@@ -1,16 +1,16 @@
 // csr: y = alpha * A * x + beta * y of compressed rows.
 // Host: src/apply/spmv/csr.rs
 //
-//   sum_rows       one work-item per row
-//   sum_stretches  one work-item, alone in its group, per stretch of rows
+//   sum_rows       one work-item per scalar row
+//   sum_stretches  one work-item, alone in its group, per stretch of rows of blocks
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
 //   in      stretch_row[stretches + 1]   first row of each stretch
-//   in      values[nnz * stride]  x[columns]
-//   in out  y[rows]
+//   in      values[nnz * stride]  x[columns * DEPTH]
+//   in out  y[rows * SUMS]
 //
-// The terms of a row are added in ascending place. After every PIECE terms a new sum begins, and
-// the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the first.
+// The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
+// and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the first.
 #if !defined(PIECE)
 #error "PIECE: see src/apply/spmv/csr.rs"
 #endif
@@ -23,8 +23,8 @@
 #define AS_WRITTEN
 #endif
 
-// The sum of the terms from `place` to `end`.
-ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global const uint* restrict source,
+// Sum `number` of a row of blocks, whose entries are those from `place` to `end`.
+ARITHMETIC sum_row(uint place, uint end, uint number, global const uint* restrict col, global const uint* restrict source,
                    global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
 {
     ARITHMETIC sum = place < end ? IDENTITY : EMPTY;
@@ -33,13 +33,13 @@ ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global
         ARITHMETIC part = IDENTITY;
         AS_WRITTEN
         for (; place < piece_end; ++place)
-            part = ADD(part, TERM(place));
+            part = add_terms(part, values, BEGIN(place, number), STEP(place), x, col[place]);
         sum = ADD(sum, part);
     }
     ARITHMETIC part = IDENTITY;
     AS_WRITTEN
     for (; place < end; ++place)
-        part = ADD(part, TERM(place));
+        part = add_terms(part, values, BEGIN(place, number), STEP(place), x, col[place]);
     return ADD(sum, part);
 }
 
@@ -47,9 +47,27 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    const uint row = get_global_id(0);
+    const ulong item = get_global_id(0);
+    const uint row = item / SUMS;
     if (row < rows)
-        place_sum(sum_row(row_ptr[row], row_ptr[row + 1], col, source, values, x, stride), y, row, alpha, beta);
+        place_sum(sum_row(row_ptr[row], row_ptr[row + 1], item % SUMS, col, source, values, x, stride), y, item, alpha, beta);
+}
+
+// Adds the terms of the entries from `place` to `end` to all sums of their row. The sums of a term
+// are independent: a CPU adds several at once.
+void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restrict col, global const uint* restrict source,
+                global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
+{
+    AS_WRITTEN
+    for (; place < end; ++place) {
+        const ulong begin = BEGIN(place, 0), factors = (ulong)col[place] * DEPTH;
+        const uint step = STEP(place), next = BEGIN(place, 1) - begin;
+        for (uint k = 0; k < DEPTH; ++k) {
+            const ARITHMETIC factor = LOAD(x, factors + k);
+            for (uint sum = 0; sum < SUMS; ++sum)
+                part[sum] = ADD(part[sum], MULTIPLY(LOAD(values, begin + k * step + sum * next), factor));
+        }
+    }
 }
 
 KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* restrict stretch_row, global const uint* restrict col,
@@ -60,7 +78,24 @@ KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* res
     uint place = row_ptr[first];
     for (uint row = first; row < last; ++row) {
         const uint end = row_ptr[row + 1];
-        place_sum(sum_row(place, end, col, source, values, x, stride), y, row, alpha, beta);
+#if AREA == 1
+        place_sum(sum_row(place, end, 0, col, source, values, x, stride), y, row, alpha, beta);
+#else
+        ARITHMETIC total[SUMS], part[SUMS];
+        for (uint sum = 0; sum < SUMS; ++sum)
+            total[sum] = place < end ? IDENTITY : EMPTY;
+        do {
+            const uint piece_end = end - place > PIECE ? place + PIECE : end;
+            for (uint sum = 0; sum < SUMS; ++sum)
+                part[sum] = IDENTITY;
+            add_blocks(part, place, piece_end, col, source, values, x, stride);
+            for (uint sum = 0; sum < SUMS; ++sum)
+                total[sum] = ADD(total[sum], part[sum]);
+            place = piece_end;
+        } while (place < end);
+        for (uint sum = 0; sum < SUMS; ++sum)
+            place_sum(total[sum], y, (ulong)row * SUMS + sum, alpha, beta);
+#endif
         place = end;
     }
 }

@@ -1,13 +1,13 @@
-// ell: y = alpha * A * x + beta * y, one work-item per row of slices, see slices.cl.
+// ell: y = alpha * A * x + beta * y, one work-item per scalar row of slices, see slices.cl.
 // Host: src/apply/spmv/ell.rs
 //
 //   in      slice_ptr[slices + 1]  col[places]  source[places]   see values.cl
-//   in      values[..]  x[columns]
-//   in out  y[rows]
+//   in      values[..]  x[columns * DEPTH]
+//   in out  y[rows * SUMS]
 //
 // Neighbours read neighbouring places. The entries of a row are its first places, so it ends at the
 // first padding; padding is never multiplied, since x may hold infinities. The terms are added in
-// ascending place. After every PIECE terms a new sum begins, and the sums are added left to right.
+// ascending place. After every PIECE entries a new sum begins, and the sums are added left to right.
 #if !defined(PIECE)
 #error "PIECE: see src/apply/spmv/ell.rs"
 #endif
@@ -17,19 +17,21 @@ KERNEL sum_slices(global const ulong* restrict slice_ptr, global const uint* res
                   global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
                   uint height, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    const uint row = get_global_id(0);
-    if (row >= rows)
+    const ulong item = get_global_id(0);
+    if (item >= (ulong)rows * SUMS)
         return;
-    const ulong end = slice_ptr[row / height + 1];
-    ulong place = slice_ptr[row / height] + row % height;
-    ARITHMETIC sum = place < end && col[place] != PADDING ? IDENTITY : EMPTY;
-    while (place < end && col[place] != PADDING) {
-        const ulong piece_end = min(end, place + (ulong)PIECE * height);
+    const uint line = item / SUMS, number = item % SUMS, row = line % height;
+    const ulong end = slice_ptr[line / height + 1];
+    ulong first = slice_ptr[line / height];
+    ARITHMETIC sum = first < end && col[first + row] != PADDING ? IDENTITY : EMPTY;
+    while (first < end && col[first + row] != PADDING) {
+        const ulong piece_end = min(end, first + (ulong)PIECE * height);
         ARITHMETIC part = IDENTITY;
         IN_ORDER
-        for (; place < piece_end && col[place] != PADDING; place += height)
-            part = ADD(part, TERM(place));
+        for (; first < piece_end && col[first + row] != PADDING; first += height)
+            part = add_terms(part, values, BEGIN_SLICED(first, height, row, number), STEP_SLICED(first, height, row), x,
+                             col[first + row]);
         sum = ADD(sum, part);
     }
-    place_sum(sum, y, row, alpha, beta);
+    place_sum(sum, y, item, alpha, beta);
 }

@@ -1,7 +1,8 @@
 // hyb: y = alpha * A * x + beta * y of padded heads of rows and their tails, see tails.cl.
 // Host: src/apply/spmv/hyb.rs
 //
-//   sum_heads        one work-item per row: the sum of a row without a tail, else that of its head
+//   sum_heads        one work-item per scalar row: the sum of a row without a tail, else that of its
+//                    head
 //   sum_tails        one work-group per tile of whole tails
 //   sum_tail_pieces  one work-group per piece of a tail too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
@@ -9,41 +10,64 @@
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
 //   in      tile_line[tiles + 1]  piece[pieces]  cut[cuts]   as in lines.cl, of the tails as lines
-//   in      values[..]  x[columns]
-//   in out  head[lines]    the sum of the head of each row that has a tail
-//   in out  parts[parts]   the sums of the pieces of tails that are cut
-//   in out  y[rows]
+//   in      values[..]  x[columns * DEPTH]
+//   in out  head[lines * SUMS]    the sums of the head of each row that has a tail
+//   in out  parts[parts * SUMS]   the sums of the pieces of tails that are cut
+//   in out  y[rows * SUMS]
 //
 // The terms of a row are added in ascending place: its tail goes on from the sum of its head. After
-// every PIECE terms of the row a new sum begins, and the sums are added left to right. A head is
+// every PIECE entries of the row a new sum begins, and the sums are added left to right. A head is
 // shorter than PIECE. Padding is never multiplied, since x may hold infinities.
 #if !defined(PIECE) || !defined(TILE)
 #error "PIECE, TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define PADDING 0xffffffffu
 #define WHOLE 0xffffffffu
+// Sums for each item of a group that has one tail.
+#define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(global const uint* restrict col, global const uint* restrict source, global const uint* restrict line_before,
                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict head,
                  global ELEMENT* restrict y, uint rows, uint width, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    const uint row = get_global_id(0);
-    if (row >= rows)
+    const ulong item = get_global_id(0);
+    if (item >= (ulong)rows * SUMS)
         return;
-    const uint line = line_before[row];
+    const uint row = item / SUMS, number = item % SUMS, line = line_before[row];
     const bool has_tail = line_before[row + 1] != line;
     const ulong end = (ulong)rows * width;
-    ulong place = row;
-    ARITHMETIC sum = place < end && col[place] != PADDING ? IDENTITY : EMPTY;
+    ulong first = 0;
+    ARITHMETIC sum = first < end && col[row] != PADDING ? IDENTITY : EMPTY;
     if (has_tail)
         sum = IDENTITY; // also of a head of width 0
     IN_ORDER
-    for (; place < end && col[place] != PADDING; place += rows)
-        sum = ADD(sum, TERM(place));
+    for (; first < end && col[first + row] != PADDING; first += rows)
+        sum = add_terms(sum, values, BEGIN_SLICED(first, rows, row, number), STEP_SLICED(first, rows, row), x, col[first + row]);
     if (has_tail)
-        head[line] = sum;
+        head[(ulong)line * SUMS + number] = sum;
     else
-        place_sum(sum, y, row, alpha, beta);
+        place_sum(sum, y, item, alpha, beta);
+}
+
+// Loads the products of all elements of the blocks of `count` places, block after block.
+void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const uint* restrict col, global const uint* restrict source,
+                global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
+{
+    for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
+        const ulong place = begin + i / AREA;
+        const uint k = i % AREA / SUMS, sum = i % SUMS;
+        const ARITHMETIC value = LOAD(values, BEGIN(place, sum) + k * STEP(place));
+        term[i] = MULTIPLY(value, LOAD(x, (ulong)col[place] * DEPTH + k));
+    }
+}
+
+// Adds the terms that `count` blocks have for one sum.
+ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
+{
+    IN_ORDER
+    for (uint i = 0; i < count * DEPTH; ++i)
+        sum = ADD(sum, term[i * SUMS + number]);
+    return sum;
 }
 
 KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restrict tile_line, global const uint* restrict tail_row,
@@ -52,21 +76,19 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
                  uint tile, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     // Starts of tails are less than `tile` entries apart, and the last has up to `tile` entries.
-    local ARITHMETIC term[2 * TILE];
-    const uint number = get_group_id(0), first = tile_line[number];
-    uint end = tile_line[number + 1];
+    local ARITHMETIC term[2 * TILE * AREA];
+    const uint tile_number = get_group_id(0), first = tile_line[tile_number];
+    uint end = tile_line[tile_number + 1];
     if (end > first && tail_ptr[end] - tail_ptr[end - 1] > tile)
         --end; // the last tail is in pieces
-    const uint begin = tail_ptr[first], count = tail_ptr[end] - begin;
-    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE)
-        term[i] = TERM(heads + begin + i);
+    const uint begin = tail_ptr[first];
+    load_terms(term, heads + begin, tail_ptr[end] - begin, col, source, values, x, stride);
     GROUP_BARRIER;
-    for (uint line = first + get_local_id(0); line < end; line += GROUP_SIZE) {
-        ARITHMETIC sum = head[line];
-        IN_ORDER
-        for (uint i = tail_ptr[line] - begin; i < tail_ptr[line + 1] - begin; ++i)
-            sum = ADD(sum, term[i]);
-        place_sum(sum, y, tail_row[line], alpha, beta);
+    for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
+        const uint line = first + i / SUMS, number = i % SUMS, from = tail_ptr[line];
+        const ARITHMETIC sum = head[(ulong)line * SUMS + number];
+        place_sum(add_loaded(sum, term + (from - begin) * AREA, tail_ptr[line + 1] - from, number), y,
+                  (ulong)tail_row[line] * SUMS + number, alpha, beta);
     }
 }
 
@@ -75,42 +97,49 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
                        global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ARITHMETIC* restrict parts,
                        global ELEMENT* restrict y, ulong heads, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[PIECE];
+    local ARITHMETIC term[TILE * AREA];
     const uint4 at = piece[get_group_id(0)];
-    const uint count = at.z - at.y;
-    for (uint i = get_local_id(0); i < count; i += GROUP_SIZE)
-        term[i] = TERM(heads + at.y + i);
-    GROUP_BARRIER;
-    if (get_local_id(0) == 0) {
-        ARITHMETIC sum = at.y == tail_ptr[at.x] ? head[at.x] : IDENTITY;
-        IN_ORDER
-        for (uint i = 0; i < count; ++i)
-            sum = ADD(sum, term[i]);
+    ARITHMETIC sum[OWN];
+    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+        sum[own] = at.y == tail_ptr[at.x] ? head[(ulong)at.x * SUMS + number] : IDENTITY;
+    const uint entries = at.z - at.y;
+    for (uint done = 0; done < entries; done += TILE) {
+        const uint count = min((uint)TILE, entries - done);
+        load_terms(term, heads + at.y + done, count, col, source, values, x, stride);
+        GROUP_BARRIER;
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+            sum[own] = add_loaded(sum[own], term, count, number);
+        GROUP_BARRIER; // every read, before the next round writes
+    }
+    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
         if (at.w == WHOLE)
-            place_sum(sum, y, tail_row[at.x], alpha, beta);
+            place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
         else
-            parts[at.w] = sum;
+            parts[(ulong)at.w * SUMS + number] = sum[own];
     }
 }
 
 KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restrict tail_row, global const ARITHMETIC* restrict parts,
                       global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[TILE];
+    local ARITHMETIC term[TILE * AREA];
+    const uint depth = TILE * DEPTH;
     const uint4 at = cut[get_group_id(0)];
-    ARITHMETIC sum = IDENTITY;
-    for (uint part = at.y; part < at.z; part += TILE) {
-        const uint count = min((uint)TILE, at.z - part);
-        for (uint i = get_local_id(0); i < count; i += GROUP_SIZE)
-            term[i] = parts[part + i];
+    ARITHMETIC sum[OWN];
+    for (uint own = 0; own < OWN; ++own)
+        sum[own] = IDENTITY;
+    for (uint part = at.y; part < at.z; part += depth) {
+        const uint count = min(depth, at.z - part);
+        for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
+            term[i] = parts[(ulong)part * SUMS + i];
         GROUP_BARRIER;
-        if (get_local_id(0) == 0) {
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
             IN_ORDER
             for (uint i = 0; i < count; ++i)
-                sum = ADD(sum, term[i]);
+                sum[own] = ADD(sum[own], term[i * SUMS + number]);
         }
         GROUP_BARRIER; // every read, before the next round writes
     }
-    if (get_local_id(0) == 0)
-        place_sum(sum, y, tail_row[at.x], alpha, beta);
+    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+        place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
 }

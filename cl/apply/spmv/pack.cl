@@ -1,25 +1,46 @@
-// pack: copies A's values into the order of a format, one work-item per place.
+// pack: copies A's values into the order of a format, one work-item per sum of a place.
 // Host: src/apply/spmv/pack.rs
 //
-//   in   source[places]   number of each place's value, or PADDING; read if THROUGH
+//   in   source[places]   as in values.cl; PADDING for a place without an entry
 //   in   values[nnz * stride]
-//   out  packed[places]   0 for padding
-#if !defined(THROUGH)
-#error "THROUGH: see src/apply/spmv/pack.rs"
+//   out  packed[places * AREA]   0 for padding
+//
+// The first `heads` places are in chunks of `height`, those of one column of a slice: a chunk has the
+// first term of each sum of its places, then the second of each, and so on. So does each further
+// place by itself. If WHOLE_SUMS is 1, a sum has its terms of a block one after another.
+#if !defined(WHOLE_SUMS)
+#error "WHOLE_SUMS: see src/apply/spmv/pack.rs"
 #endif
 #define PADDING 0xffffffffu
 
 KERNEL pack(global const uint* restrict source, global const ELEMENT* restrict values, global ELEMENT* restrict packed, ulong places,
-            uint stride)
+            ulong heads, ulong height, uint stride)
 {
-    const ulong place = get_global_id(0);
+    const ulong item = get_global_id(0), place = item / SUMS;
+    const uint sum = item % SUMS;
     if (place >= places)
         return;
-#if THROUGH
-    const uint number = source[place];
-    const ARITHMETIC value = number == PADDING ? 0 : LOAD(values, (ulong)number * stride);
+#if WHOLE_SUMS
+    ulong at = place * AREA + sum * DEPTH;
+    const ulong apart = 1;
+#elif AREA == 1
+    ulong at = place;
+    const ulong apart = 1;
 #else
-    const ARITHMETIC value = LOAD(values, place * stride);
+    const ulong row = place < heads ? place % height : 0;
+    ulong at = (place - row) * AREA + row * SUMS + sum;
+    const ulong apart = place < heads ? height * SUMS : SUMS;
 #endif
-    STORE(value, packed, place);
+#if THROUGH
+    const bool is_padding = source[place] == PADDING;
+#else
+    const bool is_padding = false;
+#endif
+    const ulong begin = is_padding ? 0 : BEGIN(place, sum);
+    const uint step = is_padding ? 0 : STEP(place);
+    for (uint k = 0; k < DEPTH; ++k) {
+        const ARITHMETIC value = is_padding ? 0 : LOAD(values, begin + (ulong)k * step);
+        STORE(value, packed, at);
+        at += apart;
+    }
 }

@@ -14,7 +14,13 @@
 //   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
 //                                                      Scanned between the kernels
 //   out     whole_idx[whole]  whole_source[whole]      the whole by rows; number of each entry in
-//                                                      the triangle by columns
+//                                                      the triangle by columns. If BLOCKS, the
+//                                                      highest bit is set if the line is a row of
+//                                                      the entry, see values.cl
+#if !defined(BLOCKS)
+#error "BLOCKS: see src/apply/spmv/symmetric.rs"
+#endif
+#define MIRRORED 0x80000000u
 
 KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global uint* restrict record, global uint* restrict whole_ptr, uint lines)
@@ -60,7 +66,7 @@ KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restr
             if (part == 1 && other == line)
                 continue;
             whole_idx[place] = other;
-            whole_source[place] = by_rows ? source[entry] : entry;
+            whole_source[place] = by_rows ? source[entry] | (BLOCKS ? MIRRORED : 0) : entry;
             ++place;
         }
     }

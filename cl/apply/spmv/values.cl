@@ -1,17 +1,65 @@
-// values: where a format's kernels find the value of a place. It comes before each of them.
+// values: where a format's kernels find the values of a place. It comes before each of them.
 // Host: src/apply/spmv/mod.rs
 //
+// A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
+// 1x1. Blocks in the order of A's values are column-major; their rows are rows of op(A) if ACROSS
+// is 1, their columns are if it is 0. If it is 2, the highest bit of source[place] says which.
+//
 // THROUGH is 1 if the values are A's own, in another order than the format's: source[place] is the
-// number of the place's value. Otherwise they are in the format's order, and source is not read;
-// they are one after another if PACKED, else `stride` elements apart.
-#if !defined(THROUGH) || !defined(PACKED)
-#error "THROUGH, PACKED: see src/apply/spmv/mod.rs"
+// number of the place's block. Otherwise they are in the format's order, and source is not read;
+// blocks are one after another if PACKED, else `stride` elements apart. In packed blocks the first
+// terms of all sums come first, so that neighbouring work-items read neighbouring elements.
+#if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)
+#error "THROUGH, PACKED, SUMS, DEPTH, ACROSS: see src/apply/spmv/mod.rs"
 #endif
-#if PACKED
-#define VALUE(place) LOAD(values, place)
+#define AREA (SUMS * DEPTH)
+#define MIRRORED 0x80000000u
+
+// The number of a place's block.
+#if THROUGH && ACROSS == 2
+#define BLOCK_OF(place) (source[place] & ~MIRRORED)
 #elif THROUGH
-#define VALUE(place) LOAD(values, (ulong)source[place] * stride)
+#define BLOCK_OF(place) source[place]
 #else
-#define VALUE(place) LOAD(values, (ulong)(place) * stride)
+#define BLOCK_OF(place) (place)
 #endif
-#define TERM(place) MULTIPLY(VALUE(place), LOAD(x, col[place]))
+
+// Where the first term of a sum is in a block of A's values, and the distance of its terms.
+#if ACROSS == 2
+#define BEGIN_IN(place, sum) (source[place] & MIRRORED ? (sum) : (sum) * DEPTH)
+#define STEP_IN(place) (source[place] & MIRRORED ? SUMS : 1)
+#elif ACROSS
+#define BEGIN_IN(place, sum) (sum)
+#define STEP_IN(place) SUMS
+#else
+#define BEGIN_IN(place, sum) ((sum) * DEPTH)
+#define STEP_IN(place) 1
+#endif
+
+// The same for blocks that are not padded, and for row `row` of a slice of `height` rows, whose
+// places of one column begin at `first`.
+#if PACKED
+#define BEGIN(place, sum) ((ulong)(place) * AREA + (sum))
+#define STEP(place) SUMS
+#define BEGIN_SLICED(first, height, row, sum) ((ulong)(first) * AREA + (row) * SUMS + (sum))
+#define STEP_SLICED(first, height, row) ((height) * SUMS)
+#else
+#define BEGIN(place, sum) ((ulong)BLOCK_OF(place) * stride + BEGIN_IN(place, sum))
+#define STEP(place) STEP_IN(place)
+#define BEGIN_SLICED(first, height, row, sum) BEGIN((first) + (row), sum)
+#define STEP_SLICED(first, height, row) STEP((first) + (row))
+#endif
+
+// The term of a place of scalars.
+#define TERM(place) MULTIPLY(LOAD(values, BEGIN(place, 0)), LOAD(x, col[place]))
+
+// Adds the terms that a block in column `col` has for a sum: elements of `values` from `begin` on,
+// `step` apart.
+ARITHMETIC add_terms(ARITHMETIC sum, global const ELEMENT* restrict values, ulong begin, uint step,
+                     global const ELEMENT* restrict x, uint col)
+{
+    IN_ORDER
+    for (uint k = 0; k < DEPTH; ++k)
+        sum = ADD(sum, MULTIPLY(LOAD(values, begin + (ulong)k * step), LOAD(x, (ulong)col * DEPTH + k)));
+    return sum;
+}

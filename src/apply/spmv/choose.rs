@@ -3,7 +3,7 @@
 //! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
 //! format moves them, and its share of the bytes of the conversion. An item that adds a long row
 //! takes as long as the device needs to move many bytes.
-use super::{Format, Request, slices::Profile};
+use super::{Block, Format, Request, slices::Profile};
 use crate::{DeviceKind, element::Order};
 
 /// What a choice depends on.
@@ -13,6 +13,7 @@ pub(super) struct Situation {
     pub device: DeviceKind,
     pub compute_units: u64,
     pub element_bytes: u64,
+    pub block: Block,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
 }
@@ -27,12 +28,16 @@ pub(super) struct Choice {
 /// Weights of bytes, in percent of those of a copy.
 struct Weights {
     csr: u64,
+    /// Of blocks, of which neighbouring items read neighbouring elements.
+    csr_blocks: u64,
     csr_vector: u64,
     csr_adaptive: u64,
     ell: u64,
     sliced_ell: u64,
-    /// Of values that are read in another order than they are stored.
+    /// Of scalars that are read in another order than they are stored.
     scattered: u64,
+    /// Bytes read beside a block that is read so.
+    beside: u64,
     /// Bytes that a compute unit moves while an item adds a term.
     term: u64,
 }
@@ -40,14 +45,32 @@ struct Weights {
 /// Estimates: cuSPARSE on an H200 moves 3.6 to 4.0 TB/s in sliced ELL and 2.5 to 3.1 in CSR. The
 /// items of `csr` read 12 bytes of sectors of 32. A term takes 4 ns, in which each of 132
 /// multiprocessors moves 120 bytes.
-const GPU: Weights =
-    Weights { csr: 250, csr_vector: 120, csr_adaptive: 140, ell: 105, sliced_ell: 105, scattered: 200, term: 120 };
+const GPU: Weights = Weights {
+    csr: 250,
+    csr_blocks: 115,
+    csr_vector: 120,
+    csr_adaptive: 140,
+    ell: 105,
+    sliced_ell: 105,
+    scattered: 200,
+    beside: 32,
+    term: 120,
+};
 
 /// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
 /// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5, and `csr-vector`, whose items
 /// wait for each other, 50 to 130.
-const CPU: Weights =
-    Weights { csr: 100, csr_vector: 5000, csr_adaptive: 160, ell: 180, sliced_ell: 180, scattered: 150, term: 20 };
+const CPU: Weights = Weights {
+    csr: 100,
+    csr_blocks: 100,
+    csr_vector: 5000,
+    csr_adaptive: 160,
+    ell: 180,
+    sliced_ell: 180,
+    scattered: 150,
+    beside: 64,
+    term: 20,
+};
 
 impl Situation {
     fn weights(&self) -> &'static Weights {
@@ -60,8 +83,12 @@ impl Situation {
     /// Bytes of one execution in a format, weighed; `None` if the format is out of the question.
     fn cost(&self, format: Format) -> Option<u64> {
         let (Profile { rows, entries, longest, sliced_places }, weights) = (self.profile, self.weights());
+        let of_blocks = self.block.area() > 1;
+        if of_blocks && !format.has_blocks() {
+            return None;
+        }
         let (padded, weight, row_of_item) = match format {
-            Format::Csr => (None, weights.csr, true),
+            Format::Csr => (None, if of_blocks { weights.csr_blocks } else { weights.csr }, true),
             Format::CsrVector => (None, weights.csr_vector, false),
             Format::CsrAdaptive => (None, weights.csr_adaptive, false),
             Format::Ell => (Some(self.profile.ell_places()), weights.ell, true),
@@ -77,19 +104,22 @@ impl Situation {
         if !allowed || pads_for_nothing {
             return None;
         }
-        let (places, value) = (padded.unwrap_or(entries), self.element_bytes);
+        let (places, element) = (padded.unwrap_or(entries), self.element_bytes);
+        let (value, [sums, depth]) = (element * self.block.area() as u64, self.block.sides());
         // Half a team is idle at the end of a row on average.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 / 2 } else { 0 };
         let listed = if format == Format::Coo { 4 * entries } else { 0 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (4 + value),
+            false if of_blocks => (places + idle) * 8 + entries * (value + weights.beside),
             false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
-        let vectors = entries * value + rows * (2 * value + 4);
+        // A block's factors come from the cache: a line of it for each block, about.
+        let vectors = entries * element * depth + rows * (2 * sums * element + 4);
         let moved = (values + listed + vectors) * weight / 100;
         let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
-        let serial = if row_of_item { longest * weights.term * self.compute_units } else { 0 };
+        let serial = if row_of_item { longest * depth * weights.term * self.compute_units } else { 0 };
         Some(moved.max(serial) + (placed + packed) / self.request.uses.max(1))
     }
 }
@@ -122,7 +152,7 @@ mod tests {
 
     fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
-        let found = choose(&Situation { profile, request, device, compute_units, element_bytes: 8, in_order });
+        let found = choose(&Situation { profile, request, device, compute_units, element_bytes: 8, block: Block::SCALAR, in_order });
         assert!(found.why.starts_with(found.format.name()), "{}", found.why);
         found.format
     }

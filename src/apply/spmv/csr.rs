@@ -1,4 +1,4 @@
-//! Compressed rows, a work-item for each row, or on a CPU for each stretch of rows. Kernels:
+//! Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows. Kernels:
 //! `cl/apply/spmv/csr.cl`.
 //!
 //! On a CPU a row is a serial loop, and nothing is shared. A stretch has as many entries and rows
@@ -46,15 +46,15 @@ kernel! {
 /// Fewest stretches for each compute unit: the last to end is a small part of the whole.
 const STRETCHES: usize = 8;
 
-/// Fewest entries and rows of a stretch, about a microsecond's work.
+/// Fewest elements and rows of a stretch, about a microsecond's work.
 const SHORTEST: usize = 1 << 10;
 
-/// Entries and rows of a stretch of a matrix with `places` of them; `None` if items have a row
-/// each.
-fn stretch(info: &DeviceInfo, places: usize) -> Option<usize> {
+/// Entries and rows of a stretch of a matrix with `places` of them, whose blocks have `area`
+/// elements; `None` if items have a row each.
+fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     let most = info.numbers().row_stretch;
     let share = places.div_ceil(STRETCHES * info.compute_units as usize);
-    (most > 0).then(|| share.max(SHORTEST).min(most))
+    (most > 0).then(|| (share.max(SHORTEST / area).min(most / area)).max(1))
 }
 
 pub(super) struct Csr<T: Element> {
@@ -70,7 +70,7 @@ enum Shares<T: Element> {
 
 impl<T: Element> Csr<T> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
-        let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len());
+        let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len(), rows.block.area());
         Self::tuned(work, rows, stretch)
     }
 
@@ -105,7 +105,7 @@ impl<T: Element> Sums<T> for Csr<T> {
             Shares::Rows { kernel, group_size } => {
                 let rows = self.rows.len() as u32;
                 let args = SumRows { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
-                kernel.launch(work, Grid::items(self.rows.len(), *group_size), args)
+                kernel.launch(work, Grid::items(self.rows.sums(), *group_size), args)
             }
             Shares::Stretches { kernel, first_row: stretch_row } => {
                 let args = SumStretches { row_ptr, stretch_row, col, source, values, x, y, stride, alpha, beta };
@@ -135,7 +135,7 @@ impl<T: Element> Sums<T> for Csr<T> {
 mod tests {
     use super::*;
     use crate::{
-        Csc, Csr as Host, Matrix, Semiring, device::test_device, generate::Random, reference, resident::DeviceCbc,
+        Csc, Csr as Host, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc,
     };
 
     /// Rows of 0 to 6 entries, and one of several pieces.
@@ -159,8 +159,7 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         for stretch in [None, Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)] {
-            let rows = Rows { pattern: a.pattern.clone(), source: None, packed: false, semiring: Semiring::PlusTimes };
-            let sums = Csr::<f32>::tuned(&work, rows, stretch)?;
+            let sums = Csr::<f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), stretch)?;
             let mut y = work.upload(&before)?;
             sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();

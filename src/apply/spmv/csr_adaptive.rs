@@ -3,15 +3,15 @@
 //!
 //! Neighbours multiply neighbouring entries into local memory, then one item adds each row, or each
 //! piece of 1024 entries. The pieces of a row are added by a second kernel.
-use super::{Rows, Sums};
+use super::{Layout, Rows, Sums};
 use crate::{
-    BlockShape, Element, Result,
+    Element, Result,
     device::{Buffer, Work},
     element::Scaling,
     primitives::transpose::Transposed,
     vector::{
         line_sums::{LineSums, Stored, Terms},
-        lines::Index,
+        lines::{Index, Side},
     },
 };
 
@@ -27,15 +27,20 @@ pub(super) struct CsrAdaptive<T: Element> {
 impl<T: Element> CsrAdaptive<T> {
     pub fn new(rows: Rows) -> Result<Self> {
         let of_rows = rows.bytes();
-        let Rows { pattern, source, packed, semiring } = rows;
+        let Rows { pattern, source, packed, semiring, block } = rows;
         let (device, places) = (pattern.device.clone(), pattern.nnz());
-        let (index, source) = match source {
-            Some(source) if !packed => (Index::Rows(Transposed { pattern, source }), None),
-            source => (Index::Columns(pattern), source),
+        let shape = block.by_columns()?;
+        let (index, shape, source) = match source {
+            Some(source) if !packed => {
+                let rows = Transposed { pattern, source };
+                let index = if block.side == Side::Flagged { Index::Mirrored(rows) } else { Index::Rows(rows) };
+                (index, shape.transpose(), None)
+            }
+            source => (Index::Columns(pattern), shape, source),
         };
         let held = if source.is_some() { of_rows } else { 0 };
         let terms = Terms::Products(semiring);
-        Ok(Self { sums: LineSums::over(&device, index, BlockShape::SCALAR, terms)?, source, held, places })
+        Ok(Self { sums: LineSums::over(&device, index, shape, terms)?, source, held, places })
     }
 }
 
@@ -53,6 +58,10 @@ impl<T: Element> Sums<T> for CsrAdaptive<T> {
 
     fn places(&self) -> usize {
         self.places
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::WholeSums
     }
 
     fn source(&self) -> Option<&Buffer<u32>> {

@@ -1,8 +1,8 @@
-//! ELL and sliced ELL: padded rows, a work-item for each. Kernel: `cl/apply/spmv/ell.cl`.
+//! ELL and sliced ELL: padded rows, a work-item for each scalar row. Kernel: `cl/apply/spmv/ell.cl`.
 //!
 //! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
 use super::{
-    Format, Rows, Sums,
+    Format, Layout, Rows, Sums,
     slices::{Counted, Kernels, Profile, Slices, check_places},
 };
 use crate::{
@@ -31,6 +31,8 @@ kernel! {
 
 pub(super) struct Ell<T: Element> {
     rows: usize,
+    /// Number of sums.
+    sums: usize,
     slices: Slices,
     kernel: Kernel<SumSlices<'static, T>>,
     group_size: usize,
@@ -46,12 +48,12 @@ impl<T: Element> Ell<T> {
         let kernel = Kernel::new(device, &options)?;
         let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
-        check_places(format, [count, entries, longest], places, size_of::<T>() as u64)?;
+        check_places(format, [count, entries, longest], places, (rows.block.area() * size_of::<T>()) as u64)?;
         let slices = match format {
             Format::Ell => kernels.whole(work, rows, &counted)?,
             _ => kernels.sliced(work, rows, counted)?,
         };
-        Ok(Self { rows: rows.len(), slices, kernel, group_size })
+        Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernel, group_size })
     }
 }
 
@@ -67,11 +69,15 @@ impl<T: Element> Sums<T> for Ell<T> {
         let Slices { height, ptr: slice_ptr, col, source } = &self.slices;
         let (rows, height) = (self.rows as u32, *height as u32);
         let args = SumSlices { slice_ptr, col, source, values, x, y, rows, height, stride, alpha, beta };
-        self.kernel.launch(work, Grid::items(self.rows, self.group_size), args)
+        self.kernel.launch(work, Grid::items(self.sums, self.group_size), args)
     }
 
     fn places(&self) -> usize {
         self.slices.source.len()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Sliced { heads: self.places(), height: self.slices.height }
     }
 
     fn source(&self) -> Option<&Buffer<u32>> {

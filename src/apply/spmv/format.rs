@@ -1,7 +1,8 @@
 //! The formats of A·x.
 use crate::{Error, Result, element::Order};
 
-/// How the rows of a matrix of scalars are stored and shared out for A·x.
+/// How the rows of a matrix are stored and shared out for A·x. Matrices of blocks have some of the
+/// formats, see [`Format::has_blocks`]; their entries are blocks, and their rows rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -9,7 +10,7 @@ pub enum Format {
     /// The format with the least estimated time, see [`Apply::why`](crate::plan::Apply::why).
     #[default]
     Auto,
-    /// Compressed rows, a work-item for each row.
+    /// Compressed rows, a work-item for each scalar row; on a CPU for each stretch of rows.
     Csr,
     /// Compressed rows, a team of 32 work-items for each row.
     CsrVector,
@@ -18,7 +19,7 @@ pub enum Format {
     CsrAdaptive,
     /// All rows padded to the longest, stored one entry of every row after the other.
     Ell,
-    /// The same for each slice of 32 rows.
+    /// The same for each slice of rows, of 32 scalar rows or a few more.
     SlicedEll,
     /// Rows padded to a width, which a [`Split`](crate::plan::Split) says; entries beyond it row
     /// after row.
@@ -87,6 +88,15 @@ impl Format {
             Self::Scoo => Order::FewLanes,
             Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
+        }
+    }
+
+    /// Whether matrices of blocks have it.
+    pub fn has_blocks(self) -> bool {
+        match self {
+            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
+            Self::CsrVector | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
+            Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
         }
     }
 

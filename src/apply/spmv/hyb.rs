@@ -1,10 +1,10 @@
 //! Padded heads of rows, and what is beyond them row after row: HYB. Kernels:
 //! `cl/apply/spmv/hyb.cl`.
 //!
-//! A work-item has the head of a row, and a work-group a tile of short tails or a piece of a long
+//! A work-item has the head of a scalar row, and a work-group a tile of short tails or a piece of a long
 //! one. A tail goes on from the sum of its head, so the sums have the order of every product.
 use super::{
-    Format, Rows, Sums,
+    Format, Layout, Rows, Sums,
     slices::check_places,
     split::Split,
     tails::{Kernels, Parts},
@@ -85,6 +85,8 @@ kernel! {
 
 pub(super) struct Hyb<T: Element> {
     rows: usize,
+    /// Number of sums.
+    sums: usize,
     parts: Parts,
     shares: Shares,
     /// Entries of a tile of tails.
@@ -102,9 +104,10 @@ pub(super) struct Hyb<T: Element> {
     tail_group: usize,
 }
 
-/// Cuts rows at the width of a split. The bytes that a refusal for padding names are those of `T`.
+/// Cuts rows at the width of a split. The bytes that a refusal for padding names are those of
+/// blocks of `T`.
 pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
-    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, size_of::<T>() as u64);
+    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, (rows.block.area() * size_of::<T>()) as u64);
     let lengths = kernels.count(work, rows)?;
     let width = split.width(&lengths, value_bytes);
     let places = lengths.rows * u64::from(width) + lengths.beyond(width);
@@ -116,9 +119,10 @@ impl<T: Element> Hyb<T> {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
         let (device, numbers) = (rows.device(), rows.device().info().numbers());
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
+        let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
             let options = rows.options_through::<T>(Options::group_size(group_size), true);
-            options.define("PIECE", RUN_PIECE).define("TILE", numbers.line_elements)
+            options.define("PIECE", RUN_PIECE).define("TILE", entries)
         };
         let (of_heads, of_tails) = (options(group_size), options(tail_group));
         let heads = Kernel::new(device, &of_heads)?;
@@ -128,11 +132,14 @@ impl<T: Element> Hyb<T> {
         let parts = cut::<T>(work, rows, split, Format::Hyb)?;
         // A tail in a tile ends in the first piece of its row.
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
-        let tile = numbers.line_elements.min(RUN_PIECE - before);
+        // A few large blocks keep a group busy.
+        let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
-        let (head, part) = (Scratch::reserve(work, lines)?, Scratch::reserve(work, shares.parts)?);
-        let rows = rows.len();
-        Ok(Self { rows, parts, shares, tile, heads, tails, pieces, add_parts, head, part, group_size, tail_group })
+        let of_block = rows.block.sums;
+        let head = Scratch::reserve(work, lines * of_block)?;
+        let part = Scratch::reserve(work, shares.parts * of_block)?;
+        let (rows, sums) = (rows.len(), rows.sums());
+        Ok(Self { rows, sums, parts, shares, tile, heads, tails, pieces, add_parts, head, part, group_size, tail_group })
     }
 }
 
@@ -151,7 +158,7 @@ impl<T: Element> Sums<T> for Hyb<T> {
         let (mut head, mut parts) = (self.head.take(work)?, self.part.take(work)?);
         let (head, parts) = (&mut *head, &mut *parts);
         let args = SumHeads { col, source, line_before, values, x, head, y, rows, width, stride, alpha, beta };
-        self.heads.launch(work, Grid::items(self.rows, self.group_size), args)?;
+        self.heads.launch(work, Grid::items(self.sums, self.group_size), args)?;
         let tile = self.tile as u32;
         let args = SumTails {
             tail_ptr,
@@ -193,6 +200,10 @@ impl<T: Element> Sums<T> for Hyb<T> {
 
     fn places(&self) -> usize {
         self.parts.source.len()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Sliced { heads: self.rows * self.parts.width as usize, height: self.rows.max(1) }
     }
 
     fn source(&self) -> Option<&Buffer<u32>> {

@@ -1,8 +1,9 @@
-//! A·x of scalars: one [`Format`] for each way to store rows and to share them out.
+//! A·x: one [`Format`] for each way to store rows of scalars or of blocks and to share them out.
 //!
 //! | file | makes |
 //! |---|---|
 //! | [`format`] | the formats, their names and the order of their sums |
+//! | [`rows`] | the rows of op(A), and their blocks |
 //! | [`csr`] | compressed rows, an item for each row, or for each stretch of rows |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
@@ -30,6 +31,7 @@ mod format;
 mod hyb;
 mod listed;
 mod pack;
+mod rows;
 mod scoo;
 mod segmented_scan;
 mod slices;
@@ -41,14 +43,15 @@ pub use format::Format;
 pub use split::Split;
 
 use crate::{
-    Device, Element, Result, Semiring,
-    device::{Buffer, Options, Work},
+    BlockShape, Device, Element, Error, Result, Semiring,
+    device::{Buffer, Work},
     element::Scaling,
-    primitives::transpose::{Transpose, Transposed},
     resident::PatternArrays,
     vector::line_sums::Stored,
 };
 use choose::{Choice, Situation};
+use pack::Layout;
+use rows::{Block, Rows};
 use std::sync::Arc;
 
 /// What is asked of a format.
@@ -66,62 +69,6 @@ pub(super) struct Request {
     pub symmetric: bool,
 }
 
-/// The rows of op(A): the columns of `pattern`.
-pub(super) struct Rows {
-    pub pattern: Arc<PatternArrays>,
-    /// The number of each entry in A's values, unless they are in its order.
-    pub source: Option<Buffer<u32>>,
-    pub packed: bool,
-    /// The algebra of the sums.
-    pub semiring: Semiring,
-}
-
-impl Rows {
-    /// The columns of `arrays`, or its rows, which are found by a stable sort.
-    fn new(
-        work: &Work,
-        arrays: &Arc<PatternArrays>,
-        rows: bool,
-        Request { packed, semiring, .. }: Request,
-    ) -> Result<Self> {
-        if !rows {
-            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring });
-        }
-        let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, arrays)?;
-        Ok(Self { pattern, source: Some(source), packed, semiring })
-    }
-
-    fn device(&self) -> &Device {
-        &self.pattern.device
-    }
-
-    fn len(&self) -> usize {
-        self.pattern.ncols
-    }
-
-    /// The index of the values; any other array if there is none, which kernels then do not read.
-    fn source(&self) -> &Buffer<u32> {
-        self.source.as_ref().unwrap_or(&self.pattern.row_idx)
-    }
-
-    /// The options of kernels that read values in the order of the rows, or through `source`.
-    fn options<T: Element>(&self, options: Options) -> Options {
-        self.options_through::<T>(options, self.source.is_some())
-    }
-
-    /// The options of kernels that read values through an index, if there is one and they are not
-    /// packed.
-    fn options_through<T: Element>(&self, options: Options, index: bool) -> Options {
-        let through = u8::from(index && !self.packed);
-        options.element_in::<T>(self.semiring).define("THROUGH", through).define("PACKED", u8::from(self.packed))
-    }
-
-    /// Bytes held beside A's pattern.
-    fn bytes(&self) -> u64 {
-        self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
-    }
-}
-
 /// The sums of one format, prepared for a pattern.
 trait Sums<T: Element>: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
@@ -133,9 +80,13 @@ trait Sums<T: Element>: Send + Sync {
         scaling: Scaling<T::Arithmetic>,
         y: &mut Buffer<T>,
     ) -> Result<()>;
-    /// Values in the format's order, padding included.
+    /// Blocks in the format's order, padding included.
     fn places(&self) -> usize;
-    /// The number of each place in A's values, unless they are in the format's order.
+    /// The order of packed values.
+    fn layout(&self) -> Layout {
+        Layout::PLAIN
+    }
+    /// The number of each place's block in A's values, unless they are in the format's order.
     fn source(&self) -> Option<&Buffer<u32>>;
     /// Bytes of device memory held beside A's pattern.
     fn bytes(&self) -> u64;
@@ -146,19 +97,26 @@ pub(super) struct Spmv<T: Element> {
     choice: Choice,
     /// Entries of op(A).
     entries: u64,
+    block: Block,
     sums: Box<dyn Sums<T>>,
 }
 
 impl<T: Element> Spmv<T> {
-    /// Converts the columns of `arrays`, or its rows.
-    pub fn new(arrays: &Arc<PatternArrays>, of_rows: bool, request: Request) -> Result<Self> {
+    /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
+    pub fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         device.require::<T>()?;
+        if shape != BlockShape::SCALAR && !request.format.has_blocks() {
+            let shape = if of_rows { shape } else { shape.transpose() };
+            let format = request.format;
+            return Err(Error::Argument(format!("{format} is a format of scalars: op(A) has blocks of {shape}")));
+        }
         let work = Work::new(device, None);
         let rows = match request.symmetric {
-            true => symmetric::whole(&work, arrays, request)?,
-            false => Rows::new(&work, arrays, of_rows, request)?,
+            true => symmetric::whole(&work, arrays, shape, request)?,
+            false => Rows::new(&work, arrays, Block::new(shape, of_rows), of_rows, request)?,
         };
+        let block = rows.block;
         let entries = rows.pattern.nnz() as u64;
         let kernels = || slices::Kernels::new(device, &rows);
         let mut counted = None;
@@ -171,6 +129,7 @@ impl<T: Element> Spmv<T> {
                     device: device.info().kind,
                     compute_units: device.info().compute_units.into(),
                     element_bytes: size_of::<T>() as u64,
+                    block,
                     in_order: rows.source.is_none(),
                 };
                 counted = Some(found);
@@ -195,7 +154,7 @@ impl<T: Element> Spmv<T> {
                 Box::new(ell::Ell::new(&work, &rows, choice.format, &kernels, counted)?)
             }
         };
-        Ok(Self { choice, entries, sums })
+        Ok(Self { choice, entries, block, sums })
     }
 
     pub fn format(&self) -> Format {
@@ -206,9 +165,9 @@ impl<T: Element> Spmv<T> {
         &self.choice.why
     }
 
-    /// Entries of op(A): of a symmetric matrix those of both triangles.
-    pub fn entries(&self) -> u64 {
-        self.entries
+    /// Multiplications of an execution: of a symmetric matrix those of both triangles.
+    pub fn terms(&self) -> u64 {
+        self.entries * self.block.area() as u64
     }
 
     pub fn bytes(&self) -> u64 {
@@ -232,13 +191,17 @@ impl<T: Element> Spmv<T> {
 pub(super) struct PackedValues<T: Element> {
     pack: pack::Pack<T>,
     values: Buffer<T>,
+    /// Elements of a block.
+    area: u32,
 }
 
 impl<T: Element> PackedValues<T> {
     /// Reserves memory for the values of a format made for packed values.
     pub fn new(device: &Device, spmv: &Spmv<T>) -> Result<Self> {
-        let values = Work::new(device, None).buffer(spmv.sums.places())?;
-        Ok(Self { pack: pack::Pack::new(device, spmv.sums.source().is_some())?, values })
+        let Spmv { block, sums, .. } = spmv;
+        let values = Work::new(device, None).buffer(sums.places() * block.area())?;
+        let pack = pack::Pack::new(device, sums.source().is_some(), *block, sums.layout())?;
+        Ok(Self { pack, values, area: block.area() as u32 })
     }
 
     /// Copies A's values.
@@ -247,7 +210,7 @@ impl<T: Element> PackedValues<T> {
     }
 
     pub fn stored(&self) -> Stored<'_, T> {
-        Stored { values: &self.values, stride: 1 }
+        Stored { values: &self.values, stride: self.area }
     }
 
     pub fn bytes(&self) -> u64 {

@@ -1,4 +1,5 @@
 //! A's values in the order of a format. Kernel: `cl/apply/spmv/pack.cl`.
+use super::rows::Block;
 use crate::{
     Element, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -6,17 +7,36 @@ use crate::{
 };
 
 kernel! {
-    struct PackValues<T: Element> = "pack" in "apply/spmv/pack.cl" {
+    struct PackValues<T: Element> = "pack" in "apply/spmv/values.cl", "apply/spmv/pack.cl" {
         source: In<u32>,
         values: In<T>,
         packed: Out<T>,
         places: u64,
+        heads: u64,
+        height: u64,
         stride: u32,
     }
 }
 
+/// The order of packed blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// The terms that a block has for a sum lie one after another.
+    WholeSums,
+    /// The first `heads` places are in slices of `height` rows, of which neighbouring work-items
+    /// read neighbouring elements; so do those of each place beyond.
+    Sliced { heads: usize, height: usize },
+}
+
+impl Layout {
+    /// No padded rows.
+    pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
+}
+
 pub(super) struct Pack<T: Element> {
     kernel: Kernel<PackValues<'static, T>>,
+    block: Block,
+    layout: Layout,
     /// Stands for the index of values that are in order.
     none: Buffer<u32>,
     group_size: usize,
@@ -24,11 +44,15 @@ pub(super) struct Pack<T: Element> {
 
 impl<T: Element> Pack<T> {
     /// `through` says whether places have an index.
-    pub fn new(device: &Device, through: bool) -> Result<Self> {
+    pub fn new(device: &Device, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
-        let options = Options::group_size(group_size).element::<T>().define("THROUGH", u8::from(through));
+        let options = block
+            .options(Options::group_size(group_size).element::<T>())
+            .define("THROUGH", u8::from(through))
+            .define("PACKED", 0)
+            .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));
         let none = Work::new(device, None).buffer(0)?;
-        Ok(Self { kernel: Kernel::new(device, &options)?, none, group_size })
+        Ok(Self { kernel: Kernel::new(device, &options)?, block, layout, none, group_size })
     }
 
     pub fn run(
@@ -38,8 +62,12 @@ impl<T: Element> Pack<T> {
         Stored { values, stride }: Stored<'_, T>,
         packed: &mut Buffer<T>,
     ) -> Result<()> {
-        let (source, places) = (source.unwrap_or(&self.none), packed.len());
-        let args = PackValues { source, values, packed, places: places as u64, stride };
-        self.kernel.launch(work, Grid::items(places, self.group_size), args)
+        let (source, places) = (source.unwrap_or(&self.none), packed.len() / self.block.area());
+        let (heads, height) = match self.layout {
+            Layout::WholeSums => (0, 1),
+            Layout::Sliced { heads, height } => (heads as u64, height as u64),
+        };
+        let args = PackValues { source, values, packed, places: places as u64, heads, height, stride };
+        self.kernel.launch(work, Grid::items(places * self.block.sums, self.group_size), args)
     }
 }

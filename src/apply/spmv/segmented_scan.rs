@@ -140,8 +140,7 @@ mod tests {
         reference::multiply_vector_in(Order::Scan, false, (0.7, &host, &x), (-1.3, &mut want))?;
         let group_sizes = [1, Order::TILE / Order::CHUNK];
         for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
-            let rows =
-                Rows { pattern: a.pattern.clone(), source: None, packed: false, semiring: crate::Semiring::PlusTimes };
+            let rows = Rows::of_scalars(a.pattern.clone());
             let sums = SegmentedScan::<f32>::tuned(&work, rows, group_size)?;
             let mut y = work.upload(&vec![1.0; lengths.len()])?;
             sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;

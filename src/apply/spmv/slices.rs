@@ -30,8 +30,13 @@ kernel! {
     }
 }
 
-/// Rows of a slice of sliced ELL: those that 32 neighbouring work-items of a GPU read together.
-pub(super) const HEIGHT: usize = 32;
+/// Sums of a slice of sliced ELL at least: those of 32 neighbouring work-items of a GPU.
+const SLICE_SUMS: usize = 32;
+
+/// Rows of a slice of sliced ELL, of `sums` scalar rows each. Lower slices have less padding.
+pub(super) fn height(sums: usize) -> usize {
+    SLICE_SUMS.div_ceil(sums).next_power_of_two()
+}
 
 /// Places that a padded format may always have: 16 MB of doubles with their two indices.
 const FREE_PLACES: u64 = 1 << 20;
@@ -67,9 +72,10 @@ fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
     places > FREE_PLACES && places > MOST_PADDING * (entries + rows)
 }
 
-/// The places of each slice of [`HEIGHT`] rows, counted.
+/// The places of each slice of `height` rows, counted.
 pub(super) struct Counted {
     pub profile: Profile,
+    height: usize,
     places: Buffer<u64>,
 }
 
@@ -87,24 +93,27 @@ pub(super) struct Kernels {
     place: Kernel<PlaceRows<'static>>,
     scan: Scan<u64>,
     group_size: usize,
+    height: usize,
 }
 
 impl Kernels {
     pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
+        let height = height(rows.block.sums);
         let options =
-            Options::group_size(group_size).define("HEIGHT", HEIGHT).define("THROUGH", u8::from(rows.source.is_some()));
+            Options::group_size(group_size).define("HEIGHT", height).define("THROUGH", u8::from(rows.source.is_some()));
         Ok(Self {
             count: Kernel::new(device, &options)?,
             place: Kernel::rare(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             group_size,
+            height,
         })
     }
 
-    /// Counts the places. One read: 8 bytes for 32 rows.
+    /// Counts the places. One read: 8 bytes for a slice.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
-        let slices = rows.len().div_ceil(HEIGHT);
+        let slices = rows.len().div_ceil(self.height);
         let mut places = work.buffer(slices + 1)?;
         let args = CountPlaces {
             row_ptr: &rows.pattern.col_ptr,
@@ -114,10 +123,10 @@ impl Kernels {
         };
         self.count.launch(work, Grid::items(slices + 1, self.group_size), args)?;
         let found = places.download(work)?;
-        let longest = found.iter().max().map_or(0, |most| most / HEIGHT as u64);
+        let longest = found.iter().max().map_or(0, |most| most / self.height as u64);
         let (rows, entries) = (rows.len() as u64, rows.pattern.nnz() as u64);
         at_most("entries of a row", longest, entries)?;
-        Ok(Counted { profile: Profile { rows, entries, longest, sliced_places: found.iter().sum() }, places })
+        Ok(Counted { profile: Profile { rows, entries, longest, sliced_places: found.iter().sum() }, places, height: self.height })
     }
 
     /// Places all rows in one slice.
@@ -126,11 +135,11 @@ impl Kernels {
         self.place(work, rows, ptr, rows.len().max(1), counted.profile.ell_places())
     }
 
-    /// Places the rows in slices of [`HEIGHT`].
+    /// Places the rows in the slices that were counted.
     pub fn sliced(&self, work: &Work, rows: &Rows, counted: Counted) -> Result<Slices> {
         let mut ptr = counted.places;
         self.scan.run(work, &mut ptr)?;
-        self.place(work, rows, ptr, HEIGHT, counted.profile.sliced_places)
+        self.place(work, rows, ptr, counted.height, counted.profile.sliced_places)
     }
 
     fn place(&self, work: &Work, rows: &Rows, ptr: Buffer<u64>, height: usize, places: u64) -> Result<Slices> {
@@ -154,7 +163,7 @@ impl Kernels {
 }
 
 /// Refuses a padded format of `rows` rows with `entries` entries, the longest with `longest`, whose
-/// places are mostly padding; `value_bytes` are those of an element.
+/// places are mostly padding; `value_bytes` are those of a block.
 pub(super) fn check_places(
     format: super::Format,
     [rows, entries, longest]: [u64; 3],
@@ -174,7 +183,7 @@ pub(super) fn check_places(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Pattern, Semiring, device::test_device, resident::PatternArrays};
+    use crate::{Pattern, device::test_device, resident::PatternArrays};
 
     const PADDING: u32 = u32::MAX;
 
@@ -210,18 +219,13 @@ mod tests {
             }));
             let entries = lengths.iter().flat_map(|&n| 0..n as u32).collect();
             let pattern = Pattern::new(24, lengths.len(), ptr, entries)?;
-            let rows = Rows {
-                pattern: PatternArrays::upload(&work, &pattern)?,
-                source: None,
-                packed: false,
-                semiring: Semiring::PlusTimes,
-            };
+            let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
             let kernels = Kernels::new(&device, &rows)?;
             let counted = kernels.count(&work, &rows)?;
             assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
             let whole = kernels.whole(&work, &rows, &counted)?;
             let sliced = kernels.sliced(&work, &rows, counted)?;
-            for (found, height) in [(whole, lengths.len()), (sliced, HEIGHT)] {
+            for (found, height) in [(whole, lengths.len()), (sliced, height(1))] {
                 let (ptr, col, source) = model(&lengths, height.max(1));
                 if !lengths.is_empty() {
                     assert_eq!(found.ptr.download(&work)?, ptr);

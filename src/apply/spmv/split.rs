@@ -21,13 +21,13 @@ pub enum Split {
 
 impl Split {
     /// The width, at most [`Lengths::WIDEST`].
-    pub(super) fn width(self, lengths: &Lengths, element_bytes: u64) -> u32 {
+    pub(super) fn width(self, lengths: &Lengths, block_bytes: u64) -> u32 {
         let widest = lengths.longest.min(Lengths::WIDEST as u64);
         match self {
             Self::Bytes => {
                 let bytes = |width: u64| {
                     let (heads, tails) = (lengths.rows * width, lengths.beyond(width as u32));
-                    (4 + element_bytes) * heads + (8 + element_bytes) * tails
+                    (4 + block_bytes) * heads + (8 + block_bytes) * tails
                 };
                 (0..=widest).min_by_key(|&width| bytes(width)).unwrap_or(0) as u32
             }

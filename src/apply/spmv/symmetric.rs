@@ -2,9 +2,9 @@
 //! of its entries the number of its value in the triangle. Kernels: `cl/apply/spmv/symmetric.cl`.
 //!
 //! Every format is then one of the whole matrix, and its sums have the bits of the whole.
-use super::{Request, Rows};
+use super::{Block, Request, Rows};
 use crate::{
-    Error, Result,
+    BlockShape, Error, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
@@ -41,14 +41,24 @@ kernel! {
 }
 
 /// The rows of the whole matrix. One read of 12 bytes.
-pub(super) fn whole(work: &Work, arrays: &Arc<PatternArrays>, request: Request) -> Result<Rows> {
-    let Request { packed, semiring, .. } = request;
+pub(super) fn whole(
+    work: &Work,
+    arrays: &Arc<PatternArrays>,
+    shape: BlockShape,
+    Request { packed, semiring, .. }: Request,
+) -> Result<Rows> {
     let (rows, lines, device) = (arrays.nrows, arrays.ncols, work.device());
-    if rows != lines {
-        return Err(Error::Argument(format!("A is {rows} x {lines}, a symmetric matrix is square")));
+    let is_scalar = shape == BlockShape::SCALAR;
+    if rows != lines || shape.rows() != shape.cols() {
+        let blocks = if is_scalar { String::new() } else { format!(" blocks of {shape}") };
+        return Err(Error::Argument(format!("A is {rows} x {lines}{blocks}, a symmetric matrix is square")));
+    }
+    if !is_scalar {
+        // The highest bit of their numbers says whether they are mirrored.
+        at_most("blocks of a symmetric matrix", arrays.nnz() as u64, i32::MAX as u64)?;
     }
     let group_size = device.info().numbers().elementwise_group;
-    let options = Options::group_size(group_size);
+    let options = Options::group_size(group_size).define("BLOCKS", u8::from(!is_scalar));
     let count: Kernel<CountWhole<'_>> = Kernel::new(device, &options)?;
     let place: Kernel<PlaceWhole<'_>> = Kernel::new(device, &options)?;
     let scan = Scan::new(device, ScanTuning::new(device.info()))?;
@@ -86,5 +96,5 @@ pub(super) fn whole(work: &Work, arrays: &Arc<PatternArrays>, request: Request) 
     place.launch(work, Grid::items(lines, group_size), args)?;
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
     let source: Buffer<u32> = whole_source;
-    Ok(Rows { pattern, source: Some(source), packed, semiring })
+    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape) })
 }

@@ -205,7 +205,7 @@ mod tests {
             let entries = lengths.iter().flat_map(|&n| 0..n as u32).collect();
             let pattern = Pattern::new(24, lengths.len(), ptr.clone(), entries)?;
             let pattern = PatternArrays::upload(&work, &pattern)?;
-            let rows = Rows { pattern, source: None, packed: false, semiring: crate::Semiring::PlusTimes };
+            let rows = Rows::of_scalars(pattern);
             let kernels = Kernels::new(&device, &rows)?;
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);

@@ -3,7 +3,7 @@
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device};
 use blockmul::{
-    Cbc, Csc, Csr, Element, Matrix, Planned,
+    BlockShape, Cbc, Csc, Csr, Element, Matrix, Planned,
     element::Order,
     plan::{Accum, Apply, Format, Split},
     reference,
@@ -20,15 +20,20 @@ fn formats() -> impl Iterator<Item = Format> {
     all_formats().filter(|format| format.reproducible())
 }
 
+/// Those of them that blocks of a shape have.
+pub(super) fn formats_of(shape: BlockShape) -> impl Iterator<Item = Format> {
+    formats().filter(move |format| shape == BlockShape::SCALAR || format.has_blocks())
+}
+
 /// The same matrix with other values.
-fn with_values<M: Matrix>(a: &M, seed: u64) -> M {
+pub(super) fn with_values<M: Matrix>(a: &M, seed: u64) -> M {
     let view = a.as_cbc();
     let values = reals(view.values.len(), seed);
     M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values).unwrap()).unwrap()
 }
 
 /// Compares every format with the reference, twice with other values on the same plan.
-fn check<M: Matrix>(pattern: &M, what: &str) {
+pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(pattern);
     let matrices = [with_values(pattern, 1), with_values(pattern, 2)];
@@ -37,7 +42,7 @@ fn check<M: Matrix>(pattern: &M, what: &str) {
         let (x, mut y) = (reals::<M::Element>(x_len, 11), reals::<M::Element>(y_len, 12));
         let dx = device.upload_vector(&x).unwrap();
         let mut dy = device.zero_vector(y_len).unwrap();
-        for format in formats() {
+        for format in formats_of(pattern.as_cbc().shape) {
             let pattern = on_device[0].pattern();
             let options = || {
                 let options = Apply::<M>::with(&pattern).format(format);
@@ -235,9 +240,9 @@ fn matrices_that_are_no_triangle_are_refused() {
     assert_eq!(refused(2, 3, &[(0, 0)]), "A is 2 x 3, a symmetric matrix is square");
     let both = "A has entries below its diagonal and above it: one triangle of a symmetric matrix is expected";
     assert_eq!(refused(3, 3, &[(1, 0), (0, 2)]), both);
-    let a = device().upload(&blocks::<f64>(Family::Uniform, 9, 9, 3, shape(2, 2), 1)).unwrap();
+    let a = device().upload(&blocks::<f64>(Family::Uniform, 9, 9, 3, shape(2, 3), 1)).unwrap();
     let blocks = Apply::<Cbc<f64>>::with(&a.pattern()).symmetric().plan().unwrap_err();
-    assert_eq!(blocks.to_string(), "only scalars are stored as one triangle: A has blocks of 2x2");
+    assert_eq!(blocks.to_string(), "A is 9 x 9 blocks of 2x3, a symmetric matrix is square");
 }
 
 /// Heads alone, tails alone, and both; rows of a head's width and one more, tails of several
@@ -287,17 +292,6 @@ fn a_format_that_is_mostly_padding_is_refused_with_its_bytes() {
     for format in formats().filter(|&format| format != Format::Ell) {
         Apply::<Csc<f64>>::with(&a.pattern()).format(format).plan().unwrap();
     }
-}
-
-#[test]
-fn formats_of_blocks_are_refused() {
-    let a = device().upload(&blocks::<f64>(Family::Uniform, 9, 9, 3, shape(2, 3), 1)).unwrap();
-    let pattern = a.pattern();
-    let formatted = Apply::<Cbc<f64>>::with(&pattern).format(Format::Ell).plan().unwrap_err();
-    assert_eq!(formatted.to_string(), "ell is a format of scalars: A has blocks of 2x3");
-    let packed = Apply::<Cbc<f64>>::with(&pattern).pack(&a).unwrap_err();
-    assert_eq!(packed.to_string(), "only scalars are packed in another order: A has blocks of 2x3");
-    assert_eq!(Apply::<Cbc<f64>>::new(&pattern).unwrap().why(), "blocks have one format");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Matrices with vectors: the bits of the reference for every matrix type, block shape and
 //! direction. Executions allocate and read nothing.
 mod arithmetic;
+mod block_formats;
 mod diagonals;
 mod formats;
 mod plans;

@@ -6,6 +6,7 @@ use super::record::Record;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Error, Result,
     element::{Field, Length, Real},
+    plan::Format,
 };
 
 /// An operation, and its operands before they are made.
@@ -61,7 +62,10 @@ impl Operands<'_> {
             Operation::Apply | Operation::ApplyTransposed if !bench.formats.is_empty() => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 let in_format = |&format| self.everywhere(bench, |on| Ok(vec![on.apply_in(&a, format)?]));
-                Ok(bench.formats.iter().flat_map(in_format).collect())
+                // "all" means those that the matrix has.
+                let all = bench.formats == Format::ALL && a.shape() != BlockShape::SCALAR;
+                let formats = bench.formats.iter().filter(|format| !all || format.has_blocks());
+                Ok(formats.flat_map(in_format).collect())
             }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;

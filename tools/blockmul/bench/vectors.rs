@@ -31,7 +31,7 @@ impl Subject<'_> {
         self.executed(case, &plan, || (&da, &dx), &mut y)
     }
 
-    /// Times A·x, or Aᵀ·x, of scalars in a format, with A's values in its order. Bytes are those of
+    /// Times A·x, or Aᵀ·x, in a format, with A's values in its order. Bytes are those of
     /// the values, of 4 of index for each entry and row, of x and of y.
     pub fn apply_in<T: Element>(&self, a: &Cbc<T>, format: Format) -> Result<Record> {
         let da = self.device().upload(a)?;
@@ -43,7 +43,8 @@ impl Subject<'_> {
         let x = vector::<T>(packed.x_len());
         let (dx, mut y) = (self.device().upload_vector(&x)?, packed.output()?);
         packed.execute(&dx, &mut y)?;
-        let index = 4 * (a.nnz() + packed.y_len());
+        let sums = if self.operation() == Operation::ApplyTransposed { a.shape().cols() } else { a.shape().rows() };
+        let index = 4 * (a.nnz() + packed.y_len() / sums);
         let name = format!("{} {}", self.operation().name(), packed.format());
         let case = self.applied(name, (a, &x), (packed.format(), packed.cost(), index), &y.download()?)?;
         self.executed(Case { plan_ms, ..case }, &packed, || &dx, &mut y)

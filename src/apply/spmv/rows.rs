@@ -1,0 +1,133 @@
+//! The rows of op(A), and the blocks in them.
+use super::Request;
+use crate::{
+    BlockShape, Device, Element, Result, Semiring,
+    device::{Buffer, Options, Work},
+    primitives::transpose::{Transpose, Transposed},
+    resident::PatternArrays,
+    vector::lines::Side,
+};
+use std::sync::Arc;
+
+/// How the blocks of A's values lie in a row of op(A).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Scalar rows of a row of blocks, each with a sum.
+    pub sums: usize,
+    /// Terms that a block has for a sum.
+    pub depth: usize,
+    /// What a row is of the column-major blocks.
+    pub side: Side,
+}
+
+impl Block {
+    pub const SCALAR: Self = Self { sums: 1, depth: 1, side: Side::Columns };
+
+    /// Blocks of `shape`, whose rows are rows of op(A), or whose columns are.
+    pub fn new(shape: BlockShape, of_rows: bool) -> Self {
+        match of_rows {
+            _ if shape == BlockShape::SCALAR => Self::SCALAR,
+            true => Self { sums: shape.rows(), depth: shape.cols(), side: Side::Rows },
+            false => Self { sums: shape.cols(), depth: shape.rows(), side: Side::Columns },
+        }
+    }
+
+    /// Square blocks, some of which are mirrored.
+    pub fn flagged(shape: BlockShape) -> Self {
+        match Self::new(shape, true) {
+            Self::SCALAR => Self::SCALAR,
+            block => Self { side: Side::Flagged, ..block },
+        }
+    }
+
+    pub fn area(self) -> usize {
+        self.sums * self.depth
+    }
+
+    /// Sums of a block, and terms that it has for each.
+    pub fn sides(self) -> [u64; 2] {
+        [self.sums as u64, self.depth as u64]
+    }
+
+    /// The shape whose columns are rows of op(A).
+    pub fn by_columns(self) -> Result<BlockShape> {
+        BlockShape::new(self.depth, self.sums)
+    }
+
+    /// The words of `cl/apply/spmv/values.cl`.
+    pub fn options(self, options: Options) -> Options {
+        let across = self.side.across();
+        options.define("SUMS", self.sums).define("DEPTH", self.depth).define("ACROSS", across)
+    }
+}
+
+/// The rows of op(A): the columns of `pattern`.
+pub(super) struct Rows {
+    pub pattern: Arc<PatternArrays>,
+    /// The number of each entry in A's values, unless they are in its order.
+    pub source: Option<Buffer<u32>>,
+    pub packed: bool,
+    /// The algebra of the sums.
+    pub semiring: Semiring,
+    pub block: Block,
+}
+
+impl Rows {
+    /// The columns of `arrays`, or its rows, which are found by a stable sort.
+    pub fn new(
+        work: &Work,
+        arrays: &Arc<PatternArrays>,
+        block: Block,
+        of_rows: bool,
+        Request { packed, semiring, .. }: Request,
+    ) -> Result<Self> {
+        if !of_rows {
+            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block });
+        }
+        let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, arrays)?;
+        Ok(Self { pattern, source: Some(source), packed, semiring, block })
+    }
+
+    /// Rows of scalars in the order of A's values.
+    #[cfg(test)]
+    pub fn of_scalars(pattern: Arc<PatternArrays>) -> Self {
+        Self { pattern, source: None, packed: false, semiring: Semiring::PlusTimes, block: Block::SCALAR }
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.pattern.device
+    }
+
+    /// Number of rows of blocks.
+    pub fn len(&self) -> usize {
+        self.pattern.ncols
+    }
+
+    /// Number of sums.
+    pub fn sums(&self) -> usize {
+        self.len() * self.block.sums
+    }
+
+    /// The index of the values; any other array if there is none, which kernels then do not read.
+    pub fn source(&self) -> &Buffer<u32> {
+        self.source.as_ref().unwrap_or(&self.pattern.row_idx)
+    }
+
+    /// The options of kernels that read values in the order of the rows, or through `source`.
+    pub fn options<T: Element>(&self, options: Options) -> Options {
+        self.options_through::<T>(options, self.source.is_some())
+    }
+
+    /// The options of kernels that read values through an index, if there is one and they are not
+    /// packed.
+    pub fn options_through<T: Element>(&self, options: Options, index: bool) -> Options {
+        let through = u8::from(index && !self.packed);
+        let options = self.block.options(options.element_in::<T>(self.semiring));
+        options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
+    }
+
+    /// Bytes held beside A's pattern.
+    pub fn bytes(&self) -> u64 {
+        self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
+    }
+}
