@@ -80,15 +80,23 @@ impl Options {
     /// Adds the types and conversions of an element, ELEMENT, ARITHMETIC, LOAD and STORE of
     /// `cl/common.cl`, and the sums of plus-times.
     pub fn element<T: Element>(self) -> Self {
-        self.element_in::<T>(Semiring::PlusTimes)
+        self.algebra::<T>(Semiring::PlusTimes, false)
     }
 
     /// As [`Options::element`], with the sums of a semiring: ADD, MULTIPLY, IDENTITY and EMPTY of
     /// `cl/common.cl`.
+    ///
+    /// OpenCL C leaves it open what a signed sum is that overflows. So if elements are added, those
+    /// of `i32` are taken for `uint`: modulo 2^32 their sums and products have the same bits.
     pub fn element_in<T: Element>(self, semiring: Semiring) -> Self {
+        self.algebra::<T>(semiring, T::CL_NAME == i32::CL_NAME && semiring.adds())
+    }
+
+    fn algebra<T: Element>(self, semiring: Semiring, wraps: bool) -> Self {
         let text = Text::of::<T::Arithmetic>(semiring);
-        self.word::<T>("ELEMENT")
-            .word::<T::Arithmetic>("ARITHMETIC")
+        let unsigned = |name| if wraps { u32::CL_NAME } else { name };
+        self.define("ELEMENT", unsigned(T::CL_NAME))
+            .define("ARITHMETIC", unsigned(T::Arithmetic::CL_NAME))
             .define("ELEMENT_IS_HALF", u8::from(T::NAME == "f16"))
             .define("ELEMENT_IS_BYTE", u8::from(T::NAME == "u8"))
             .define("ADD(x, y)", text.add)
@@ -102,5 +110,20 @@ impl std::fmt::Display for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.flags.trim_start())?;
         self.defines.iter().try_for_each(|(name, value)| write!(f, " -D{name}={value}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_numbers_are_added_as_unsigned_ones() {
+        for &semiring in Semiring::ALL {
+            let options = Options::group_size(1).element_in::<i32>(semiring).to_string();
+            assert_eq!(options.contains("-DELEMENT=uint -DARITHMETIC=uint"), semiring.adds(), "{options}");
+            assert_eq!(options.contains("-DELEMENT=int -DARITHMETIC=int"), !semiring.adds(), "{options}");
+        }
+        assert!(Options::group_size(1).element::<i32>().to_string().contains("-DELEMENT=int "));
     }
 }

@@ -91,6 +91,11 @@ impl Semiring {
         }
     }
 
+    /// Whether its sums are sums of numbers.
+    pub(crate) fn adds(self) -> bool {
+        matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
+    }
+
     /// The algebra in which the factors of every product are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {

@@ -156,7 +156,8 @@ impl<T: Element> Payload<T> for Values {
     const KIND: PayloadKind = PayloadKind::Values;
 
     fn define(options: Options, spec: &Spec) -> Options {
-        with_word::<T::Arithmetic>(options.element_in::<T>(spec.semiring))
+        let wide = u8::from(size_of::<T::Arithmetic>() == 8);
+        options.element_in::<T>(spec.semiring).define("PAYLOAD", "ARITHMETIC").define("PAYLOAD_IS_WIDE", wide)
     }
 }
 
@@ -168,12 +169,8 @@ impl<T: Element> Payload<T> for Pairs {
     fn define(options: Options, spec: &Spec) -> Options {
         let options =
             options.define("A_SOURCED", u8::from(spec.sourced.a)).define("B_SOURCED", u8::from(spec.sourced.b));
-        with_word::<OperandPair>(options)
+        options.word::<OperandPair>("PAYLOAD").define("PAYLOAD_IS_WIDE", 1)
     }
-}
-
-fn with_word<W: Word>(options: Options) -> Options {
-    options.word::<W>("PAYLOAD").define("PAYLOAD_IS_WIDE", u8::from(size_of::<W>() == 8))
 }
 
 /// The patterns of A and B, and the words that are read for their entries.
