@@ -10,8 +10,8 @@
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
-//   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the line
-//                              is a row of its block; not read if lines are columns
+//   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
+//                              line is a row of its block; not read if lines are columns
 //   in      values[a_nnz * stride]               blocks of ROWS x COLS, column-major
 //   in      x[places across * sides]
 //   in out  parts[parts * SUMS]

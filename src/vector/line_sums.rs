@@ -266,8 +266,14 @@ mod tests {
         for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
             let tuning = LineTuning { group_size, tile, depth };
             let terms = Terms::Products(Semiring::MinPlus);
-            let sums =
-                LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), a.shape, Side::Rows, terms, tuning)?;
+            let sums = LineSums::tuned(
+                &device,
+                |work| Index::new(work, &a.pattern, true),
+                a.shape,
+                Side::Rows,
+                terms,
+                tuning,
+            )?;
             let far = f64::INFINITY;
             let mut lengths = vec![0.0, far, far, far, far];
             // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its

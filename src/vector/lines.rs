@@ -95,8 +95,8 @@ pub(crate) enum Index {
     Columns(Arc<PatternArrays>),
     /// Rows, by way of the transposed pattern.
     Rows(Transposed),
-    /// Rows of a symmetric matrix of square blocks of which a triangle is stored. The highest bit of
-    /// a block's number is set if the line is a row of it, otherwise a column.
+    /// Rows of a symmetric matrix of square blocks of which a triangle is stored. The highest bit
+    /// of a block's number is set if the line is a row of it, otherwise a column.
     Mirrored(Transposed),
 }
 
@@ -261,7 +261,9 @@ impl Lines {
     pub fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,
-            Index::Rows(transposed) | Index::Mirrored(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
+            Index::Rows(transposed) | Index::Mirrored(transposed) => {
+                transposed.pattern.bytes() + transposed.source.bytes()
+            }
         };
         index + self.shares.bytes()
     }

@@ -10,7 +10,8 @@
 //   in out  y[rows * SUMS]
 //
 // The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
-// and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the first.
+// and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the
+// first.
 #if !defined(PIECE)
 #error "PIECE: see src/apply/spmv/csr.rs"
 #endif
@@ -53,8 +54,15 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
         place_sum(sum_row(row_ptr[row], row_ptr[row + 1], item % SUMS, col, source, values, x, stride), y, item, alpha, beta);
 }
 
-// Adds the terms of the entries from `place` to `end` to all sums of their row. The sums of a term
-// are independent: a CPU adds several at once.
+// Small blocks are written out, so that their sums stay in registers (6x6: 1.1 ms, not 2.2).
+#if AREA <= 64
+#define OF_BLOCK _Pragma("unroll")
+#else
+#define OF_BLOCK
+#endif
+
+// Adds the terms of the entries from `place` to `end` to all sums of their row. The sums are
+// independent: a CPU adds several at once.
 void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restrict col, global const uint* restrict source,
                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
 {
@@ -62,8 +70,10 @@ void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restr
     for (; place < end; ++place) {
         const ulong begin = BEGIN(place, 0), factors = (ulong)col[place] * DEPTH;
         const uint step = STEP(place), next = BEGIN(place, 1) - begin;
+        OF_BLOCK
         for (uint k = 0; k < DEPTH; ++k) {
             const ARITHMETIC factor = LOAD(x, factors + k);
+            OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
                 part[sum] = ADD(part[sum], MULTIPLY(LOAD(values, begin + k * step + sum * next), factor));
         }
@@ -82,17 +92,21 @@ KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* res
         place_sum(sum_row(place, end, 0, col, source, values, x, stride), y, row, alpha, beta);
 #else
         ARITHMETIC total[SUMS], part[SUMS];
+        OF_BLOCK
         for (uint sum = 0; sum < SUMS; ++sum)
             total[sum] = place < end ? IDENTITY : EMPTY;
         do {
             const uint piece_end = end - place > PIECE ? place + PIECE : end;
+            OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
                 part[sum] = IDENTITY;
             add_blocks(part, place, piece_end, col, source, values, x, stride);
+            OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
                 total[sum] = ADD(total[sum], part[sum]);
             place = piece_end;
         } while (place < end);
+        OF_BLOCK
         for (uint sum = 0; sum < SUMS; ++sum)
             place_sum(total[sum], y, (ulong)row * SUMS + sum, alpha, beta);
 #endif

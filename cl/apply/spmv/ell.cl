@@ -7,7 +7,8 @@
 //
 // Neighbours read neighbouring places. The entries of a row are its first places, so it ends at the
 // first padding; padding is never multiplied, since x may hold infinities. The terms are added in
-// ascending place. After every PIECE entries a new sum begins, and the sums are added left to right.
+// ascending place. After every PIECE entries a new sum begins, and the sums are added left to
+// right.
 #if !defined(PIECE)
 #error "PIECE: see src/apply/spmv/ell.rs"
 #endif

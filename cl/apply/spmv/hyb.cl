@@ -1,8 +1,8 @@
 // hyb: y = alpha * A * x + beta * y of padded heads of rows and their tails, see tails.cl.
 // Host: src/apply/spmv/hyb.rs
 //
-//   sum_heads        one work-item per scalar row: the sum of a row without a tail, else that of its
-//                    head
+//   sum_heads        one work-item per scalar row: the sum of a row without a tail, else that of
+//                    its head
 //   sum_tails        one work-group per tile of whole tails
 //   sum_tail_pieces  one work-group per piece of a tail too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces

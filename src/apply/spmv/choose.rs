@@ -152,7 +152,15 @@ mod tests {
 
     fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool) -> Format {
         let compute_units = if device == DeviceKind::Gpu { 132 } else { 2 };
-        let found = choose(&Situation { profile, request, device, compute_units, element_bytes: 8, block: Block::SCALAR, in_order });
+        let found = choose(&Situation {
+            profile,
+            request,
+            device,
+            compute_units,
+            element_bytes: 8,
+            block: Block::SCALAR,
+            in_order,
+        });
         assert!(found.why.starts_with(found.format.name()), "{}", found.why);
         found.format
     }

@@ -134,9 +134,7 @@ impl<T: Element> Sums<T> for Csr<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Csc, Csr as Host, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc,
-    };
+    use crate::{Csc, Csr as Host, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
 
     /// Rows of 0 to 6 entries, and one of several pieces.
     fn rows_of_all_lengths() -> Result<Host<f32>> {

@@ -139,7 +139,21 @@ impl<T: Element> Hyb<T> {
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;
         let (rows, sums) = (rows.len(), rows.sums());
-        Ok(Self { rows, sums, parts, shares, tile, heads, tails, pieces, add_parts, head, part, group_size, tail_group })
+        Ok(Self {
+            rows,
+            sums,
+            parts,
+            shares,
+            tile,
+            heads,
+            tails,
+            pieces,
+            add_parts,
+            head,
+            part,
+            group_size,
+            tail_group,
+        })
     }
 }
 

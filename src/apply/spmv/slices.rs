@@ -126,7 +126,11 @@ impl Kernels {
         let longest = found.iter().max().map_or(0, |most| most / self.height as u64);
         let (rows, entries) = (rows.len() as u64, rows.pattern.nnz() as u64);
         at_most("entries of a row", longest, entries)?;
-        Ok(Counted { profile: Profile { rows, entries, longest, sliced_places: found.iter().sum() }, places, height: self.height })
+        Ok(Counted {
+            profile: Profile { rows, entries, longest, sliced_places: found.iter().sum() },
+            places,
+            height: self.height,
+        })
     }
 
     /// Places all rows in one slice.
