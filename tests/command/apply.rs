@@ -42,6 +42,36 @@ fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     }
 }
 
+/// [2 3 0; 3 5 7; 0 7 1], as a file that says so and as a triangle alone.
+#[test]
+fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
+    let desk = Desk::new();
+    let entries = "3 3 5\n1 1 2\n2 1 3\n2 2 5\n3 2 7\n3 3 1\n";
+    desk.put("symmetric.mtx", &format!("%%MatrixMarket matrix coordinate real symmetric\n{entries}"));
+    desk.put("lower.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{entries}"));
+    desk.put("wide.mtx", WIDE);
+    desk.put("skew.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 3\n");
+    desk.put("both.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 3\n");
+    for (line, entries) in [("symmetric.mtx --symmetric", 7), ("lower.mtx --symmetric", 7), ("symmetric.mtx", 7)] {
+        for more in ["", "--transpose", "--format sliced-ell", "--format hyb"] {
+            let ran = apply(&desk, &format!("{line} {more} --verify -o y.mtx"));
+            assert!(ran.stdout.contains(&format!("  {entries} entries")), "{}", ran.stdout);
+            assert_eq!(dense(&desk, "y.mtx"), [5.0, 15.0, 8.0], "{line} {more}");
+        }
+    }
+    assert_eq!(desk.ok("apply lower.mtx --symmetric --device reference -o y.mtx").status, 0);
+    assert_eq!(dense(&desk, "y.mtx"), [5.0, 15.0, 8.0]);
+    for (name, why) in [
+        ("wide", "A is 2 x 4, a symmetric matrix is square"),
+        ("skew", "the file of A says skew-symmetric"),
+        ("both", "A has entries below its diagonal and above it, and its file does not say symmetric"),
+    ] {
+        let refused = desk.run(&format!("apply {name}.mtx --symmetric"));
+        assert_eq!(refused.status, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
+}
+
 #[test]
 fn y_goes_to_stdout_or_to_a_numpy_file() {
     let desk = desk();

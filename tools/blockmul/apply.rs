@@ -7,6 +7,7 @@ use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{DeviceName, Size, command_line};
+use crate::symmetric;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
@@ -30,6 +31,7 @@ Examples:
   blockmul apply A.mtx --transpose -o -                Aᵀ times ones, to stdout
   blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
   blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
+  blockmul apply K.mtx --symmetric --verify            one triangle of a symmetric matrix is kept
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix of one column in any format, or an array in a file that ends in .npy. y is written as a Matrix
@@ -49,6 +51,10 @@ pub struct Args {
     /// Multiply with the transpose of A.
     #[arg(long)]
     transpose: bool,
+    /// A is symmetric: keep one triangle of it. Its file holds one, or is a Matrix Market file
+    /// that says symmetric.
+    #[arg(long)]
+    symmetric: bool,
     /// Format of A's rows on the device.
     #[arg(long, default_value = "auto", value_parser = format())]
     format: Format,
@@ -111,6 +117,8 @@ struct Report {
     element: &'static str,
     semiring: Semiring,
     transposed: bool,
+    /// Whether one triangle of A is kept; the size of A is that of the whole.
+    symmetric: bool,
     a: Size,
     x: Size,
     y: Size,
@@ -165,7 +173,8 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
     let a = input::cast_numbers::<T>(&file.matrix, "A", &messages)?;
-    let (rows, cols) = (a.pattern().nrows(), a.pattern().ncols());
+    let a = if args.symmetric { symmetric::Halves::new(a, &file)? } else { symmetric::Halves::whole(a) };
+    let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
     let x = match &args.x {
         Some(path) => vector::read::<T>(path, x_len, &messages)?,
@@ -174,13 +183,13 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let target = Target::choose::<T>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step("multiplying");
     let run = match &target {
-        Target::Device(device) => on_device(args, device, &a, &x)?,
+        Target::Device(device) => on_device(args, device, a.stored(), &x)?,
         Target::Reference if args.format != Format::Auto => {
             return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
         }
         Target::Reference => {
             let clock = Instant::now();
-            let y = by_reference(args, Order::Ascending, &a, &x, y_len)?;
+            let y = by_reference(args, Order::Ascending, &a.whole, &x, y_len)?;
             let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
             Run { y, format: None, order: Order::Ascending, convert_ms: None, device_bytes: 0, runs_ms }
         }
@@ -188,7 +197,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let different = match args.verify {
         true => {
             messages.step("verifying");
-            let want = by_reference(args, run.order, &a, &x, y_len)?;
+            let want = by_reference(args, run.order, &a.whole, &x, y_len)?;
             Some(differences(&run.y, &want))
         }
         false => None,
@@ -196,7 +205,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     if let (true, Some((_, why))) = (args.explain, &run.format) {
         messages.say(why);
     }
-    let flops = 2 * a.nnz() as u64;
+    let flops = 2 * a.whole.nnz() as u64;
     let mut sorted = run.runs_ms.clone();
     sorted.sort_by(f64::total_cmp);
     let total_ms = sorted[(sorted.len() - 1) / 2];
@@ -210,7 +219,8 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         element: T::NAME,
         semiring: args.semiring,
         transposed: args.transpose,
-        a: Size::of(&a),
+        symmetric: args.symmetric,
+        a: Size::of(&a.whole),
         x: Size::of_vector(x_len),
         y: Size::of_vector(y_len),
         flops,
@@ -239,6 +249,7 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
     let uses = args.repeat.map_or(1, NonZero::get);
     let options = Apply::<Csc<T>>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
+    let options = if args.symmetric { options.symmetric() } else { options };
     let options = options.split(args.split.unwrap_or_default());
     let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
     device.finish()?;

@@ -35,6 +35,7 @@ mod schur;
 mod sizes;
 mod solve;
 mod spy;
+mod symmetric;
 mod target;
 mod transpose;
 mod tune;

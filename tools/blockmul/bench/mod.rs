@@ -100,8 +100,8 @@ pub struct Args {
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = method_or_all(), default_value = "auto")]
     method: Vec<String>,
     /// Formats of apply and apply-transposed, with A's values in their order, several with commas;
-    /// all: every format, of blocks those that they have [default: the values where they are, the format as
-    /// estimated].
+    /// all: every format, of blocks those that they have [default: the values where they are, the
+    /// format as estimated].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
     format: Vec<String>,
     /// Algebra of apply and apply-transposed.
