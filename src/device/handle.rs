@@ -7,9 +7,13 @@ use opencl3::{
     command_queue as clq,
     context::context as clc,
     event as cle, kernel as clk, program as clp,
-    types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_program},
+    types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program},
 };
-use std::{cell::Cell, ffi::CString, ptr};
+use std::{
+    cell::Cell,
+    ffi::{CString, c_void},
+    ptr,
+};
 
 /// Defines a handle. The raw handle is kept as a number, so that handles of thread-safe objects are
 /// `Send` and `Sync`.
@@ -184,16 +188,23 @@ impl Kernel {
     /// # Safety
     /// Argument `index` of the kernel must be a pointer to global memory.
     pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
+        let raw: cl_mem = memory.raw_on(self.queue.get());
         // SAFETY: as the caller promises. OpenCL takes such memory by its handle.
-        unsafe { self.set_arg(index, &memory.raw_on(self.queue.get())) }
+        unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
     }
 
     /// # Safety
-    /// Argument `index` of the kernel must be of type `T`, as OpenCL passes it.
-    pub(super) unsafe fn set_arg<T>(&self, index: u32, value: &T) -> Result<()> {
-        // SAFETY: as the caller promises. The call copies the value.
-        let set = unsafe { clk::set_kernel_arg(self.get(), index, size_of::<T>(), ptr::from_ref(value).cast()) };
-        check("clSetKernelArg", set)
+    /// Argument `index` of the kernel must be a number of these bytes, as OpenCL passes it.
+    pub(super) unsafe fn set_number(&self, index: u32, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.set(index, bytes.len(), bytes.as_ptr().cast()) }
+    }
+
+    /// # Safety
+    /// As for `clSetKernelArg`, which copies the value.
+    unsafe fn set(&self, index: u32, size: usize, value: *const c_void) -> Result<()> {
+        // SAFETY: as the caller promises.
+        check("clSetKernelArg", unsafe { clk::set_kernel_arg(self.get(), index, size, value) })
     }
 
     /// Reserves `bytes` of local memory for each work-group, not 0.
@@ -202,8 +213,7 @@ impl Kernel {
     /// Argument `index` of the kernel must be a pointer to local memory.
     pub(super) unsafe fn set_local(&self, index: u32, bytes: u64) -> Result<()> {
         // SAFETY: as the caller promises. Local memory has a size and no contents.
-        let set = unsafe { clk::set_kernel_arg(self.get(), index, bytes as usize, ptr::null()) };
-        check("clSetKernelArg", set)
+        unsafe { self.set(index, bytes as usize, ptr::null()) }
     }
 
     /// Number of arguments.

@@ -1,8 +1,9 @@
 //! Typed launches: a kernel takes the arguments that `kernel!` declared for it.
 use super::{
-    Arguments, Device, arguments,
+    Arguing, Arguments, Declared, Device, arguments,
     batch::Unit,
     handle,
+    parameters::parameters,
     program::{Compiled, Program},
     work::Work,
 };
@@ -64,13 +65,27 @@ impl Compiled {
 
 /// A kernel that takes the arguments `S`. Several threads may launch it.
 pub(crate) struct Kernel<S> {
-    home: Arc<Program>,
-    /// Set once the compiled kernel's parameters have been compared with those of `S`.
-    checked: OnceLock<()>,
+    untyped: Untyped,
     arguments: PhantomData<fn(S)>,
 }
 
+/// What is the same for all arguments, so that it is compiled once.
+struct Untyped {
+    home: Arc<Program>,
+    /// Set once the compiled kernel's parameters have been compared with those declared.
+    checked: OnceLock<()>,
+}
+
+/// Arguments as they are declared: their type, and their parameters.
+#[derive(Clone, Copy)]
+struct Declaration {
+    id: TypeId,
+    declare: fn(&mut Declared),
+}
+
 impl<S: Arguments> Kernel<S> {
+    const DECLARATION: Declaration = Declaration { id: TypeId::of::<S>(), declare: S::declare };
+
     /// The kernel compiled with `options`. This requests it; the first launch waits for it.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
         Self::new_from(S::SOURCE, device, options)
@@ -91,47 +106,72 @@ impl<S: Arguments> Kernel<S> {
 
     /// As [`Kernel::rare`], from another file that has a kernel of this name and these arguments.
     pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
-        let home = device.inner.programs.get(Unit { source, options: options.clone(), kernel: S::KERNEL });
-        Ok(Self { home, checked: OnceLock::new(), arguments: PhantomData })
+        Ok(Self { untyped: Untyped::new(device, source, S::KERNEL, options), arguments: PhantomData })
     }
 
     /// Requests a kernel made by [`Kernel::rare`].
     pub fn ask(&self, device: &Device) {
+        self.untyped.ask(device);
+    }
+
+    /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
+    /// enqueues nothing.
+    pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
+        // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers named
+        // in `args` may be dropped before the kernel has run: their memory is then reused only
+        // behind it (see pool.rs).
+        self.untyped.launch(work, grid, Self::DECLARATION, &|arguing| unsafe { S::pass(&args, arguing) })
+    }
+}
+
+impl Untyped {
+    #[inline(never)]
+    fn new(device: &Device, source: Source, kernel: &'static str, options: &Options) -> Self {
+        let home = device.inner.programs.get(Unit { source, options: options.clone(), kernel });
+        Self { home, checked: OnceLock::new() }
+    }
+
+    #[inline(never)]
+    fn ask(&self, device: &Device) {
         device.inner.compiler.ask(&self.home);
     }
 
-    /// The compiled kernel, after checking that it takes the arguments `S` declares.
-    fn compiled(&self, work: &Work) -> Result<&Compiled> {
+    /// The compiled kernel, after checking that it takes the arguments declared.
+    fn compiled(&self, work: &Work, declared: Declaration) -> Result<&Compiled> {
         let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
         work.count_kernel_wait(waited);
         let compiled = compiled?;
         if self.checked.get().is_none() {
-            let declared = TypeId::of::<S>();
-            if compiled.agreed.get() != Some(&declared) {
-                arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &S::parameters())?;
-                compiled.agreed.get_or_init(|| declared);
+            if compiled.agreed.get() != Some(&declared.id) {
+                let parameters = parameters(declared.declare);
+                arguments::compare(&compiled.arguments.arguments, self.home.unit.kernel, &parameters)?;
+                compiled.agreed.get_or_init(|| declared.id);
             }
             self.checked.get_or_init(|| ());
         }
         Ok(compiled)
     }
 
-    /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
-    /// enqueues nothing.
-    pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
+    /// Enqueues the kernel, whose arguments `pass` sets.
+    #[inline(never)]
+    fn launch(
+        &self,
+        work: &Work,
+        grid: Grid,
+        declared: Declaration,
+        pass: &dyn Fn(&mut Arguing<'_>) -> Result<()>,
+    ) -> Result<()> {
         if grid.groups == 0 {
             return Ok(());
         }
-        let compiled = self.compiled(work)?;
+        let compiled = self.compiled(work, declared)?;
         let raw = compiled.take()?;
         raw.launch_on(work.queue());
-        // SAFETY: the parameters were compared with those of `S`. Buffers named in `args` may be
-        // dropped before the kernel has run: their memory is then reused only behind it (see
-        // pool.rs).
-        unsafe {
-            S::set(&raw, &args)?;
-            enqueue(work, &raw, grid, S::bytes(&args))?;
-        }
+        let mut arguing = Arguing::new(&raw);
+        pass(&mut arguing)?;
+        let bytes = arguing.bytes();
+        // SAFETY: all arguments that the kernel takes have been set.
+        unsafe { enqueue(work, &raw, grid, bytes)? };
         compiled.put_back(raw);
         Ok(())
     }
@@ -239,7 +279,12 @@ mod tests {
     fn refusal<S: Arguments>() -> String {
         let device = test_device();
         let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
-        kernel.compiled(&Work::new(&device, None)).err().map(|error| error.to_string()).unwrap_or_default()
+        kernel
+            .untyped
+            .compiled(&Work::new(&device, None), Kernel::<S>::DECLARATION)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     }
 
     #[test]

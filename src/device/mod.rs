@@ -31,11 +31,10 @@ mod work;
 
 pub(crate) use buffer::Buffer;
 pub use foreign::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
-pub(crate) use handle::Kernel as RawKernel;
 pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use map::Mapped;
-pub(crate) use parameters::{Arguments, In, InOut, Local, Out, Param, Parameter, Scalar, kernel};
+pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Out, Param, Scalar, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use source::{Options, Source, source};

@@ -13,7 +13,7 @@
 //!
 //! rustc checks the types at every launch. Names and types of the fields are compared with the
 //! compiled kernel's before its first launch.
-use super::{Source, buffer::Buffer, handle, work::bytes_of};
+use super::{Source, buffer::Buffer, handle, pool::Memory, work::bytes_of};
 use crate::{Result, Word};
 use std::marker::PhantomData;
 
@@ -38,36 +38,93 @@ pub(crate) struct Parameter {
     pub cl_type: String,
 }
 
+/// The parameters of a kernel, as the host declares them.
+#[derive(Default)]
+pub(crate) struct Declared(Vec<Parameter>);
+
+impl Declared {
+    fn add(&mut self, name: &str, of: &str, pointer: &str) {
+        self.0.push(Parameter { name: name.into(), cl_type: format!("{of}{pointer}") });
+    }
+
+    fn pointer(&mut self, name: &str, to: &str) {
+        self.add(name, to, "*");
+    }
+
+    fn number(&mut self, name: &str, of: &str) {
+        self.add(name, of, "");
+    }
+}
+
+/// The arguments of a launch, set one after another. No function here is generic, so that the
+/// hundreds of kernels share them.
+pub(crate) struct Arguing<'k> {
+    kernel: &'k handle::Kernel,
+    index: u32,
+    /// Bytes of device memory passed.
+    bytes: u64,
+}
+
+impl<'k> Arguing<'k> {
+    pub(super) fn new(kernel: &'k handle::Kernel) -> Self {
+        Self { kernel, index: 0, bytes: 0 }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// # Safety
+    /// The next argument must be a pointer to global memory of this type.
+    unsafe fn memory(&mut self, memory: &Memory, bytes: u64) -> Result<()> {
+        // SAFETY: as the caller promises; the handle lives as long as the borrow.
+        unsafe { self.kernel.set_memory(self.index, memory)? };
+        (self.index, self.bytes) = (self.index + 1, self.bytes + bytes);
+        Ok(())
+    }
+
+    /// # Safety
+    /// The next argument must be a pointer to local memory.
+    unsafe fn local(&mut self, bytes: u64) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.kernel.set_local(self.index, bytes)? };
+        self.index += 1;
+        Ok(())
+    }
+
+    /// # Safety
+    /// The next argument must be a number of these bytes.
+    unsafe fn number(&mut self, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.kernel.set_number(self.index, bytes)? };
+        self.index += 1;
+        Ok(())
+    }
+}
+
 /// The type of a field of a `kernel!`: one parameter of the kernel, or several.
 pub(crate) trait Param {
     /// The value that the host passes.
     type Value<'a>;
-    /// The parameters that a field called `name` stands for.
-    fn declare(name: &str) -> Vec<Parameter>;
-    /// Bytes of device memory passed.
-    fn bytes(value: &Self::Value<'_>) -> u64;
-    /// Sets the arguments from `index` on, and returns the index of the next one.
+    /// Adds the parameters that a field called `name` stands for.
+    fn declare(name: &str, to: &mut Declared);
+    /// Passes the value.
     ///
     /// # Safety
-    /// The kernel must have the parameters of [`Param::declare`] there.
-    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<u32>;
+    /// The kernel must have the parameters of [`Param::declare`] next.
+    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()>;
 }
 
 macro_rules! buffer_param {
     ($param:ident, $value:ty) => {
         impl<T: Word> Param for $param<T> {
             type Value<'a> = $value;
-            fn declare(name: &str) -> Vec<Parameter> {
-                vec![Parameter { name: name.into(), cl_type: format!("{}*", T::CL_NAME) }]
+            fn declare(name: &str, to: &mut Declared) {
+                to.pointer(name, T::CL_NAME);
             }
-            fn bytes(value: &Self::Value<'_>) -> u64 {
-                value.bytes()
-            }
-            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
-                // SAFETY: the argument is a global pointer by the caller's word; the handle lives
-                // as long as the borrow.
-                unsafe { kernel.set_memory(index, &value.memory)? };
-                Ok(index + 1)
+            unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()> {
+                // SAFETY: passed on from the caller.
+                unsafe { to.memory(&value.memory, value.bytes()) }
             }
         }
     };
@@ -78,32 +135,25 @@ buffer_param!(InOut, &'a mut Buffer<T>);
 
 impl<T: Word> Param for Local<T> {
     type Value<'a> = usize;
-    fn declare(name: &str) -> Vec<Parameter> {
-        vec![Parameter { name: name.into(), cl_type: format!("{}*", T::CL_NAME) }]
+    fn declare(name: &str, to: &mut Declared) {
+        to.pointer(name, T::CL_NAME);
     }
-    fn bytes(_: &usize) -> u64 {
-        0
-    }
-    unsafe fn set(kernel: &handle::Kernel, index: u32, &len: &usize) -> Result<u32> {
+    unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) -> Result<()> {
         // OpenCL refuses local memory of 0 bytes.
-        // SAFETY: the argument is a local pointer by the caller's word.
-        unsafe { kernel.set_local(index, bytes_of::<T>(len.max(1))?)? };
-        Ok(index + 1)
+        let bytes = bytes_of::<T>(len.max(1))?;
+        // SAFETY: passed on from the caller.
+        unsafe { to.local(bytes) }
     }
 }
 
 impl<T: Word> Param for Scalar<T> {
     type Value<'a> = T;
-    fn declare(name: &str) -> Vec<Parameter> {
-        vec![Parameter { name: name.into(), cl_type: T::CL_NAME.into() }]
+    fn declare(name: &str, to: &mut Declared) {
+        to.number(name, T::CL_NAME);
     }
-    fn bytes(_: &T) -> u64 {
-        0
-    }
-    unsafe fn set(kernel: &handle::Kernel, index: u32, value: &T) -> Result<u32> {
-        // SAFETY: the argument has this type by the caller's word.
-        unsafe { kernel.set_arg(index, value)? };
-        Ok(index + 1)
+    unsafe fn pass(value: &T, to: &mut Arguing<'_>) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        unsafe { to.number(bytemuck::bytes_of(value)) }
     }
 }
 
@@ -112,15 +162,12 @@ macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
             type Value<'a> = $scalar;
-            fn declare(name: &str) -> Vec<Parameter> {
-                Scalar::<$scalar>::declare(name)
+            fn declare(name: &str, to: &mut Declared) {
+                Scalar::<$scalar>::declare(name, to);
             }
-            fn bytes(_: &$scalar) -> u64 {
-                0
-            }
-            unsafe fn set(kernel: &handle::Kernel, index: u32, value: &$scalar) -> Result<u32> {
+            unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) -> Result<()> {
                 // SAFETY: passed on from the caller.
-                unsafe { Scalar::<$scalar>::set(kernel, index, value) }
+                unsafe { Scalar::<$scalar>::pass(value, to) }
             }
         }
     )+ };
@@ -135,12 +182,17 @@ pub(crate) trait Arguments: 'static {
     const KERNEL: &'static str;
     /// The struct, with the borrows of one launch.
     type Passed<'a>;
-    fn parameters() -> Vec<Parameter>;
-    /// Bytes of device memory passed.
-    fn bytes(passed: &Self::Passed<'_>) -> u64;
+    fn declare(to: &mut Declared);
     /// # Safety
-    /// The kernel must take exactly [`Arguments::parameters`].
-    unsafe fn set(kernel: &handle::Kernel, passed: &Self::Passed<'_>) -> Result<()>;
+    /// The kernel must take exactly the parameters of [`Arguments::declare`].
+    unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>) -> Result<()>;
+}
+
+/// All parameters that `declare` adds.
+pub(super) fn parameters(declare: fn(&mut Declared)) -> Vec<Parameter> {
+    let mut declared = Declared::default();
+    declare(&mut declared);
+    declared.0
 }
 
 /// Declares the arguments of a kernel, see the head of this file. If several files are given,
@@ -170,20 +222,12 @@ macro_rules! kernel {
             const SOURCE: $crate::device::Source = $source;
             const KERNEL: &'static str = $kernel;
             type Passed<'a> = $name<'a $(, $($word),+)?>;
-            fn parameters() -> Vec<$crate::device::Parameter> {
-                [$(<$param as $crate::device::Param>::declare(stringify!($field))),+].concat()
+            fn declare(to: &mut $crate::device::Declared) {
+                $(<$param as $crate::device::Param>::declare(stringify!($field), to);)+
             }
-            fn bytes(passed: &Self::Passed<'_>) -> u64 {
-                [$(<$param as $crate::device::Param>::bytes(&passed.$field)),+].iter().sum()
-            }
-            unsafe fn set(
-                kernel: &$crate::device::RawKernel,
-                passed: &Self::Passed<'_>,
-            ) -> $crate::Result<()> {
-                let index = 0;
+            unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) -> $crate::Result<()> {
                 // SAFETY: passed on from the caller, argument by argument.
-                $(let index = unsafe { <$param as $crate::device::Param>::set(kernel, index, &passed.$field)? };)+
-                let _ = index;
+                $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to)? };)+
                 Ok(())
             }
         }

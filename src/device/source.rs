@@ -59,8 +59,13 @@ impl Options {
 
     /// Adds the macro `name`, or `name(x, y)`.
     pub fn define(mut self, name: &str, value: impl std::fmt::Display) -> Self {
-        self.defines.push((name.to_owned(), value.to_string()));
+        self.add(name, &value);
         self
+    }
+
+    /// Not generic, so that the kernels share it.
+    fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
+        self.defines.push((name.to_owned(), value.to_string()));
     }
 
     /// Adds the macro `name`, defined as the OpenCL name of `T`.

@@ -3,7 +3,7 @@
 use super::problem::Scaling;
 use crate::{
     Element, Result, Semiring,
-    device::{Buffer, Options, Param, Parameter, RawKernel, Scalar},
+    device::{Arguing, Buffer, Declared, Options, Param, Scalar},
 };
 use std::marker::PhantomData;
 
@@ -76,23 +76,20 @@ pub(super) struct InLayout<T>(PhantomData<T>);
 
 impl<T: Element> Param for InLayout<T> {
     type Value<'a> = Layout<T>;
-    fn declare(_: &str) -> Vec<Parameter> {
-        let strides = ["a_stride", "b_stride", "c_stride"].map(u32::declare);
-        let scaling = ["alpha", "beta"].map(Scalar::<T::Arithmetic>::declare);
-        [vec![u64::declare("c_first")], strides.to_vec(), scaling.to_vec()].concat().concat()
+    fn declare(_: &str, to: &mut Declared) {
+        u64::declare("c_first", to);
+        ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| u32::declare(stride, to));
+        ["alpha", "beta"].iter().for_each(|factor| Scalar::<T::Arithmetic>::declare(factor, to));
     }
-    fn bytes(_: &Layout<T>) -> u64 {
-        0
-    }
-    unsafe fn set(kernel: &RawKernel, index: u32, &Layout { first, strides, scaling }: &Layout<T>) -> Result<u32> {
+    unsafe fn pass(&Layout { first, strides, scaling }: &Layout<T>, to: &mut Arguing<'_>) -> Result<()> {
         // SAFETY: the arguments are these numbers in this order, as the caller promises.
         unsafe {
-            let mut index = u64::set(kernel, index, &first)?;
+            u64::pass(&first, to)?;
             for stride in strides {
-                index = u32::set(kernel, index, &(stride as u32))?;
+                u32::pass(&(stride as u32), to)?;
             }
-            let index = Scalar::<T::Arithmetic>::set(kernel, index, &scaling.alpha)?;
-            Scalar::<T::Arithmetic>::set(kernel, index, &scaling.beta)
+            Scalar::<T::Arithmetic>::pass(&scaling.alpha, to)?;
+            Scalar::<T::Arithmetic>::pass(&scaling.beta, to)
         }
     }
 }

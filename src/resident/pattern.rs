@@ -5,7 +5,7 @@ mod difference;
 use super::DeviceCbc;
 use crate::{
     BlockShape, Element, Error, Matrix, Pattern, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Param, Parameter, RawKernel, Work, kernel},
+    device::{Arguing, Buffer, Declared, Device, Grid, In, InOut, Kernel, Options, Param, Work, kernel},
     error::{Dimensions, PatternDifference, PatternMismatch, PatternSize},
 };
 use std::sync::{Arc, OnceLock};
@@ -149,17 +149,14 @@ pub(crate) struct InPattern;
 
 impl Param for InPattern {
     type Value<'a> = &'a PatternArrays;
-    fn declare(name: &str) -> Vec<Parameter> {
-        ["col_ptr", "row_idx"].iter().flat_map(|array| In::<u32>::declare(&format!("{name}_{array}"))).collect()
+    fn declare(name: &str, to: &mut Declared) {
+        ["col_ptr", "row_idx"].iter().for_each(|array| In::<u32>::declare(&format!("{name}_{array}"), to));
     }
-    fn bytes(value: &Self::Value<'_>) -> u64 {
-        value.bytes()
-    }
-    unsafe fn set(kernel: &RawKernel, index: u32, value: &Self::Value<'_>) -> Result<u32> {
+    unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) -> Result<()> {
         // SAFETY: the arguments are two global pointers, as the caller promises.
         unsafe {
-            let index = In::<u32>::set(kernel, index, &&value.col_ptr)?;
-            In::<u32>::set(kernel, index, &&value.row_idx)
+            In::<u32>::pass(&&value.col_ptr, to)?;
+            In::<u32>::pass(&&value.row_idx, to)
         }
     }
 }
