@@ -154,10 +154,15 @@ KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* re
         }
         GROUP_BARRIER; // the sums, before they are searched
         const uint edges = edges_before[TILE];
-        uint at = 0;
         for (uint i = item; i < edges; i += GROUP_SIZE) {
-            while (edges_before[at + 1] <= i)
-                ++at;
+            uint at = 0;
+            for (uint last = TILE - 1; at < last;) {
+                const uint middle = last - (last - at) / 2;
+                if (edges_before[middle] <= i)
+                    at = middle;
+                else
+                    last = middle - 1;
+            }
             const uint edge = first_edge[at] + i - edges_before[at], next = to[edge];
             const ELEMENT length = LENGTH(edge), so_far = reached_at[at], reached = MULTIPLY(length, so_far);
             if (!(reached < path_length[next]) || !(reached < lowered(path_length + next, reached)))

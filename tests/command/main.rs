@@ -20,6 +20,7 @@ mod overflow;
 mod packings;
 mod pages;
 mod papers;
+mod patches;
 mod paths;
 mod places;
 mod problems;

@@ -101,3 +101,18 @@ fn what_is_no_paper_is_refused() {
     }
     assert_eq!(desk.files(), ["other.json"]);
 }
+
+#[test]
+fn garland_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    let (page, object) = study(&desk, "--paper garland --max-products 2000");
+    let figures = ["section-3.png", "figure-6-torus.png", "figure-6-sphere.png", "figure-6-terrain.png"];
+    has_its_pictures(&desk, &page, &figures);
+    for (field, count) in [("products", 9), ("paths", 6), ("patches", 3)] {
+        let all = object[field].as_array().unwrap();
+        assert_eq!(all.len(), count, "{field}");
+        assert!(all.iter().all(|of| of["verified"] == true && of["ms"].as_f64().is_some()), "{all:?}");
+    }
+    let ran = bench(&desk, "uniform:20 --paper garland -o q");
+    assert!(ran.status == 2 && ran.stderr.contains("takes neither files nor --peers"), "{}", ran.stderr);
+}

@@ -1,5 +1,5 @@
 //! `blockmul patches`: a mesh cut into patches by Lloyd relaxation.
-mod picture;
+pub mod picture;
 
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
@@ -102,6 +102,9 @@ struct Report {
     /// Edges in both directions.
     edges: usize,
     patches: usize,
+    /// The first centres, and those of the patches: vertices, counted from 1.
+    first: Vec<usize>,
+    seeds: Vec<usize>,
     /// What centres are nearest to: the centroids, or farthest from: the borders.
     centres: &'static str,
     balanced: bool,
@@ -190,6 +193,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         triangles: mesh.triangles().len(),
         edges: graph.nnz(),
         patches: count,
+        first: seeds.iter().map(|seed| seed + 1).collect(),
+        seeds: found.seeds.iter().map(|&seed| seed as usize + 1).collect(),
         centres: if args.graph { "borders" } else { "centroids" },
         balanced: args.balanced,
         energies: found.energies.clone(),

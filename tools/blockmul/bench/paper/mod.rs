@@ -1,6 +1,7 @@
 //! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
-//! folder: `report.md`, `report.json` and the figures. `polok` and `parger` have the papers,
-//! `models` the matrices that stand for theirs, `peers` the times of other libraries.
+//! folder: `report.md`, `report.json` and the figures. `polok`, `parger` and `garland` have the
+//! papers, `models` the matrices that stand for theirs, `peers` the times of other libraries.
+mod garland;
 mod models;
 mod parger;
 mod peers;
@@ -11,7 +12,7 @@ use super::contest::{Contest, Variant};
 use super::measure::Bench;
 use super::{Args, ElementName};
 use crate::failure::Failure;
-use crate::messages::{Tone, tell};
+use crate::messages::{Tone, Unit, tell};
 use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Method, Result, device::DeviceKind};
 use peers::Peers;
 use report::Report;
@@ -24,6 +25,8 @@ pub enum Paper {
     Polok,
     /// Parger, Winter, Mlakar, Steinberger: spECK, 2020.
     Parger,
+    /// Garland: Sparse Matrix Computations on Manycore GPU's, 2008.
+    Garland,
 }
 
 /// The circumstances of a study.
@@ -52,6 +55,7 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
     match paper {
         Paper::Polok => polok::study(&setting, &mut report)?,
         Paper::Parger => parger::study(&setting, &mut report)?,
+        Paper::Garland => garland::study(&setting, &mut report)?,
     }
     report.write(folder)?;
     bench.messages.say(&format!("{}: the report", folder.join("report.md").display()));
@@ -114,16 +118,26 @@ impl Setting<'_> {
     }
 
     fn kept(&self, report: &mut Report, name: &str, contest: Result<Contest>) -> Option<Contest> {
-        match contest {
-            Ok(contest) => {
-                report.wrong += contest.wrong();
-                Some(contest)
-            }
-            Err(error) => {
-                self.note(report, name, error);
-                None
-            }
+        let contest = self.kept_result(report, name, contest)?;
+        report.wrong += contest.wrong();
+        Some(contest)
+    }
+
+    /// What was measured; `None` if it failed, which is reported.
+    fn kept_result<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
+        measured.map_err(|error| self.note(report, name, error)).ok()
+    }
+
+    /// The median of the milliseconds that `run` returns in each round; `None` for a wrong result.
+    fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
+        if !verified {
+            return Ok(None);
         }
+        run()?;
+        let progress = self.bench.messages.measured("measuring", Unit::Runs);
+        let mut times = self.bench.patience.rounds(&progress, run)?;
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(times.len() / 2).copied())
     }
 
     /// Reports that something could not be measured. The others continue.

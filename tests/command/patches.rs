@@ -1,0 +1,67 @@
+//! `blockmul patches`, and `generate mesh` and `planar`.
+use super::*;
+
+fn on_device(line: &str) -> String {
+    format!("{line} --device {}", common::device().info().index)
+}
+
+#[test]
+fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
+    let desk = Desk::new();
+    for (shape, said) in [("torus", "297 points"), ("sphere", "642 points"), ("terrain", "289 points")] {
+        let made = desk.ok(&format!("generate mesh --shape {shape} --points 300 -o {shape}.ply.gz"));
+        assert!(made.stderr.contains(said), "{shape}: {}", made.stderr);
+    }
+    let ran = desk.ok(&on_device("patches torus.ply.gz --count 6 --verify -o p.png --size 64"));
+    assert!(ran.stdout.starts_with("6 patches of 297 vertices and 594 triangles on "), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("verified: equal to the reference, bit for bit\n"), "{}", ran.stdout);
+    let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
+    assert!(bytes("p.png").starts_with(b"\x89PNG"));
+    desk.ok(&on_device("patches torus.ply.gz --count 6 -o p.ply -q"));
+    // The same patches of the mesh with colours, as labels.
+    desk.ok(&on_device("patches p.ply --count 6 -o l.mtx -q"));
+    desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference");
+    assert_eq!(bytes("l.mtx"), bytes("r.mtx"));
+    let text = String::from_utf8(bytes("l.mtx")).unwrap();
+    assert_eq!(text.lines().count(), 299);
+    assert!(text.lines().skip(2).all(|label| (1..=6).contains(&label.parse::<u32>().unwrap())));
+    let ran = desk.ok(&on_device("patches terrain.ply.gz --count 5 --graph --balanced --steps 3 --report - -q"));
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&report["vertices"], &report["centres"]), (&289.into(), &"borders".into()));
+    let energies = report["energies"].as_array().unwrap();
+    assert!((2..=4).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
+    assert_eq!(report["first"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn what_makes_no_patches_is_refused() {
+    let desk = Desk::new();
+    desk.put("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    desk.put("b.obj", "v 0 0 0\nf 1 2 3\n");
+    for (line, why) in [
+        ("patches a.obj --count 4", "4 patches of the 3 vertices of a.obj"),
+        ("patches a.obj --count 0", "--count"),
+        ("patches a.obj --count 2 -o a.txt", "a.txt: patches are written to .png"),
+        ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
+        ("patches a.stl", "a.stl: no mesh ends so"),
+        ("patches none.ply", "none.ply"),
+        ("patches a.obj --count 2 -o - --report -", "only one of -o and --report can have stdout"),
+        ("generate mesh -o a.obj", "a.obj: meshes are written to .ply"),
+        ("generate mesh --shape sphere --points 99999999999 -o a.ply", "a sphere of"),
+    ] {
+        desk.fails(line, 2, &[why]);
+    }
+}
+
+#[test]
+fn a_planar_graph_has_paths_by_every_schedule() {
+    let desk = Desk::new();
+    desk.ok("generate planar --cols 12 --rows 9 -o g.mtx -q");
+    desk.ok(&on_device("paths g.mtx --sources 1,50 --schedule frontier --verify -o a.mtx -q"));
+    desk.ok(&on_device("paths g.mtx --sources 1,50 -o b.mtx -q"));
+    assert_eq!(std::fs::read(desk.path("a.mtx")).unwrap(), std::fs::read(desk.path("b.mtx")).unwrap());
+    let ran = desk.ok(&on_device("bench --operation paths planar:9x8 --rounds 3"));
+    for schedule in ["near-far", "frontier", "bellman-ford"] {
+        assert!(ran.stdout.contains(&format!("paths {schedule}")), "{}", ran.stdout);
+    }
+}
