@@ -256,11 +256,11 @@ impl<'a> Relaxation<'a> {
     fn moved(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
         let (work, centres) = (self.work, &self.centres);
         let score = match &self.points {
-            Some(points) => centres.from_centroids(work, &state.members, points)?,
+            Some(points) => centres.by_centroids(work, &state.members, points)?,
             None => {
                 let (entering, leaving) = (&self.entering.pattern, &self.leaving.pattern);
                 let border = centres.border(work, &state.members.label, entering, leaving)?;
-                centres.from_borders(work, &self.distances.run(work, &border, None)?.0)?
+                centres.by_borders(work, &self.distances.run(work, &border, None)?.0)?
             }
         };
         let mut moved = centres.least(work, &state.members, &score, seeds)?;

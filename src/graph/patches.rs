@@ -1,7 +1,9 @@
 //! Centres of the patches of a graph's vertices. Kernels: `cl/graph/patches.cl`.
+mod kernels;
+
 use crate::{
     Device, DeviceVector, Result, Semiring,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, Kernel, Options, Work},
     element::Piece,
     primitives::{
         scan::{Scan, ScanTuning},
@@ -10,133 +12,10 @@ use crate::{
     },
     resident::PatternArrays,
 };
-
-kernel! {
-    struct CountDistance = "count_distance" in "graph/patches.cl" {
-        label: In<u32>,
-        path_length: In<f64>,
-        counted: Out<f64>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct RenameLabels = "rename_labels" in "graph/patches.cl" {
-        name: In<u32>,
-        label: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct ListVertices = "list_vertices" in "graph/patches.cl" {
-        label: In<u32>,
-        key: Out<u32>,
-        order: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct FindPatches = "find_patches" in "graph/patches.cl" {
-        key: In<u32>,
-        patch_ptr: Out<u32>,
-        vertices: u32,
-        patches: u32,
-    }
-}
-
-kernel! {
-    struct GatherAxis = "gather_axis" in "graph/patches.cl" {
-        order: In<u32>,
-        points: In<f64>,
-        axis_values: Out<f64>,
-        count: u32,
-        axis: u32,
-    }
-}
-
-kernel! {
-    struct FinishCentroid = "finish_centroid" in "graph/patches.cl" {
-        run_end: In<u32>,
-        run_patch: In<u32>,
-        sums: In<f64>,
-        centroid: InOut<f64>,
-        runs: u32,
-        axis: u32,
-    }
-}
-
-kernel! {
-    struct FromCentroid = "from_centroid" in "graph/patches.cl" {
-        label: In<u32>,
-        points: In<f64>,
-        centroid: In<f64>,
-        score: Out<f64>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct MarkBorder = "mark_border" in "graph/patches.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        out_ptr: In<u32>,
-        to: In<u32>,
-        label: In<u32>,
-        border: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct ListBorder = "list_border" in "graph/patches.cl" {
-        border: In<u32>,
-        listed: Out<u32>,
-        vertices: u32,
-        count: u32,
-    }
-}
-
-kernel! {
-    struct FromBorder = "from_border" in "graph/patches.cl" {
-        path_length: In<f64>,
-        score: Out<f64>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct LeastInPiece = "least_in_piece" in "graph/patches.cl" {
-        piece: In<Piece>,
-        order: In<u32>,
-        score: In<f64>,
-        found: Out<u32>,
-        pieces: u32,
-    }
-}
-
-kernel! {
-    struct LeastInPatch = "least_in_patch" in "graph/patches.cl" {
-        piece_ptr: In<u32>,
-        run_patch: In<u32>,
-        found: In<u32>,
-        label: In<u32>,
-        score: In<f64>,
-        seed: InOut<u32>,
-        runs: u32,
-    }
-}
-
-kernel! {
-    struct FarthestInPart = "farthest_in_part" in "graph/patches.cl" {
-        path_length: In<f64>,
-        found: Out<u32>,
-        most: Out<f64>,
-        vertices: u32,
-        parts: u32,
-    }
-}
+use kernels::{
+    CountDistance, FarthestInPart, FindPatches, FinishCentroid, FromBorder, FromCentroid, GatherAxis, LeastInPatch,
+    LeastInPiece, ListBorder, ListVertices, MarkBorder, RenameLabels,
+};
 
 /// Parts of the vertices, each searched by a work-item for the farthest.
 const PARTS: usize = 1024;
@@ -266,7 +145,7 @@ impl Centres {
 
     /// Scores: the square of each vertex's distance in space from the centroid of its patch, whose
     /// coordinates are summed in the order of its vertices, every 1024 on their own.
-    pub fn from_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
+    pub fn by_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
         let (count, vertices) = (members.count(), members.label.len());
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let run_end: Vec<u32> = members.runs().map(|(_, [_, end])| end - 1).collect();
@@ -323,7 +202,7 @@ impl Centres {
     }
 
     /// Scores: the less, the farther from the border of its patch a vertex is.
-    pub fn from_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
+    pub fn by_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
         let vertices = path_length.len();
         let mut score = work.buffer(vertices)?;
         let args = FromBorder { path_length, score: &mut score, vertices: vertices as u32 };

@@ -32,12 +32,12 @@ impl<T: Element> Halves<T> {
             let lower = Csc::from_triplets(rows, cols, entries(&read).filter(|(row, col, _)| row >= col))?;
             return Ok(Self { whole: read, triangle: Some(lower) });
         }
-        let (below, above) = entries(&read).fold((false, false), |(below, above), (row, col, _)| {
-            (below || row > col, above || row < col)
-        });
+        let (below, above) = entries(&read)
+            .fold((false, false), |(below, above), (row, col, _)| (below || row > col, above || row < col));
         if below && above {
             return Err(Failure::Usage(
-                "--symmetric: A has entries below its diagonal and above it, and its file does not say symmetric".into(),
+                "--symmetric: A has entries below its diagonal and above it, and its file does not say symmetric"
+                    .into(),
             ));
         }
         let mirrored = entries(&read).filter(|(row, col, _)| row != col).map(|(row, col, value)| (col, row, value));
@@ -52,6 +52,7 @@ impl<T: Element> Halves<T> {
 }
 
 fn entries<T: Element>(a: &Csc<T>) -> impl Iterator<Item = (usize, usize, T)> {
-    let of_column = move |col| a.pattern().entries(col).map(move |e| (a.pattern().row_idx()[e] as usize, col, a.values()[e]));
+    let of_column =
+        move |col| a.pattern().entries(col).map(move |e| (a.pattern().row_idx()[e] as usize, col, a.values()[e]));
     (0..a.pattern().ncols()).flat_map(of_column)
 }
