@@ -168,6 +168,11 @@ pub mod plan {
     pub use crate::vector::{Diagonal, DiagonalScalars, Norms};
 }
 
+/// Products of sparse and dense matrices.
+pub mod dense {
+    pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
+}
+
 /// An application's own OpenCL handles, which the library adopts or hands out.
 pub mod foreign {
     pub use crate::device::{Marker, RawContext, RawDevice, RawEvent, RawMemory, RawQueue};

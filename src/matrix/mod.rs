@@ -7,6 +7,7 @@
 mod add;
 mod cbc;
 mod csc;
+mod dense;
 mod near;
 mod part;
 mod pattern;
@@ -19,6 +20,7 @@ pub(crate) use add::union;
 pub use cbc::{BlockShape, Cbc};
 pub(crate) use cbc::{aligned_stride, check_sides, check_stride};
 pub use csc::Csc;
+pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
 pub use part::Part;
 pub use pattern::Pattern;
 pub use row_major::{Bsr, Csr};

@@ -2,6 +2,7 @@
 //! them, and they run if there is no OpenCL.
 //!
 //! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
+mod dense;
 mod gram;
 mod lloyd;
 pub(crate) mod masked;
@@ -11,6 +12,7 @@ mod segmented_scan;
 mod vectors;
 pub mod verify;
 
+pub use dense::{multiply_dense, multiply_dense_over};
 pub use gram::{gram, gram_groups, gram_groups_weighted, gram_weighted, multiply_groups};
 pub use lloyd::lloyd;
 pub use masked::{multiply_masked, multiply_masked_over, products_masked};

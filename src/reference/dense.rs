@@ -1,0 +1,222 @@
+//! Products of sparse and dense matrices on the CPU, line after line on all cores.
+use crate::{
+    Arithmetic, Element, Error, Matrix, Result, Semiring,
+    element::Algebra,
+    matrix::{CbcView, DenseShape, DenseView, DenseViewMut, Pattern, Side},
+    primitives::segmented_reduce::RUN_PIECE,
+};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Computes C = alpha·op(A)·D + beta·C, or alpha·D·op(A) + beta·C with [`Side::Right`], where A is
+/// sparse and op(A) is A or its transpose. If beta is 0, C is only written.
+///
+/// Column j of A·D has the bits of [`multiply_vector`](super::multiply_vector) with column j of D,
+/// and row i of D·A those of Aᵀ with row i.
+///
+/// ```
+/// use blockmul::{Csr, dense::Side, reference::multiply_dense};
+/// use nalgebra::dmatrix;
+/// let a = Csr::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+/// let (d, mut c) = (dmatrix![1.0, 0.0; 10.0, 1.0; 100.0, 5.0], dmatrix![0.0, 0.0; 1.0, 1.0]);
+/// multiply_dense(Side::Left, false, (1.0, &a, (&d).into()), (-1.0, (&mut c).into()))?;
+/// assert_eq!(c, dmatrix![201.0, 10.0; 29.0, 2.0]);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] if the sides of the matrices do not meet.
+pub fn multiply_dense<M: Matrix>(
+    side: Side,
+    transposed: bool,
+    product: (f64, &M, DenseView<'_, M::Element>),
+    c: (f64, DenseViewMut<'_, M::Element>),
+) -> Result<()> {
+    multiply_dense_over(Semiring::PlusTimes, side, transposed, product, c)
+}
+
+/// As [`multiply_dense`], with the sums and products of a semiring.
+///
+/// # Errors
+/// As [`multiply_dense`]; [`Error::Argument`] for an element type or for factors alpha and beta
+/// that the [`Semiring`] does not have.
+pub fn multiply_dense_over<M: Matrix>(
+    semiring: Semiring,
+    side: Side,
+    transposed: bool,
+    (alpha, a, d): (f64, &M, DenseView<'_, M::Element>),
+    (beta, c): (f64, DenseViewMut<'_, M::Element>),
+) -> Result<()> {
+    semiring.check::<M::Element>()?;
+    semiring.check_factors::<M::Element>(alpha, beta)?;
+    // D·A is the transpose of Aᵀ·Dᵀ.
+    let (of_rows, semiring, d, c) = match side {
+        Side::Left => (transposed == M::ROW_MAJOR, semiring, d, c),
+        Side::Right => (transposed != M::ROW_MAJOR, semiring.mirrored(), d.transposed(), c.transposed()),
+    };
+    let lines = Lines::new(a.as_cbc(), of_rows);
+    let (rows, inner) = (lines.pattern.ncols() * lines.width, lines.pattern.nrows() * lines.depth);
+    let meet = (d.shape().rows, c.shape.rows, c.shape.cols) == (inner, rows, d.shape().cols);
+    if !meet {
+        let of = |shape: DenseShape| format!("{}x{}", shape.rows, shape.cols);
+        return Err(Error::Argument(format!(
+            "{rows}x{inner} scalars times a dense matrix of {} do not make one of {}",
+            of(d.shape()),
+            of(c.shape)
+        )));
+    }
+    let algebra = Algebra::of(semiring);
+    let [scale, factor] = [alpha, beta].map(<M::Element as Element>::Arithmetic::nearest);
+    let n = d.shape().cols;
+    // Sums of some rows at a time, so that memory holds no second C.
+    for first in (0..rows).step_by(ROWS_AT_ONCE) {
+        let some = first..rows.min(first + ROWS_AT_ONCE);
+        let sums: Vec<_> = some.clone().into_par_iter().map(|row| lines.sums(&algebra, row, d)).collect();
+        for (row, sums) in some.zip(sums) {
+            for (col, sum) in (0..n).zip(sums) {
+                let value = &mut c.values[c.shape.at(row, col)];
+                let scaled = scale.times(sum);
+                *value = M::Element::narrow(match beta == 0.0 {
+                    true => scaled,
+                    false => (algebra.add)(scaled, factor.times(value.widen())),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows of C that are computed before they are written.
+const ROWS_AT_ONCE: usize = 1 << 14;
+
+/// The lines of a matrix's arrays: its columns, or its rows.
+struct Lines<'a, T> {
+    a: CbcView<'a, T>,
+    of_rows: bool,
+    pattern: Cow<'a, Pattern>,
+    /// The entry of A of each of the lines' entries, if the lines are rows of the arrays.
+    source: Option<Vec<usize>>,
+    /// Scalar lines in a line of blocks.
+    width: usize,
+    /// Scalars of a block along the line.
+    depth: usize,
+}
+
+impl<'a, T: Element> Lines<'a, T> {
+    fn new(a: CbcView<'a, T>, of_rows: bool) -> Self {
+        let (rows, cols) = (a.shape.rows(), a.shape.cols());
+        if !of_rows {
+            let pattern = Cow::Borrowed(a.pattern);
+            return Self { a, of_rows, pattern, source: None, width: cols, depth: rows };
+        }
+        let (pattern, source) = a.pattern.transpose();
+        Self { a, of_rows, pattern: Cow::Owned(pattern), source: Some(source), width: rows, depth: cols }
+    }
+
+    /// A scalar line times each column of D: the terms in ascending place, cut every [`RUN_PIECE`]
+    /// entries (blocks).
+    fn sums(&self, algebra: &Algebra<T::Arithmetic>, row: usize, d: DenseView<'_, T>) -> Vec<T::Arithmetic> {
+        let n = d.shape().cols;
+        let (line, number) = (row / self.width, row % self.width);
+        let entries = self.pattern.entries(line);
+        let mut sums = vec![if entries.is_empty() { algebra.empty } else { algebra.identity }; n];
+        let mut piece = vec![algebra.identity; n];
+        for first in entries.clone().step_by(RUN_PIECE) {
+            piece.fill(algebra.identity);
+            for entry in first..entries.end.min(first + RUN_PIECE) {
+                let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
+                let across = self.pattern.row_idx()[entry] as usize * self.depth;
+                for k in 0..self.depth {
+                    let element = if self.of_rows { k * self.width + number } else { number * self.depth + k };
+                    let value = block[element].widen();
+                    for (col, sum) in piece.iter_mut().enumerate() {
+                        let term = (algebra.multiply)(value, d.get(across + k, col).widen());
+                        *sum = (algebra.add)(*sum, term);
+                    }
+                }
+            }
+            sums.iter_mut().zip(&piece).for_each(|(sum, &part)| *sum = (algebra.add)(*sum, part));
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape, Bsr, Cbc, element::Order, generate::Random, matrix::Layout, reference::multiply_vector_over,
+    };
+    use nalgebra::DMatrix;
+
+    /// Lines of 0 to 4 blocks, and one of more than two pieces.
+    fn matrix() -> Result<Cbc<f32>> {
+        let (shape, mut random) = (BlockShape::new(2, 3)?, Random::new(5));
+        let places = (0..2100).map(|k| (3, k)).chain((0..40).map(|k| (k % 7, 50 * k)).filter(|&(i, _)| i != 3));
+        let block = |random: &mut Random| DMatrix::from_fn(2, 3, |_, _| (2.0 * random.unit() - 1.0) as f32);
+        let entries: Vec<_> = places.map(|(i, j)| (i, j, block(&mut random))).collect();
+        Cbc::from_triplets(8, 2100, shape, entries)
+    }
+
+    #[test]
+    fn columns_and_rows_have_the_bits_of_products_with_vectors() -> Result<()> {
+        let a = matrix()?;
+        same_as_vectors(&a)?;
+        same_as_vectors(&Bsr::from_transpose(a.transpose()))
+    }
+
+    fn same_as_vectors<M: Matrix<Element = f32>>(a: &M) -> Result<()> {
+        let view = a.as_cbc();
+        let sides = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
+        let (rows, cols) = if M::ROW_MAJOR { (sides.1, sides.0) } else { sides };
+        for (transposed, semiring) in
+            [(false, Semiring::PlusTimes), (true, Semiring::MinPlus), (false, Semiring::PlusFirst)]
+        {
+            let (lines, inner) = if transposed { (cols, rows) } else { (rows, cols) };
+            let number = |i: usize, j: usize| ((i * 37 + j * 101) % 97) as f32 * 0.31 - 15.0;
+            let factors = if semiring == Semiring::PlusTimes { (0.7, -1.3) } else { (1.0, 1.0) };
+            for layout in Layout::ALL {
+                let shape = |rows, cols| DenseShape::new(rows, cols, *layout);
+                let by = |shape: DenseShape| -> Vec<f32> {
+                    let mut values = vec![0.0; shape.len()];
+                    for (i, j) in (0..shape.rows).flat_map(|i| (0..shape.cols).map(move |j| (i, j))) {
+                        values[shape.at(i, j)] = number(i, j);
+                    }
+                    values
+                };
+                // A·D, and D·Aᵀ, whose factors are swapped.
+                for (side, semiring) in [(Side::Left, semiring), (Side::Right, semiring.mirrored())] {
+                    let of_left = |shape: DenseShape| if side == Side::Left { shape } else { shape.transposed() };
+                    let (d_shape, c_shape) = (of_left(shape(inner, 3)), of_left(shape(lines, 3)));
+                    let (d, mut c) = (by(d_shape), by(c_shape));
+                    let (d, before) = (DenseView::new(d_shape, &d)?, c.clone());
+                    let product = (factors.0, a, d);
+                    let op = transposed == (side == Side::Left);
+                    multiply_dense_over(semiring, side, op, product, (factors.1, DenseViewMut::new(c_shape, &mut c)?))?;
+                    for number in 0..3 {
+                        let place = |shape: DenseShape, k| of_left(shape).at(k, number);
+                        let x: Vec<f32> = (0..inner).map(|k| d.values()[place(d_shape, k)]).collect();
+                        let mut y: Vec<f32> = (0..lines).map(|k| before[place(c_shape, k)]).collect();
+                        let algebra = if side == Side::Left { semiring } else { semiring.mirrored() };
+                        let ax = (factors.0, a, &x[..]);
+                        multiply_vector_over(algebra, Order::Ascending, transposed, ax, (factors.1, &mut y))?;
+                        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                        let found: Vec<f32> = (0..lines).map(|k| c[place(c_shape, k)]).collect();
+                        assert_eq!(bits(&found), bits(&y), "{side:?} {transposed} {semiring} {layout} {number}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn sides_that_do_not_meet_are_refused() -> Result<()> {
+        let a = matrix()?;
+        let (d, mut c) = (DMatrix::zeros(6300, 2), DMatrix::zeros(16, 3));
+        let refused = multiply_dense(Side::Left, false, (1.0, &a, (&d).into()), (0.0, (&mut c).into()));
+        let expected = "16x6300 scalars times a dense matrix of 6300x2 do not make one of 16x3";
+        assert_eq!(refused.unwrap_err().to_string(), expected);
+        Ok(())
+    }
+}
