@@ -161,7 +161,9 @@ mod vector;
 /// Operations that are prepared for patterns once and executed with values many times; see
 /// [`Planned`].
 pub mod plan {
-    pub use crate::apply::{Apply, ApplyOptions, Format, Packed, Split};
+    pub use crate::apply::{
+        Apply, ApplyDense, ApplyOptions, DenseMethod, DenseOptions, Format, Packed, PackedDense, Split,
+    };
     pub use crate::planned::*;
     pub use crate::product::Plan;
     pub use crate::structure::{Add, Permute, ScalarMap, Scalars, Transpose};
@@ -170,7 +172,9 @@ pub mod plan {
 
 /// Products of sparse and dense matrices.
 pub mod dense {
+    pub use crate::apply::{multiply, multiply_by};
     pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
+    pub use crate::resident::DeviceDense;
 }
 
 /// An application's own OpenCL handles, which the library adopts or hands out.
@@ -189,6 +193,7 @@ pub use planned::Planned;
 #[doc(hidden)] // For `blockmul bench`; no part of the interface.
 pub use primitives::bench as primitives_bench;
 pub use product::{Method, Plan, Product, multiply};
+pub(crate) use resident::DeviceDense;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
 
 pub(crate) use device::{DeviceInfo, DeviceKind, Marker};

@@ -1,4 +1,4 @@
-//! Matrices times vectors.
+//! Sparse matrices times vectors and dense matrices.
 //!
 //! | file | makes |
 //! |---|---|
@@ -6,12 +6,15 @@
 //! | [`options`] | its options |
 //! | [`packed`] | the same with A's values in the order of a format |
 //! | [`spmv`] | the formats |
+//! | [`spmm`] | products with dense matrices |
 mod matvec;
 mod options;
 mod packed;
+mod spmm;
 mod spmv;
 
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
+pub use spmm::{ApplyDense, DenseMethod, DenseOptions, PackedDense, multiply, multiply_by};
 pub use spmv::{Format, Split};

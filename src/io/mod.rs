@@ -22,6 +22,7 @@ mod archive;
 mod assemble;
 pub mod binary;
 pub mod bla;
+pub mod dense;
 pub mod edge_list;
 mod events;
 mod format;

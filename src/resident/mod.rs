@@ -1,5 +1,6 @@
 //! Data on a device: patterns, matrices on them, and vectors, uploaded or adopted from an
 //! application.
+mod dense;
 mod foreign;
 mod matrix;
 #[cfg(feature = "ocl")]
@@ -9,6 +10,7 @@ mod scratch_matrix;
 mod validate;
 mod vector;
 
+pub use dense::DeviceDense;
 pub use foreign::RawMatrix;
 pub(crate) use matrix::DeviceCbc;
 pub use matrix::DeviceMatrix;
@@ -23,4 +25,5 @@ const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<DeviceMatrix<crate::Csc<f64>>>();
     shared::<DeviceVector<f64>>();
+    shared::<DeviceDense<f64>>();
 };

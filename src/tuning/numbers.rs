@@ -30,6 +30,26 @@ pub struct Numbers {
     /// Most entries and rows, together, that a work-item adds one after another in A·x of
     /// compressed rows. 0 if each item has one row.
     pub row_stretch: usize,
+    /// Work-items of a work-group that multiplies sparse and dense matrices.
+    pub dense_group: usize,
+    /// Most of these work-items that share the columns of a line.
+    pub dense_lanes: usize,
+    /// Bytes of neighbouring columns that such an item loads at once, at most 16 elements.
+    pub dense_vector_bytes: usize,
+    /// Most of these vectors that an item holds.
+    pub dense_vectors: usize,
+    /// Entries that an item loads before it adds their terms.
+    pub dense_ahead: usize,
+    /// Most lines of a block that an item adds at once.
+    pub dense_held_lines: usize,
+    /// Entries and lines that the items of a line take one after another.
+    pub dense_tile: usize,
+    /// Lines of a group of grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
+    pub dense_group_lines: usize,
+    /// Entries of such a group that are staged in local memory at once: their b.
+    pub dense_staged: usize,
+    /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
+    pub dense_reuse_percent: usize,
     /// Elements that a work-group scales by a vector.
     pub scaled_elements: usize,
     /// Columns or entries that a work-item checks in arrays from outside.
@@ -256,6 +276,14 @@ const GPU: Numbers = Numbers {
     // A group of one item is no way to use a GPU.
     range_shares: 0,
     row_stretch: 0,
+    // Four warps; with fewer a multiprocessor runs out of groups before it runs out of warps.
+    dense_group: 128,
+    dense_lanes: 32,
+    // The longest load of an instruction.
+    dense_vector_bytes: 16,
+    dense_ahead: 4,
+    dense_tile: 32,
+    dense_reuse_percent: 130,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
@@ -283,6 +311,18 @@ const CPU: Numbers = Numbers {
     line_elements: 1024,
     // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.
     row_stretch: 1 << 15,
+    // An item takes all columns, in vectors of 16 doubles: of AVX-512 two registers each.
+    dense_group: 1,
+    dense_lanes: 1,
+    dense_vector_bytes: 128,
+    dense_vectors: 2,
+    dense_ahead: 1,
+    dense_held_lines: 6,
+    dense_tile: 1 << 15,
+    dense_group_lines: 4,
+    dense_staged: 32,
+    // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
+    dense_reuse_percent: 1 << 20,
     // Looking up the columns of a group is a small part of its work.
     scaled_elements: 1024,
     // Atomic additions and, on a CPU, barriers are as many times fewer.
@@ -441,6 +481,8 @@ impl Numbers {
             elementwise_group: self.elementwise_group.min(most),
             value_group: self.value_group.min(most),
             vector_group: self.vector_group.min(most),
+            dense_group: self.dense_group.min(most),
+            dense_lanes: self.dense_lanes.min(most),
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
             window_group_size: self.window_group_size.min(most),
@@ -463,6 +505,10 @@ impl Numbers {
             ("elementwise_group", self.elementwise_group),
             ("value_group", self.value_group),
             ("vector_group", self.vector_group),
+            ("dense_group", self.dense_group),
+            ("dense_lanes", self.dense_lanes),
+            ("dense_vector_bytes", self.dense_vector_bytes),
+            ("dense_vectors", self.dense_vectors),
             ("scan_group_size", self.scan_group_size),
             ("sort_group_size", self.sort_group_size),
             ("window_group_size", self.window_group_size),
@@ -487,6 +533,15 @@ impl Numbers {
             ("binned_items", self.binned_items, 1 << 16),
             ("record_groups", self.record_groups, 1 << 16),
             ("list_record_groups", self.list_record_groups, 1 << 16),
+            ("dense_lanes", self.dense_lanes, self.dense_group),
+            ("dense_vector_bytes", self.dense_vector_bytes, 128),
+            ("dense_vectors", self.dense_vectors, 4),
+            ("dense_ahead", self.dense_ahead, 16),
+            ("dense_held_lines", self.dense_held_lines, 32),
+            ("dense_tile", self.dense_tile, 1 << 24),
+            ("dense_group_lines", self.dense_group_lines, 32),
+            ("dense_staged", self.dense_staged, 256),
+            ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),
             ("drop_scan_items", self.drop_scan_items, 1 << 16),

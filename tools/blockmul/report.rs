@@ -125,7 +125,12 @@ impl Size {
 
     /// The size of a vector.
     pub fn of_vector(len: usize) -> Self {
-        Self { rows: len, cols: 1, nnz: len, block: [1, 1] }
+        Self::of_dense(len, 1)
+    }
+
+    /// The size of a dense matrix.
+    pub fn of_dense(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, nnz: rows * cols, block: [1, 1] }
     }
 
     pub fn of<M: Matrix>(matrix: &M) -> Self {

@@ -10,7 +10,7 @@ use crate::io::words::quote;
 use crate::io::{Field, push};
 use crate::{Error, Result};
 
-pub(super) struct Member<R> {
+pub(in crate::io) struct Member<R> {
     bytes: R,
     header: NpyHeader,
     path: std::path::PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct Member<R> {
 }
 
 /// The reason why an element is refused.
-pub(super) enum Refused {
+pub(in crate::io) enum Refused {
     /// The element's value.
     Reason(String),
     /// Any other error.
@@ -54,11 +54,16 @@ impl<R: Read> Member<R> {
         self.header.strides()
     }
 
+    /// Whether the first axis varies fastest.
+    pub fn is_fortran(&self) -> bool {
+        self.header.order() == Order::Fortran
+    }
+
     /// Refuses arrays in Fortran's order.
     pub fn check_order(&self) -> Result<()> {
-        match self.header.order() {
-            Order::C => Ok(()),
-            Order::Fortran => Err(self.refuse("the array is in Fortran's order")),
+        match self.is_fortran() {
+            false => Ok(()),
+            true => Err(self.refuse("the array is in Fortran's order")),
         }
     }
 

@@ -33,6 +33,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
+pub(super) use member::Member;
 pub use write::{write, write_to};
 
 use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble};

@@ -1,4 +1,5 @@
 //! Times what is verified: products from nothing, and executions of all other operations.
+use super::dense::Dense;
 use super::operation::Operation;
 use super::record::{Execution, Record, Sizes};
 use crate::messages::{Messages, Unit};
@@ -51,6 +52,8 @@ pub struct Bench<'a> {
     pub formats: Vec<Format>,
     /// The algebra of A·x.
     pub semiring: Semiring,
+    /// Products with dense matrices.
+    pub dense: Vec<Dense>,
     pub patience: Patience,
     /// Executions in a round; `None` for each operation's own number.
     pub together: Option<u32>,
@@ -300,7 +303,16 @@ mod tests {
         let patience = Patience { rounds: 2, seconds: 1.0 };
         let (devices, methods, formats) = (Vec::new(), Vec::new(), Vec::new());
         let semiring = Semiring::PlusTimes;
-        let bench = Bench { devices, methods, formats, semiring, patience, together: None, messages: &messages };
+        let bench = Bench {
+            devices,
+            methods,
+            formats,
+            semiring,
+            dense: Vec::new(),
+            patience,
+            together: None,
+            messages: &messages,
+        };
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
         // The product; one bit different; a zero of the other sign; another pattern.

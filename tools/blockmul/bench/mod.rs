@@ -2,6 +2,7 @@
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
 //! `table` the output; each other file has operations, with what their results are compared with.
 mod contest;
+mod dense;
 mod families;
 mod iterations;
 mod matrices;
@@ -55,6 +56,7 @@ Examples:
   blockmul bench H.bin P.mtx.gz --json new.json          then: tools/bench-compare old.json new.json
   blockmul bench --operation plan,apply H.bin            executions of a plan of H·H, and H·x
   blockmul bench --operation apply --format all A.mtx    A·x of scalars in every format
+  blockmul bench --operation dense --columns 128 --layout rows,columns A.mtx   A·D for a dense D
   blockmul bench --operation copy,transpose --block 6    bandwidths of a matrix of 64 MiB
   blockmul bench --iterations problem.txt.gz graph.g2o   the products of a solver's iteration
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
@@ -104,7 +106,7 @@ pub struct Args {
     /// format as estimated].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = format_or_all())]
     format: Vec<String>,
-    /// Algebra of apply and apply-transposed.
+    /// Algebra of apply, apply-transposed and dense.
     #[arg(long, default_value = "plus-times", value_parser = crate::multiply::semiring())]
     semiring: Semiring,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
@@ -132,6 +134,8 @@ pub struct Args {
     /// Write every time of every stage as JSON; - for stdout, instead of the table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    dense: dense::DenseArgs,
     #[command(flatten)]
     study: study::StudyArgs,
     #[command(flatten)]
@@ -186,10 +190,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(operation) = args.operation.iter().find(|operation| args.by_rows && !multiplies(operation)) {
         return Err(Failure::Usage(format!("--by-rows is for product and plan, not for {}", operation.name())));
     }
-    let applies = |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed);
+    let applies =
+        |operation: &&Operation| matches!(operation, Operation::Apply | Operation::ApplyTransposed | Operation::Dense);
     if let Some(operation) = args.operation.iter().find(|of| args.semiring != Semiring::PlusTimes && !applies(of)) {
         let name = operation.name();
-        return Err(Failure::Usage(format!("--semiring is for apply and apply-transposed, not for {name}")));
+        return Err(Failure::Usage(format!("--semiring is for apply, apply-transposed and dense, not for {name}")));
     }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
     args.overwriting.places().reads(files).others(&args.json).check()?;
@@ -204,8 +209,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         several => several.iter().map(|wanted| Device::select(wanted).map(Place::new)).collect::<Result<_, _>>()?,
     };
     let together = args.together.map(NonZero::get);
-    let semiring = args.semiring;
-    let bench = Bench { devices, methods, formats, semiring, patience, together, messages: &messages };
+    let (semiring, dense) = (args.semiring, args.dense.cases()?);
+    let bench = Bench { devices, methods, formats, semiring, dense, patience, together, messages: &messages };
     if args.study.regret {
         return regret::run(args, &bench);
     }

@@ -67,6 +67,11 @@ impl Operands<'_> {
                 let formats = bench.formats.iter().filter(|format| !all || format.has_blocks());
                 Ok(formats.flat_map(in_format).collect())
             }
+            Operation::Dense => {
+                let a = self.source.matrix::<T>(self.shape)?;
+                let of = |&dense| self.everywhere(bench, |on| Ok(vec![on.dense(&a, dense)?]));
+                Ok(bench.dense.iter().flat_map(of).collect())
+            }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;
                 Ok(self.everywhere(bench, |on| Ok(vec![self.of_matrix(on, &a)?])))

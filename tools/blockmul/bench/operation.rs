@@ -19,6 +19,8 @@ pub enum Operation {
     Apply,
     /// Aᵀ·x.
     ApplyTransposed,
+    /// A·D for a dense D.
+    Dense,
     /// Shortest paths from the first vertex of a graph, whose edges' lengths are the magnitudes of
     /// A's values, by every schedule.
     Paths,
@@ -105,6 +107,7 @@ impl Operation {
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale => {
                 &[("uniform", &SIZES), ("arrow", &[(1, 1), (6, 6)]), ("cameras", &[(2, 9)])]
             }
+            Self::Dense => &[("uniform", &[(1, 1), (3, 3), (6, 6)]), ("arrow", &[(1, 1)])],
             Self::Copy | Self::Permute | Self::Transpose | Self::Add => &[("uniform", &SIZES)],
             Self::PermuteLower | Self::Scalars => &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])],
             Self::Paths => &[("planar", &[]), ("power-law:262144x4000000", &[])],
@@ -123,6 +126,7 @@ impl Operation {
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => {
                 Some(16_000_000)
             }
+            Self::Dense => Some(2_000_000),
             // 64 MiB of f64.
             Self::Copy | Self::Permute | Self::Transpose | Self::Add | Self::PermuteLower | Self::Scalars => {
                 Some(1 << 23)
@@ -139,6 +143,7 @@ impl Operation {
     pub fn together(self) -> u32 {
         match self {
             Self::Apply | Self::ApplyTransposed | Self::Norms | Self::Scale | Self::Dot | Self::Axpy => 20,
+            Self::Dense => 5,
             Self::Copy | Self::Permute | Self::Transpose | Self::Add | Self::PermuteLower | Self::Scalars => 10,
             _ => 1,
         }

@@ -1,0 +1,159 @@
+// lines: C = alpha * A * D + beta * C, each line of A by one slot. A line is a row of op(A), or a
+// row of blocks.
+// Host: src/apply/spmm/lines.rs
+//
+//   sum_lines  one slot of LANES work-items per task: a piece of a long line, or a tile of lines;
+//              and for each share of the columns of D
+//   add_parts  one work-item per column and scalar line of each line that is cut
+//
+//   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
+//                                  as in cl/vector/lines.cl; lines of more than PIECE entries are
+//                                  in pieces
+//   in      other[nnz]             the row of D that an entry is multiplied with, in blocks
+//   in      source[nnz]            number of each entry in the values; read if THROUGH
+//   in      values[nnz * stride]   blocks of SIDE lines with DEPTH elements each
+//   in      d[]                    by rows, d_leading apart
+//   in out  parts[parts * SIDE * columns]   sums of the pieces of lines that are cut
+//   in out  c[]                    c_leading apart
+//
+// The terms of a line are added in the order of its entries, in a block in ascending place. So each
+// column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
+// loads AHEAD entries before it adds their terms.
+#if !defined(THROUGH) || !defined(PIECE) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
+#error "THROUGH, PIECE, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/lines.rs"
+#endif
+#define WHOLE 0xffffffffu
+
+// The first element of the block of an entry, and the place in it of element k of a line.
+#if !THROUGH
+#define BLOCK_OF(place) ((ulong)(place)*stride)
+#else
+#define BLOCK_OF(place) ((ulong)source[place] * stride)
+#endif
+#define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
+
+// Adds the terms of the entries begin to end to the sums of HELD lines of a block from `number`.
+// Lines behind the last are computed as the last.
+void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint column_end, global const uint* restrict other,
+               global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
+               uint d_leading, uint stride)
+{
+#if SIDE == 1 && DEPTH == 1
+    AS_WRITTEN
+    for (uint place = begin; place < end; place += AHEAD) {
+        ARITHMETIC value[AHEAD];
+        VECTOR x[AHEAD * VECTORS];
+        UNROLLED
+        for (uint i = 0; i < AHEAD; ++i) {
+            if (place + i < end) {
+                const ulong row = (ulong)other[place + i] * d_leading;
+                value[i] = LOAD(values, BLOCK_OF(place + i));
+                UNROLLED
+                for (uint v = 0; v < VECTORS; ++v)
+                    x[i * VECTORS + v] = LOAD_VECTOR(d, row + COLUMN(v, first, column_end));
+            }
+        }
+        UNROLLED
+        for (uint i = 0; i < AHEAD; ++i) {
+            if (place + i < end) {
+                UNROLLED
+                for (uint v = 0; v < VECTORS; ++v)
+                    sum[v] = ADD(sum[v], MULTIPLY(SPREAD(value[i]), x[i * VECTORS + v]));
+            }
+        }
+    }
+#else
+    AS_WRITTEN
+    for (uint place = begin; place < end; ++place) {
+        const ulong block = BLOCK_OF(place), row = (ulong)other[place] * DEPTH;
+        AS_WRITTEN
+        for (uint k = 0; k < DEPTH; ++k) {
+            VECTOR x[VECTORS];
+            UNROLLED
+            for (uint v = 0; v < VECTORS; ++v)
+                x[v] = LOAD_VECTOR(d, (row + k) * d_leading + COLUMN(v, first, column_end));
+            UNROLLED
+            for (uint h = 0; h < HELD; ++h) {
+                const ARITHMETIC value = LOAD(values, block + AT(min(number + h, (uint)SIDE - 1), k));
+                UNROLLED
+                for (uint v = 0; v < VECTORS; ++v)
+                    sum[h * VECTORS + v] = ADD(sum[h * VECTORS + v], MULTIPLY(SPREAD(value), x[v]));
+            }
+        }
+    }
+#endif
+}
+
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
+                 global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values,
+                 global const ELEMENT* restrict d, global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint pieces,
+                 uint tasks, uint column, uint columns, uint share, uint part_width, uint d_leading, uint c_leading, uint stride,
+                 ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const uint shares = (columns + share - 1) / share, id = get_global_id(0) / LANES, task = id / shares;
+    if (task >= tasks)
+        return;
+    const uint from = column + id % shares * share, to = min(from + share, column + columns);
+    uint line = 0, line_end = 1, begin = 0, end = 0, part = WHOLE;
+    if (task < pieces) {
+        const uint4 at = piece[task];
+        line = at.x, line_end = line + 1, begin = at.y, end = at.z, part = at.w;
+    } else {
+        line = tile_line[task - pieces], line_end = tile_line[task - pieces + 1];
+        begin = end = line_ptr[line];
+    }
+    for (; line < line_end; ++line) {
+        if (task >= pieces) {
+            begin = end, end = line_ptr[line + 1];
+            if (end - begin > PIECE)
+                continue; // it is in pieces
+        }
+        for (uint first = from; first < to; first += WIDTH) {
+            for (uint number = 0; number < SIDE; number += HELD) {
+                VECTOR sum[HELD * VECTORS];
+                UNROLLED
+                for (uint i = 0; i < HELD * VECTORS; ++i)
+                    sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
+                add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
+                UNROLLED
+                for (uint h = 0; h < HELD; ++h) {
+                    if (number + h < SIDE) {
+                        UNROLLED
+                        for (uint v = 0; v < VECTORS; ++v) {
+                            const uint col = COLUMN(v, first, to);
+                            const VECTOR one = sum[h * VECTORS + v];
+                            if (first + (v * LANES + LANE) * VEC >= to)
+                                continue; // another item has this column
+                            if (part == WHOLE) {
+                                place_vector(one, c, line * SIDE + number + h, col, c_leading, alpha, beta);
+                            } else {
+                                const ulong at = ((ulong)part * SIDE + number + h) * part_width + col;
+#if VEC == 1
+                                parts[at] = one;
+#else
+                                JOIN(vstore, VEC)(one, 0, parts + at);
+#endif
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint cuts,
+                 uint columns, uint c_leading, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    const ulong id = get_global_id(0);
+    const uint col = id % columns, number = id / columns % SIDE, which = id / columns / SIDE;
+    if (which < cuts) {
+        const uint4 at = cut[which];
+        ARITHMETIC sum = IDENTITY;
+        IN_ORDER
+        for (uint part = at.y; part < at.z; ++part)
+            sum = ADD(sum, parts[((ulong)part * SIDE + number) * columns + col]);
+        const ulong row = (ulong)at.x * SIDE + number;
+        place_sum(sum, c, C_BY_COLUMNS ? col * (ulong)c_leading + row : row * c_leading + col, alpha, beta);
+    }
+}

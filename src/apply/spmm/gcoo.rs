@@ -1,0 +1,194 @@
+//! Grouped coordinates (GCOO): the entries of groups of lines in ascending place across the lines,
+//! so that those that meet the same row of D follow one another (S. Shi, Q. Wang, X. Chu, *Efficient
+//! Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage Format*,
+//! 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
+//!
+//! The lines of a group are sorted lists, which one work-item merges. So the conversion takes one
+//! kernel, and another for lines that are too long to be merged by one item: they stay as they are,
+//! behind the other entries of their group.
+use super::lines;
+use crate::{
+    Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    element::Piece,
+    primitives::segmented_reduce::RUN_PIECE,
+    vector::lines::{Index, Shares},
+};
+
+kernel! {
+    struct MergeLines = "merge_lines" in "apply/spmm/gcoo.cl" {
+        line_ptr: In<u32>,
+        other: In<u32>,
+        source: In<u32>,
+        group_len: Out<u32>,
+        g_other: Out<u32>,
+        g_line: Out<u8>,
+        g_source: Out<u32>,
+        distinct: InOut<u32>,
+        lines: u32,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
+        line_ptr: In<u32>,
+        other: In<u32>,
+        source: In<u32>,
+        group_len: In<u32>,
+        piece: In<Piece>,
+        g_other: Out<u32>,
+        g_line: Out<u8>,
+        g_source: Out<u32>,
+        moved: Out<Piece>,
+        lines: u32,
+    }
+}
+
+/// The entries of a pattern in the order of groups.
+pub(super) struct Gcoo {
+    /// Entries of each group, which begin where its first line does. Those of lines with more than
+    /// [`RUN_PIECE`] entries are behind them.
+    pub group_len: Buffer<u32>,
+    /// The place across the lines of each entry: a row of D.
+    pub other: Buffer<u32>,
+    /// Its line in the group, and a bit if its place is that of the entry before.
+    pub line: Buffer<u8>,
+    /// Its number in A's values.
+    pub source: Buffer<u32>,
+    /// The pieces of long lines, and the lines of several.
+    pub pieces: Buffer<Piece>,
+    pub cuts: Buffer<Piece>,
+    pub parts: usize,
+    /// Rows of D that groups load: places that differ within their group.
+    pub loads: u32,
+    /// Entries that meet them.
+    pub merged: u32,
+}
+
+impl Gcoo {
+    /// Groups of `group_lines` lines of an index. Reads the number of different places back.
+    pub fn new(work: &Work, index: &Index, group_lines: usize) -> Result<Self> {
+        let (device, pattern) = (work.device(), index.pattern());
+        let (nnz, lines) = (pattern.nnz(), pattern.ncols);
+        let groups = lines.div_ceil(group_lines);
+        let (line_ptr, other, source) = (&pattern.col_ptr, &pattern.row_idx, index.source());
+        let group_size = device.info().numbers().elementwise_group;
+        let through = matches!(index, Index::Rows(_));
+        let options = Options::group_size(group_size)
+            .define("LINES", group_lines)
+            .define("PIECE", RUN_PIECE)
+            .define("THROUGH", u8::from(through));
+        let merge: Kernel<MergeLines<'_>> = Kernel::new(device, &options)?;
+        let mut group_len = work.buffer(groups)?;
+        let (mut g_other, mut g_line, mut g_source) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(nnz)?);
+        let mut distinct = work.buffer(1)?;
+        work.fill_zero(&mut distinct)?;
+        let args = MergeLines {
+            line_ptr,
+            other,
+            source,
+            group_len: &mut group_len,
+            g_other: &mut g_other,
+            g_line: &mut g_line,
+            g_source: &mut g_source,
+            distinct: &mut distinct,
+            lines: lines as u32,
+            groups: groups as u32,
+        };
+        merge.launch(work, Grid::items(groups, group_size), args)?;
+
+        let Shares { pieces, cuts, parts, .. } = lines::shares(work, pattern)?;
+        let mut moved = work.buffer(pieces.len())?;
+        if pieces.len() > 0 {
+            let move_pieces: Kernel<MovePieces<'_>> = Kernel::new(device, &options)?;
+            let args = MovePieces {
+                line_ptr,
+                other,
+                source,
+                group_len: &group_len,
+                piece: &pieces,
+                g_other: &mut g_other,
+                g_line: &mut g_line,
+                g_source: &mut g_source,
+                moved: &mut moved,
+                lines: lines as u32,
+            };
+            move_pieces.launch(work, Grid::groups(pieces.len(), group_size), args)?;
+        }
+        let loads = distinct.download(work)?[0];
+        let merged = match pieces.len() {
+            0 => nnz as u32,
+            _ => group_len.download(work)?.iter().sum(),
+        };
+        let (other, line, source) = (g_other, g_line, g_source);
+        Ok(Self { group_len, other, line, source, pieces: moved, cuts, parts, loads, merged })
+    }
+
+    /// Entries for each 100 rows of D that groups load.
+    pub fn reuse_percent(&self) -> u64 {
+        100 * u64::from(self.merged) / u64::from(self.loads.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Matrix, Pattern, device::test_device, resident::PatternArrays};
+    use std::sync::Arc;
+
+    /// Place, line in the group, whether the place is a new one, and number of each entry of a
+    /// group; then the entries of its long lines.
+    fn model(pattern: &Pattern, group_lines: usize, source: impl Fn(usize) -> u32) -> Vec<(u32, u8, bool, u32)> {
+        let mut all = Vec::new();
+        for first in (0..pattern.ncols()).step_by(group_lines) {
+            let lines = first..(first + group_lines).min(pattern.ncols());
+            let entries = |line: usize| pattern.entries(line).map(move |entry| (pattern.row_idx()[entry], line, entry));
+            let is_long = |line: &usize| pattern.entries(*line).len() > RUN_PIECE;
+            let mut merged: Vec<_> = lines.clone().filter(|line| !is_long(line)).flat_map(entries).collect();
+            merged.sort_unstable();
+            let ends = merged.len();
+            merged.extend(lines.filter(is_long).flat_map(entries));
+            all.extend(merged.iter().enumerate().map(|(at, &(other, line, entry))| {
+                let new = at >= ends || at == 0 || merged[at - 1].0 != other;
+                (other, (line - first) as u8, new, source(entry))
+            }));
+        }
+        all
+    }
+
+    #[test]
+    fn small_groups_have_their_entries_in_order() -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        for (rows, cols, long) in
+            [(0, 3, vec![]), (7, 0, vec![]), (23, 9, vec![]), (11, 1200, vec![(4, 1030), (5, 1100)])]
+        {
+            let a = super::super::tests::matrix::<f32>(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?;
+            let host = a.as_cbc().pattern;
+            let arrays: Arc<PatternArrays> = PatternArrays::upload(&work, host)?;
+            for (of_rows, group_lines) in [(false, 1), (false, 4), (true, 4), (true, 3), (true, 32)] {
+                let found = Gcoo::new(&work, &Index::new(&work, &arrays, of_rows)?, group_lines)?;
+                let want = match of_rows {
+                    false => model(host, group_lines, |entry| entry as u32),
+                    true => {
+                        let (transposed, source) = host.transpose();
+                        model(&transposed, group_lines, |entry| source[entry] as u32)
+                    }
+                };
+                let line = found.line.download(&work)?;
+                let entries: Vec<_> = (found.other.download(&work)?.into_iter())
+                    .zip(&line)
+                    .zip(found.source.download(&work)?)
+                    .map(|((other, line), source)| (other, line & 0x7f, line & 0x80 == 0, source))
+                    .collect();
+                assert_eq!(entries, want, "{rows}x{cols}, groups of {group_lines}");
+                let of_long: u32 = found.pieces.download(&work)?.iter().map(|piece| piece.end - piece.begin).sum();
+                assert_eq!(found.merged as usize + of_long as usize, want.len());
+                let new = want.iter().filter(|(_, _, new, _)| *new).count();
+                assert_eq!(found.loads, new as u32 - of_long);
+            }
+        }
+        Ok(())
+    }
+}

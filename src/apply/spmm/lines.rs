@@ -1,0 +1,269 @@
+//! Each line of A times D: a row, or a row of blocks, by one slot of work-items. Kernels:
+//! `cl/apply/spmm/lines.cl`.
+//!
+//! A block row is a group of lines whose entries meet the same rows of D: each row is loaded once for
+//! all lines of the block.
+use super::{
+    Dense, Request,
+    tuning::{self, Pass},
+};
+use crate::{
+    BlockShape, Device, Element, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Work, kernel},
+    element::{Piece, Scaling},
+    primitives::segmented_reduce::RUN_PIECE,
+    resident::PatternArrays,
+    tuning::Numbers,
+    vector::{
+        line_sums::Stored,
+        lines::{self, Index, Shares},
+    },
+};
+
+kernel! {
+    struct SumLines<T: Element> = "sum_lines"
+        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+    {
+        line_ptr: In<u32>,
+        tile_line: In<u32>,
+        piece: In<Piece>,
+        other: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        d: In<T>,
+        parts: InOut<T::Arithmetic>,
+        c: InOut<T>,
+        pieces: u32,
+        tasks: u32,
+        column: u32,
+        columns: u32,
+        share: u32,
+        part_width: u32,
+        d_leading: u32,
+        c_leading: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+kernel! {
+    struct AddParts<T: Element> = "add_parts"
+        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+    {
+        cut: In<Piece>,
+        parts: In<T::Arithmetic>,
+        c: InOut<T>,
+        cuts: u32,
+        columns: u32,
+        c_leading: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// Fewest tiles for each compute unit of a CPU: the last to end is a small part of the whole.
+const TILES: usize = 8;
+
+/// The entries of lines in the order of a kernel.
+pub(super) struct Entries<'a> {
+    pub line_ptr: &'a Buffer<u32>,
+    /// The row of D of each entry, in blocks.
+    pub other: &'a Buffer<u32>,
+    /// The number of each entry in A's values; any array if they are in this order.
+    pub source: &'a Buffer<u32>,
+}
+
+/// Lines shared out, and the kernels for one layout of C.
+pub(super) struct LineSums<T: Element> {
+    /// First line of each tile; one number alone if every line is elsewhere or in pieces.
+    tile_line: Buffer<u32>,
+    pieces: Buffer<Piece>,
+    cuts: Buffer<Piece>,
+    parts: Scratch<T::Arithmetic>,
+    kernels: [Variants<SumLines<'static, T>>; 2],
+    add_parts: [Kernel<AddParts<'static, T>>; 2],
+    side: usize,
+    n: usize,
+    group_size: usize,
+}
+
+/// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
+/// all others.
+pub(super) struct Variants<S> {
+    aligned: Option<Vec<(Pass, Kernel<S>)>>,
+    any: Vec<(Pass, Kernel<S>)>,
+}
+
+impl<S: crate::device::Arguments> Variants<S> {
+    /// Kernels for n columns; none is requested.
+    pub fn new<T: Element>(
+        device: &Device,
+        (numbers, n): (Numbers, usize),
+        held: usize,
+        options: impl Fn(&Pass) -> Options,
+    ) -> Result<Self> {
+        let kernels = |aligned| {
+            let passes = tuning::passes::<T>(numbers, n, held, aligned)?;
+            let kernel = |pass: Pass| Kernel::rare(device, &options(&pass)).map(|kernel| (pass, kernel));
+            Some(passes.into_iter().map(kernel).collect::<Result<Vec<_>>>())
+        };
+        Ok(Self { aligned: kernels(true).transpose()?, any: kernels(false).transpose()?.unwrap_or_default() })
+    }
+
+    /// Requests the kernels for matrices without gaps.
+    pub fn ask(&self, device: &Device) {
+        self.aligned.as_ref().unwrap_or(&self.any).iter().for_each(|(_, kernel)| kernel.ask(device));
+    }
+
+    /// The passes for D and C with these leading dimensions.
+    pub fn for_leading(&self, leading: &[usize]) -> &[(Pass, Kernel<S>)] {
+        let fits = |passes: &&Vec<(Pass, Kernel<S>)>| {
+            passes.iter().all(|(pass, _)| leading.iter().all(|leading| leading.is_multiple_of(pass.slot.vec)))
+        };
+        self.aligned.as_ref().filter(fits).unwrap_or(&self.any)
+    }
+}
+
+impl<T: Element> LineSums<T> {
+    /// Shares out the lines of an index.
+    pub fn new(work: &Work, index: &Index, shape: BlockShape, request: &Request) -> Result<Self> {
+        let pattern = index.pattern();
+        let info = work.device().info();
+        let most = request.numbers.dense_tile;
+        let share = (pattern.nnz() + pattern.ncols).div_ceil(TILES * info.compute_units as usize);
+        // Few lines are divided among all compute units.
+        let tile = share.clamp(most.min(RUN_PIECE), most);
+        let tiles = lines::stretches(work, pattern, tile)?;
+        let Shares { pieces, cuts, parts, .. } = shares(work, pattern)?;
+        let rows = matches!(index, Index::Rows(_));
+        Self::over(work, tiles, (pieces, cuts, parts), (shape, rows), request)
+    }
+
+    /// As [`LineSums::new`], for the pieces of lines alone.
+    pub fn of_pieces(
+        work: &Work,
+        (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
+        request: &Request,
+    ) -> Result<Self> {
+        Self::over(work, work.buffer(1)?, (pieces, cuts, parts), (BlockShape::SCALAR, false), request)
+    }
+
+    fn over(
+        work: &Work,
+        tile_line: Buffer<u32>,
+        (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
+        (shape, rows): (BlockShape, bool),
+        request: &Request,
+    ) -> Result<Self> {
+        let (device, info) = (work.device(), work.device().info());
+        let (side, depth) = if rows { (shape.rows(), shape.cols()) } else { (shape.cols(), shape.rows()) };
+        let held = tuning::held_lines(request.numbers, side);
+        let options = |options: Options| {
+            options
+                .define("THROUGH", u8::from(request.through))
+                .define("PIECE", RUN_PIECE)
+                .define("SIDE", side)
+                .define("DEPTH", depth)
+                .define("ACROSS", u8::from(rows))
+                .define("HELD", held)
+        };
+        let kernels = |by_columns| {
+            let options = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns));
+            Variants::new::<T>(device, (request.numbers, request.n), held, options)
+        };
+        let group_size = info.numbers().vector_group;
+        let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
+        let add = |by_columns| Kernel::rare(device, &options(alone.options::<T>(request.semiring, by_columns)));
+        Ok(Self {
+            parts: Scratch::reserve(work, parts * side * request.n)?,
+            tile_line,
+            pieces,
+            cuts,
+            kernels: [kernels(false)?, kernels(true)?],
+            add_parts: [add(false)?, add(true)?],
+            side,
+            n: request.n,
+            group_size,
+        })
+    }
+
+    /// Requests the kernels that write C by columns, or by rows.
+    pub fn ask(&self, device: &Device, c_by_columns: bool) {
+        if self.tasks() > 0 {
+            self.kernels[usize::from(c_by_columns)].ask(device);
+        }
+        if self.cuts.len() > 0 {
+            self.add_parts[usize::from(c_by_columns)].ask(device);
+        }
+    }
+
+    fn tasks(&self) -> usize {
+        self.pieces.len() + self.tile_line.len() - 1
+    }
+
+    /// C = alpha·A·D + beta·C for D by rows.
+    pub fn run(
+        &self,
+        work: &Work,
+        Entries { line_ptr, other, source }: &Entries<'_>,
+        Stored { values, stride }: Stored<'_, T>,
+        (d, d_leading): (&Buffer<T>, usize),
+        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        c: Dense<&mut Buffer<T>>,
+    ) -> Result<()> {
+        let by_columns = c.by_columns;
+        let leading: &[usize] = if by_columns { &[d_leading] } else { &[d_leading, c.leading] };
+        let mut parts = self.parts.take(work)?;
+        let (d_leading, c_leading) = (d_leading as u32, c.leading as u32);
+        for (pass, kernel) in self.kernels[usize::from(by_columns)].for_leading(leading) {
+            let Pass { column, columns, share, slot } = *pass;
+            let args = SumLines {
+                line_ptr,
+                tile_line: &self.tile_line,
+                piece: &self.pieces,
+                other,
+                source,
+                values,
+                d,
+                parts: &mut parts,
+                c: &mut *c.values,
+                pieces: self.pieces.len() as u32,
+                tasks: self.tasks() as u32,
+                column: column as u32,
+                columns: columns as u32,
+                share: share as u32,
+                part_width: self.n as u32,
+                d_leading,
+                c_leading,
+                stride,
+                alpha,
+                beta,
+            };
+            kernel.launch(work, Grid::items(pass.items(self.tasks()), slot.group_size), args)?;
+        }
+        let (cuts, columns) = (self.cuts.len(), self.n as u32);
+        let grid = Grid::items(cuts * self.side * self.n, self.group_size);
+        let args = AddParts {
+            cut: &self.cuts,
+            parts: &*parts,
+            c: c.values,
+            cuts: cuts as u32,
+            columns,
+            c_leading,
+            alpha,
+            beta,
+        };
+        self.add_parts[usize::from(by_columns)].launch(work, grid, args)
+    }
+
+    /// Bytes of device memory held beside the index.
+    pub fn bytes(&self) -> u64 {
+        self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
+    }
+}
+
+/// The pieces of lines with more than [`RUN_PIECE`] entries, by lines.
+pub(super) fn shares(work: &Work, pattern: &PatternArrays) -> Result<Shares> {
+    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], RUN_PIECE, 0)
+}

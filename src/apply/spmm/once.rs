@@ -1,0 +1,43 @@
+//! Products of sparse and dense matrices in one shot.
+use super::ApplyDense;
+use crate::{DeviceDense, DeviceMatrix, Matrix, Planned, Result};
+
+/// C = A·D, in the layout of D.
+///
+/// For products that repeat, an [`ApplyDense`](crate::plan::ApplyDense) keeps what depends on A's
+/// pattern.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csr, Device, dense};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// let a = device.upload(&Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0, 3.0, 5.0])?)?;
+/// let d = device.upload_dense(&dmatrix![1.0, 0.0; 10.0, 1.0])?;
+/// assert_eq!(dense::multiply(&a, &d)?.download()?, dmatrix![2.0, 0.0; 53.0, 5.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) if the sides do not meet,
+/// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch), [`Error::Memory`](crate::Error::Memory).
+pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Element>) -> Result<DeviceDense<M::Element>> {
+    let layout = d.shape().layout;
+    let plan = ApplyDense::<M>::with(&a.pattern(), d.shape().cols).layouts(layout, layout).plan()?;
+    let mut c = plan.output()?;
+    plan.execute((a, d), &mut c)?;
+    Ok(c)
+}
+
+/// C = D·A, in the layout of D; see [`multiply`].
+///
+/// # Errors
+/// As [`multiply`].
+pub fn multiply_by<M: Matrix>(d: &DeviceDense<M::Element>, a: &DeviceMatrix<M>) -> Result<DeviceDense<M::Element>> {
+    let layout = d.shape().layout;
+    let plan = ApplyDense::<M>::with(&a.pattern(), d.shape().rows).from_right().layouts(layout, layout).plan()?;
+    let mut c = plan.output()?;
+    plan.execute((a, d), &mut c)?;
+    Ok(c)
+}

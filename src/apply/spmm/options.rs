@@ -1,0 +1,101 @@
+//! Options of products of sparse and dense matrices.
+use super::{ApplyDense, DenseMethod, PackedDense, Request};
+use crate::{
+    DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
+    matrix::{Layout, Side},
+};
+use std::marker::PhantomData;
+
+/// A product of a sparse matrix with dense ones that is to be prepared; see [`ApplyDense::with`].
+#[derive(Debug, Clone)]
+pub struct DenseOptions<'a, M: Matrix> {
+    pub(super) a: &'a DevicePattern,
+    pub(super) side: Side,
+    pub(super) transposed: bool,
+    pub(super) request: Request,
+    matrix: PhantomData<fn() -> M>,
+}
+
+impl<'a, M: Matrix> DenseOptions<'a, M> {
+    pub(super) fn new(a: &'a DevicePattern, n: usize) -> Self {
+        let request = Request {
+            n,
+            semiring: Semiring::PlusTimes,
+            method: DenseMethod::Auto,
+            packed: false,
+            through: false,
+            numbers: a.device().info().numbers(),
+            layouts: [Layout::ByRows; 2],
+        };
+        Self { a, side: Side::Left, transposed: false, request, matrix: PhantomData }
+    }
+
+    /// Multiplies from the right: C = D·A, where D has as many rows as the plan has columns
+    /// otherwise.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::plan::ApplyDense;
+    /// use blockmul::{Csc, Device, Planned};
+    /// use nalgebra::dmatrix;
+    /// let device = Device::auto()?;
+    /// let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+    /// let plan = ApplyDense::<Csc<f64>>::with(&a.pattern(), 1).from_right().plan()?;
+    /// let (d, mut c) = (device.upload_dense(&dmatrix![1.0, 10.0])?, plan.output()?);
+    /// plan.execute((&a, &d), &mut c)?;
+    /// assert_eq!(c.download()?, dmatrix![32.0, 50.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(clippy::wrong_self_convention)] // the side that A stands on
+    pub fn from_right(mut self) -> Self {
+        self.side = Side::Right;
+        self
+    }
+
+    /// Multiplies with Aᵀ, without forming it.
+    pub fn transposed(mut self) -> Self {
+        self.transposed = true;
+        self
+    }
+
+    /// Adds and multiplies in a semiring. The factors of a product are in the order of the matrices.
+    pub fn semiring(mut self, semiring: Semiring) -> Self {
+        self.request.semiring = semiring;
+        self
+    }
+
+    /// How the entries of A are shared out.
+    pub fn method(mut self, method: DenseMethod) -> Self {
+        self.request.method = method;
+        self
+    }
+
+    /// The layouts of D and of C, by rows if they are not said: C's is that of
+    /// [`Planned::output`](crate::Planned::output). Executions take any. Kernels and memory for
+    /// those said are ready before the first execution.
+    pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
+        self.request.layouts = [d, c];
+        self
+    }
+
+    /// Prepares the product for matrices on the pattern, whose values are read where they are.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
+    /// M, and for an element type that the semiring does not have;
+    /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
+    pub fn plan(self) -> Result<ApplyDense<M>> {
+        ApplyDense::prepared(&self)
+    }
+
+    /// Prepares the product for one matrix, whose values are copied in the order in which
+    /// executions read them.
+    ///
+    /// # Errors
+    /// As [`DenseOptions::plan`].
+    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<PackedDense<M>> {
+        self.request.packed = true;
+        PackedDense::new(ApplyDense::prepared(&self)?, a)
+    }
+}

@@ -1,0 +1,48 @@
+//! A's values in the order of the sums, blocks as they are. Kernel: `cl/apply/spmm/pack.cl`.
+use crate::{
+    Element, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct PackBlocks<T: Element> = "pack_blocks" in "apply/spmm/pack.cl" {
+        source: In<u32>,
+        values: In<T>,
+        packed: Out<T>,
+        elements: u64,
+        stride: u32,
+    }
+}
+
+pub(super) struct Pack<T: Element> {
+    kernel: Kernel<PackBlocks<'static, T>>,
+    /// Stands for the index of values that are in order.
+    none: Buffer<u32>,
+    group_size: usize,
+}
+
+impl<T: Element> Pack<T> {
+    /// `through` says whether blocks have an index, `area` the elements of a block.
+    pub fn new(device: &Device, through: bool, area: usize) -> Result<Self> {
+        let group_size = device.info().numbers().vector_group;
+        let options = Options::group_size(group_size)
+            .element::<T>()
+            .define("THROUGH", u8::from(through))
+            .define("AREA", area);
+        let none = Work::new(device, None).buffer(0)?;
+        Ok(Self { kernel: Kernel::new(device, &options)?, none, group_size })
+    }
+
+    pub fn run(
+        &self,
+        work: &Work,
+        source: Option<&Buffer<u32>>,
+        Stored { values, stride }: Stored<'_, T>,
+        packed: &mut Buffer<T>,
+    ) -> Result<()> {
+        let (source, elements) = (source.unwrap_or(&self.none), packed.len());
+        let args = PackBlocks { source, values, packed, elements: elements as u64, stride };
+        self.kernel.launch(work, Grid::items(elements, self.group_size), args)
+    }
+}

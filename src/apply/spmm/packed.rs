@@ -1,0 +1,110 @@
+//! Products of one sparse matrix with dense matrices, its values in the order of the sums.
+use super::{ApplyDense, DenseMethod, pack::Pack};
+use crate::{
+    Device, DeviceDense, DeviceMatrix, Matrix, Result,
+    device::{Buffer, Work},
+    planned::{Accum, Cost, On, Planned},
+    vector::line_sums::Stored,
+};
+
+/// A sparse matrix, or its transpose, ready to be multiplied with dense ones. Made by
+/// [`DenseOptions::pack`](crate::plan::DenseOptions::pack).
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::plan::ApplyDense;
+/// use blockmul::{Csc, Device, Planned};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// let mut a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0), (1, 1, 5.0)])?)?;
+/// let mut packed = ApplyDense::with(&a.pattern(), 2).pack(&a)?;
+/// let d = device.upload_dense(&dmatrix![1.0, 0.0; 10.0, 1.0])?;
+/// let mut c = packed.output()?;
+/// packed.execute(&d, &mut c)?;
+/// assert_eq!(c.download()?, dmatrix![2.0, 0.0; 53.0, 5.0]);
+///
+/// a.write_values(&[4.0, 6.0, 10.0])?; // other values on the same pattern: one copy
+/// packed.update(&a)?;
+/// packed.execute(&d, &mut c)?;
+/// assert_eq!(c.download()?, dmatrix![4.0, 0.0; 106.0, 10.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PackedDense<M: Matrix> {
+    plan: ApplyDense<M>,
+    pack: Pack<M::Element>,
+    values: Buffer<M::Element>,
+}
+
+impl<M: Matrix> PackedDense<M> {
+    pub(super) fn new(plan: ApplyDense<M>, a: &DeviceMatrix<M>) -> Result<Self> {
+        let (spmm, area) = (plan.spmm(), plan.area());
+        let values = Work::new(plan.device(), None).buffer(plan.nnz() * area)?;
+        let pack = Pack::new(spmm.device(), spmm.source().is_some(), area)?;
+        let mut packed = Self { plan, pack, values };
+        packed.update(a)?;
+        Ok(packed)
+    }
+
+    /// Takes the values that A has now: one pass over them. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern,
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
+    pub fn update(&mut self, a: &DeviceMatrix<M>) -> Result<()> {
+        self.plan.check("A", a)?;
+        let work = Work::new(self.plan.device(), None);
+        self.pack.run(&work, self.plan.spmm().source(), (&a.cbc).into(), &mut self.values)
+    }
+
+    /// How the entries of A are shared out.
+    pub fn method(&self) -> DenseMethod {
+        self.plan.method()
+    }
+
+    /// The reason for it, in a sentence.
+    pub fn why(&self) -> &str {
+        self.plan.why()
+    }
+
+    /// Rows and columns of D.
+    pub fn d_sides(&self) -> (usize, usize) {
+        self.plan.d_sides()
+    }
+
+    /// Rows and columns of C.
+    pub fn c_sides(&self) -> (usize, usize) {
+        self.plan.c_sides()
+    }
+}
+
+impl<M: Matrix> Planned for PackedDense<M> {
+    /// The dense matrix D.
+    type Inputs<'a> = &'a DeviceDense<M::Element>;
+    /// The dense matrix C.
+    type Output = DeviceDense<M::Element>;
+
+    fn device(&self) -> &Device {
+        self.plan.device()
+    }
+
+    fn output(&self) -> Result<Self::Output> {
+        self.plan.output()
+    }
+
+    fn cost(&self) -> Cost {
+        let cost = self.plan.cost();
+        Cost { device_bytes: cost.device_bytes + self.values.bytes(), ..cost }
+    }
+
+    fn enqueue(&self, On(work): On<'_>, d: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
+        let stored = Stored { values: &self.values, stride: self.plan.area() as u32 };
+        self.plan.multiply(work, stored, d, into)
+    }
+}
+
+impl<M: Matrix> std::fmt::Debug for PackedDense<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PackedDense({:?}, {} bytes of values)", self.plan, self.values.bytes())
+    }
+}

@@ -1,0 +1,250 @@
+//! Products with dense matrices on every device's numbers, compared with the reference to the bit.
+use super::{ApplyDense, DenseMethod, multiply, multiply_by};
+use crate::{
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
+    device::test_device,
+    generate::Random,
+    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    plan::Accum,
+    reference::{multiply_dense, multiply_dense_over},
+    tuning::Numbers,
+};
+use nalgebra::DMatrix;
+
+fn number(random: &mut Random) -> f64 {
+    // Sums of these cancel: another order has other bits.
+    (2.0 * random.unit() - 1.0) * f64::powi(2.0, random.below(9) as i32 - 4)
+}
+
+/// Rows of 0 to 6 entries, equal ones among them, and `long` rows of so many blocks.
+pub(super) fn matrix<T: Element>(
+    rows: usize,
+    cols: usize,
+    shape: BlockShape,
+    long: &[(usize, usize)],
+) -> Result<Cbc<T>> {
+    let mut random = Random::new(7);
+    let mut places = Vec::new();
+    for row in 0..rows {
+        match long.iter().find(|(line, _)| *line == row) {
+            Some(&(_, length)) => places.extend((0..length).map(|col| (row, col))),
+            None => places.extend((0..row / 3 % 7).map(|k| (row, (row / 5 * 31 + k * k * 17 + k) % cols))),
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    let block = |random: &mut Random| DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| T::from_f64(number(random)));
+    Cbc::from_triplets(rows, cols, shape, places.into_iter().map(|(i, j)| (i, j, block(&mut random))))
+}
+
+fn scalars<T: Element>(rows: usize, cols: usize, long: &[(usize, usize)]) -> Result<Csc<T>> {
+    Csc::from_cbc(matrix(rows, cols, BlockShape::SCALAR, long)?)
+}
+
+/// The numbers of both kinds of devices, which the device at hand can compute with.
+fn numbers(device: &Device) -> [Numbers; 2] {
+    let most = device.info().max_group_size;
+    [Numbers::of(DeviceKind::Cpu), Numbers::of(DeviceKind::Gpu).within(most)]
+}
+
+fn values<T: Element>(shape: DenseShape, seed: u64) -> Vec<T> {
+    let mut random = Random::new(seed);
+    (0..shape.len()).map(|_| T::from_f64(number(&mut random))).collect()
+}
+
+/// How a product is asked for.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    side: Side,
+    transposed: bool,
+    n: usize,
+    /// Of D and of C, and the elements between lines.
+    layouts: [Layout; 2],
+    gap: usize,
+    semiring: Semiring,
+    method: DenseMethod,
+    numbers: Numbers,
+    packed: bool,
+}
+
+/// Whether a product has the reference's bits.
+fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
+    let a = device.upload(host)?;
+    let pattern = a.pattern();
+    let mut options = ApplyDense::<M>::with(&pattern, case.n).semiring(case.semiring).method(case.method);
+    options.request.numbers = case.numbers;
+    options = options.layouts(case.layouts[0], case.layouts[1]);
+    options = if case.transposed { options.transposed() } else { options };
+    options = if case.side == Side::Right { options.from_right() } else { options };
+    let plan = options.clone().plan()?;
+    let shape = |(rows, cols): (usize, usize), layout| {
+        let tight = DenseShape::new(rows, cols, layout);
+        tight.with_leading(tight.leading + case.gap)
+    };
+    let (d_shape, c_shape) = (shape(plan.d_sides(), case.layouts[0]), shape(plan.c_sides(), case.layouts[1]));
+    let (d, before) = (values::<M::Element>(d_shape, 1), values::<M::Element>(c_shape, 2));
+    let d = DenseView::new(d_shape, &d)?;
+    let (on_device, mut c) = (device.upload_dense(d)?, device.upload_dense(DenseView::new(c_shape, &before)?)?);
+    let (alpha, beta) = if case.semiring == Semiring::PlusTimes { (0.75, -1.25) } else { (1.0, 1.0) };
+    let mut want = before.clone();
+    let into = Accum::into(&mut c).alpha(alpha).beta(beta);
+    match case.packed {
+        true => options.pack(&a)?.execute(&on_device, into)?,
+        false => plan.execute((&a, &on_device), into)?,
+    };
+    let into = (beta, DenseViewMut::new(c_shape, &mut want)?);
+    multiply_dense_over(case.semiring, case.side, case.transposed, (alpha, host, d), into)?;
+    let bytes = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
+    let found = c.values()?;
+    for (at, (found, want)) in found.iter().zip(&want).enumerate() {
+        assert_eq!(bytes(&[*found]), bytes(&[*want]), "{case:?}: element {at}: {found} and {want}");
+    }
+    Ok(())
+}
+
+fn plain(n: usize, numbers: Numbers) -> Case {
+    Case {
+        side: Side::Left,
+        transposed: false,
+        n,
+        layouts: [Layout::ByRows; 2],
+        gap: 0,
+        semiring: Semiring::PlusTimes,
+        method: DenseMethod::Auto,
+        numbers,
+        packed: false,
+    }
+}
+
+#[test]
+fn small_products_have_the_bits_of_the_reference() -> Result<()> {
+    let device = test_device();
+    let a = scalars::<f32>(23, 19, &[])?;
+    for numbers in numbers(&device) {
+        for &method in DenseMethod::ALL {
+            for n in [1, 3, 4] {
+                check(&device, &a, Case { method, ..plain(n, numbers) })?;
+            }
+            let case = Case { method, gap: 1, packed: true, layouts: [Layout::ByColumns; 2], ..plain(2, numbers) };
+            check(&device, &a, Case { side: Side::Right, transposed: true, ..case })?;
+        }
+    }
+    Ok(())
+}
+
+/// Every number of columns around vectors and slots, and both layouts.
+#[test]
+fn columns_of_any_number_and_layout() -> Result<()> {
+    let device = test_device();
+    let a = Csr::from_transpose(scalars::<f64>(60, 43, &[])?);
+    for (at, numbers) in numbers(&device).into_iter().enumerate() {
+        for (number, n) in [1, 2, 5, 7, 8, 15, 16, 17, 31, 32, 33, 64, 66, 127, 128, 130, 300].into_iter().enumerate() {
+            for &method in DenseMethod::ALL {
+                let layout = |of: usize| Layout::ALL[(number + at + of) / (1 + of) % 2];
+                let case = Case { method, layouts: [layout(0), layout(1)], ..plain(n, numbers) };
+                check(&device, &a, Case { gap: number % 3 * 2, ..case })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows and columns of A on either side, each with A's arrays by columns and by rows, and long
+/// lines of one piece more than fits, of two pieces, and of more.
+#[test]
+fn both_sides_transposes_and_long_lines() -> Result<()> {
+    let device = test_device();
+    let a = scalars::<f32>(70, 2600, &[(3, 1024), (4, 1025), (40, 2049), (69, 2600)])?;
+    let by_rows = Csr::from_transpose(a.clone());
+    for numbers in numbers(&device) {
+        for &method in DenseMethod::ALL {
+            for (side, transposed) in
+                [(Side::Left, false), (Side::Left, true), (Side::Right, false), (Side::Right, true)]
+            {
+                let case = Case { side, transposed, method, ..plain(5, numbers) };
+                check(&device, &a, case)?;
+                check(&device, &a, Case { packed: true, layouts: [Layout::ByRows, Layout::ByColumns], ..case })?;
+                check(&device, &by_rows, Case { packed: transposed, layouts: [Layout::ByColumns; 2], ..case })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn blocks_of_all_shapes() -> Result<()> {
+    let device = test_device();
+    for (r, k) in [(2, 3), (3, 2), (6, 6), (9, 1), (1, 4), (13, 5)] {
+        let a = matrix::<f64>(30, 1100, BlockShape::new(r, k)?, &[(5, 1030)])?;
+        let by_rows = Bsr::from_transpose(a.clone());
+        for numbers in numbers(&device) {
+            for (side, transposed) in [(Side::Left, false), (Side::Left, true), (Side::Right, false)] {
+                let case = Case { side, transposed, ..plain(6, numbers) };
+                check(&device, &a, Case { packed: transposed, ..case })?;
+                check(&device, &by_rows, Case { packed: side == Side::Right, gap: 2, ..case })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Elements that are stored and computed in different types, integers, and algebras whose start,
+/// empty sum or order of factors differ.
+#[test]
+fn semirings_and_elements() -> Result<()> {
+    let device = test_device();
+    fn one<T: Element>(device: &Device, semiring: Semiring, numbers: Numbers) -> Result<()> {
+        let a = scalars::<T>(40, 1100, &[(2, 1090)])?;
+        let case = Case { semiring, ..plain(18, numbers) };
+        for &method in DenseMethod::ALL {
+            check(device, &a, Case { method, ..case })?;
+        }
+        let layouts = [Layout::ByColumns, Layout::ByRows];
+        check(device, &a, Case { side: Side::Right, transposed: true, layouts, ..case })
+    }
+    let [cpu, gpu] = numbers(&device);
+    one::<f64>(&device, Semiring::MinPlus, cpu)?;
+    one::<f32>(&device, Semiring::PlusFirst, gpu)?;
+    one::<half::f16>(&device, Semiring::PlusTimes, cpu)?;
+    one::<half::f16>(&device, Semiring::PlusTimes, gpu)?;
+    one::<u32>(&device, Semiring::MaxMin, cpu)?;
+    one::<i32>(&device, Semiring::PlusSecond, gpu)?;
+    one::<u8>(&device, Semiring::OrAnd, cpu)
+}
+
+#[test]
+fn matrices_without_elements() -> Result<()> {
+    let device = test_device();
+    for (rows, cols, n) in [(0, 5, 3), (5, 0, 3), (5, 7, 0), (0, 0, 0), (1, 1, 1)] {
+        let a = Csc::<f64>::from_triplets(rows, cols, [])?;
+        for numbers in numbers(&device) {
+            for &method in DenseMethod::ALL {
+                let case = Case { method, ..plain(n, numbers) };
+                check(&device, &a, case)?;
+                check(&device, &a, Case { side: Side::Right, layouts: [Layout::ByColumns; 2], ..case })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn products_in_one_shot_and_what_is_refused() -> Result<()> {
+    let device = test_device();
+    let host = scalars::<f64>(20, 30, &[])?;
+    let a: DeviceMatrix<Csc<f64>> = device.upload(&host)?;
+    let (d, e) = (DMatrix::from_fn(30, 4, |i, j| (i + j) as f64), DMatrix::from_fn(3, 20, |i, j| (i * j) as f64));
+    let (mut c, mut b) = (DMatrix::zeros(20, 4), DMatrix::zeros(3, 30));
+    multiply_dense(Side::Left, false, (1.0, &host, (&d).into()), (0.0, (&mut c).into()))?;
+    multiply_dense(Side::Right, false, (1.0, &host, (&e).into()), (0.0, (&mut b).into()))?;
+    let (d, e) = (device.upload_dense(&d)?, device.upload_dense(&e)?);
+    assert_eq!(multiply(&a, &d)?.download()?, c);
+    assert_eq!(multiply_by(&e, &a)?.download()?, b);
+    let refused = multiply(&a, &e).unwrap_err().to_string();
+    assert_eq!(refused, "D is 3x20, 30x20 expected: A is 20x30 scalars on the left, planned for 20");
+    let plan = ApplyDense::new(&a.pattern(), 4)?;
+    let mut wrong = device.zero_dense(DenseShape::new(20, 5, Layout::ByRows))?;
+    let refused = plan.execute((&a, &d), &mut wrong).unwrap_err().to_string();
+    assert!(refused.starts_with("C is 20x5, 20x4 expected"), "{refused}");
+    Ok(())
+}

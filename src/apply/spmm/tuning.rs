@@ -1,0 +1,150 @@
+//! How the columns of D are shared out: pure functions of their number, the element and the device.
+use crate::{Element, Semiring, device::Options, tuning::Numbers};
+
+/// Work-items of a slot, and the columns that each of them holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub group_size: usize,
+    /// Items that share the columns of a line.
+    pub lanes: usize,
+    /// Neighbouring columns of an item.
+    pub vec: usize,
+    /// Vectors of an item.
+    pub vectors: usize,
+    /// Whether rows of D and C must begin at multiples of `vec`.
+    pub aligned: bool,
+    pub ahead: usize,
+}
+
+/// Some columns of D, and how they are shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pass {
+    pub column: usize,
+    pub columns: usize,
+    /// Columns of a task: a multiple of [`Slot::width`], or all.
+    pub share: usize,
+    pub slot: Slot,
+}
+
+impl Slot {
+    /// Columns that a slot holds at once.
+    pub fn width(&self) -> usize {
+        self.lanes * self.vec * self.vectors
+    }
+
+    /// Options of `cl/apply/spmm/vectors.cl`.
+    pub fn options<T: Element>(&self, semiring: Semiring, c_by_columns: bool) -> Options {
+        Options::group_size(self.group_size)
+            .element_in::<T>(semiring)
+            .define("LANES", self.lanes)
+            .define("VEC", self.vec)
+            .define("VECTORS", self.vectors)
+            .define("ALIGNED", u8::from(self.aligned))
+            .define("AHEAD", self.ahead)
+            .define("C_BY_COLUMNS", u8::from(c_by_columns))
+    }
+}
+
+impl Pass {
+    /// Work-items for `tasks` tasks over all columns.
+    pub fn items(&self, tasks: usize) -> usize {
+        tasks * self.columns.div_ceil(self.share) * self.slot.lanes
+    }
+}
+
+/// The passes over n columns. With `aligned`, rows of D and C begin at multiples of a vector, which
+/// n must be too; `None` if that is of no use. `held` is the lines of a block that an item adds at
+/// once, whose sums take the place of further vectors.
+pub(super) fn passes<T: Element>(numbers: Numbers, n: usize, held: usize, aligned: bool) -> Option<Vec<Pass>> {
+    let vec = prev_power_of_two((numbers.dense_vector_bytes / size_of::<T>()).clamp(1, 16));
+    let vectors = if held > 1 { 1 } else { numbers.dense_vectors };
+    match numbers.dense_lanes {
+        1 => (!aligned).then(|| serial(numbers, n, vec, vectors)),
+        _ if aligned && (vec == 1 || !n.is_multiple_of(vec)) => None,
+        _ => Some(together(numbers, n, if aligned { vec } else { 1 }, vectors, aligned)),
+    }
+}
+
+/// One item takes all columns: the longest vectors first, then shorter ones for the rest.
+fn serial(numbers: Numbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
+    let (mut passes, mut column) = (Vec::new(), 0);
+    let mut slot = |vec, vectors| {
+        let slot = Slot {
+            group_size: numbers.dense_group,
+            lanes: 1,
+            vec,
+            vectors,
+            aligned: false,
+            ahead: numbers.dense_ahead,
+        };
+        let columns = (n - column) / slot.width() * slot.width();
+        if columns > 0 {
+            passes.push(Pass { column, columns, share: columns, slot });
+            column += columns;
+        }
+    };
+    slot(longest, vectors);
+    (0..=longest.ilog2()).rev().for_each(|power| slot(1 << power, 1));
+    passes
+}
+
+/// Items side by side take neighbouring vectors.
+fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: bool) -> Vec<Pass> {
+    if n == 0 {
+        return Vec::new();
+    }
+    let units = n.div_ceil(vec);
+    let lanes = units.next_power_of_two().min(numbers.dense_lanes);
+    let vectors = units.div_ceil(lanes).min(vectors);
+    let slot = Slot { group_size: numbers.dense_group, lanes, vec, vectors, aligned, ahead: numbers.dense_ahead };
+    vec![Pass { column: 0, columns: n, share: slot.width(), slot }]
+}
+
+fn prev_power_of_two(n: usize) -> usize {
+    1 << n.ilog2()
+}
+
+/// Lines of a block that an item adds at once: about as many in each round.
+pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
+    side.div_ceil(side.div_ceil(numbers.dense_held_lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DeviceKind;
+
+    /// Every column is in one pass, and passes fit their slots.
+    #[test]
+    fn passes_cover_the_columns() {
+        for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
+            let numbers = Numbers::of(kind);
+            for (n, aligned, held) in (0..140).flat_map(|n| [(n, false, 1), (n, true, 1), (n, false, 6)]) {
+                let Some(passes) = passes::<f64>(numbers, n, held, aligned) else { continue };
+                let mut next = 0;
+                for Pass { column, columns, share, slot } in passes {
+                    assert_eq!(column, next);
+                    assert!(share.is_multiple_of(slot.width()) && columns.is_multiple_of(slot.vec), "{n} {slot:?}");
+                    assert!(held == 1 || slot.vectors == 1);
+                    next += columns;
+                }
+                assert_eq!(next, n, "{kind:?} {aligned}");
+            }
+        }
+    }
+
+    #[test]
+    fn wide_loads_are_used_where_they_fit() {
+        let gpu = Numbers::of(DeviceKind::Gpu);
+        let slot = |n, aligned| passes::<f64>(gpu, n, 1, aligned).map(|passes| passes[0].slot);
+        let sides = |slot: Option<Slot>| slot.map(|slot| (slot.lanes, slot.vec, slot.vectors));
+        assert_eq!(sides(slot(32, true)), Some((16, 2, 1)));
+        assert_eq!(sides(slot(128, true)), Some((32, 2, 2)));
+        assert_eq!(sides(slot(33, true)), None);
+        assert_eq!(sides(slot(33, false)), Some((32, 1, 2)));
+        assert_eq!(sides(slot(1, false)), Some((1, 1, 1)));
+        let cpu = passes::<f64>(Numbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
+        assert_eq!(cpu.iter().map(|pass| pass.columns).collect::<Vec<_>>(), [32, 16, 4, 1]);
+        assert_eq!((held_lines(gpu, 9), held_lines(gpu, 6), held_lines(gpu, 1)), (5, 6, 1));
+    }
+}

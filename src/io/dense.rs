@@ -1,0 +1,240 @@
+//! Dense matrices in files: NumPy's `.npy`, and Matrix Market arrays.
+//!
+//! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
+//! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
+//! [`io::read`](super::read) does, and places without an entry are zeros. [`write()`] makes a `.npy`
+//! of the layout and the element of the matrix, or else a Matrix Market array.
+//!
+//! ```
+//! use blockmul::dense::{DenseShape, DenseView, Layout};
+//! use blockmul::io::dense::{read_npy_from, write_npy_to};
+//! let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! let d = DenseView::new(DenseShape::new(2, 3, Layout::ByRows), &values)?;
+//! let mut file = Vec::new();
+//! write_npy_to(&mut file, d).unwrap();
+//! let found = read_npy_from(&file[..], "d.npy")?;
+//! assert_eq!((found.matrix, found.layout), (d.to_matrix(), Layout::ByRows));
+//! # Ok::<(), blockmul::Error>(())
+//! ```
+use super::{ReadOptions, matrix_market::append_value, npz::Member, write_whole};
+use crate::{
+    Element, Error, Pattern, Result,
+    host::memory,
+    matrix::{DenseShape, DenseView, Layout, Matrix},
+};
+use nalgebra::DMatrix;
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    path::Path,
+};
+
+/// A dense matrix read from a file.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DenseFile {
+    /// The matrix.
+    pub matrix: DMatrix<f64>,
+    /// The order of its elements in the file; by columns if it stores no zeros.
+    pub layout: Layout,
+}
+
+/// Reads the dense matrix in the file at `path`.
+///
+/// # Errors
+/// [`Error::Io`] if the system refuses the file; [`Error::Malformed`] or [`Error::Parse`] for
+/// anything the format does not allow; [`Error::Memory`] if the matrix does not fit the host.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
+    let path = path.as_ref();
+    if is_npy(path) {
+        let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        return read_npy_from(BufReader::with_capacity(1 << 16, file), path);
+    }
+    let file = super::read(path, options)?;
+    let (rows, cols) = (file.matrix.nrows(), file.matrix.ncols());
+    check_memory(rows as u64, cols as u64)?;
+    Ok(DenseFile { matrix: file.matrix.as_cbc().to_dense(), layout: Layout::ByColumns })
+}
+
+/// Reads the bytes of a `.npy` file from any reader; messages have `name` where those of [`read`]
+/// have the path.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>) -> Result<DenseFile> {
+    let member = Member::open(reader, name.as_ref(), "the array".into())?;
+    let (rows, cols) = match *member.shape() {
+        [rows] => (rows, 1),
+        [rows, cols] => (rows, cols),
+        ref axes => return Err(member.refuse(format!("{} axes where 1 or 2 are expected", axes.len()))),
+    };
+    for (what, lines) in [("rows", rows), ("columns", cols)] {
+        if lines > Pattern::MAX_LINES {
+            return Err(member.refuse(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES)));
+        }
+    }
+    let layout = if member.is_fortran() { Layout::ByColumns } else { Layout::ByRows };
+    let (values, _) = member.values(u64::MAX)?;
+    let shape = DenseShape::new(rows as usize, cols as usize, layout);
+    let matrix = match layout {
+        Layout::ByColumns => DMatrix::from_vec(shape.rows, shape.cols, values),
+        Layout::ByRows => {
+            check_memory(rows, cols)?;
+            DenseView::new(shape, &values)?.to_matrix()
+        }
+    };
+    Ok(DenseFile { matrix, layout })
+}
+
+/// Refuses a matrix of doubles that does not fit the host.
+fn check_memory(rows: u64, cols: u64) -> Result<()> {
+    let bytes = rows.saturating_mul(cols).saturating_mul(size_of::<f64>() as u64);
+    memory::check_large(|| format!("a dense matrix of {rows}x{cols}"), bytes)
+}
+
+/// Writes a dense matrix to the file at `path`, to `.npy` or to `.mtx`, and replaces an earlier
+/// file once the new one is whole.
+///
+/// # Errors
+/// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] for
+/// another ending.
+pub fn write<T: Element>(path: impl AsRef<Path>, matrix: DenseView<'_, T>) -> Result<()> {
+    let path = path.as_ref();
+    check_name(path)?;
+    write_whole(path, |writer| if is_npy(path) { write_npy_to(writer, matrix) } else { write_array_to(writer, matrix) })
+}
+
+/// Refuses a name whose ending names no format of dense matrices.
+///
+/// # Errors
+/// [`Error::Argument`].
+pub fn check_name(path: &Path) -> Result<()> {
+    match is_npy(path) || has_ending(path, "mtx") {
+        true => Ok(()),
+        false => Err(Error::Argument(format!(
+            "{}: dense matrices are written to .mtx (Matrix Market) and .npy (NumPy)",
+            path.display()
+        ))),
+    }
+}
+
+/// Whether a file of this name is a NumPy array.
+pub fn is_npy(path: &Path) -> bool {
+    has_ending(path, "npy")
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// Writes a `.npy` file: little-endian numbers of the element, in the order of the layout, without
+/// gaps.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_npy_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
+    let DenseShape { rows, cols, layout, leading } = matrix.shape();
+    write_npy_header::<T>(&mut writer, layout, &format!("({rows}, {cols})"))?;
+    let (lines, width) = matrix.shape().lines();
+    (0..lines).try_for_each(|line| match width {
+        0 => Ok(()),
+        _ => writer.write_all(bytemuck::cast_slice(&matrix.values()[line * leading..][..width])),
+    })
+}
+
+/// Writes a `.npy` file of one axis.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> io::Result<()> {
+    write_npy_header::<T>(&mut writer, Layout::ByRows, &format!("({},)", vector.len()))?;
+    writer.write_all(bytemuck::cast_slice(vector))
+}
+
+fn write_npy_header<T: Element>(writer: &mut impl Write, layout: Layout, shape: &str) -> io::Result<()> {
+    let descr = match (T::NAME.as_bytes()[0], size_of::<T>()) {
+        (kind, 1) => format!("|{}1", char::from(kind)),
+        (kind, bytes) => format!("<{}{bytes}", char::from(kind)),
+    };
+    let fortran = if layout == Layout::ByColumns { "True" } else { "False" };
+    let dictionary = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    // Magic, version and length take 10 bytes. The header ends with a newline at a multiple of 64
+    // bytes.
+    let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
+    writer.write_all(b"\x93NUMPY\x01\x00")?;
+    writer.write_all(&(length as u16).to_le_bytes())?;
+    writeln!(writer, "{dictionary:<width$}", width = length - 1)
+}
+
+/// Writes a Matrix Market array: every element on a line of its own, column after column, with the
+/// fewest digits that read back.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_array_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, T>) -> io::Result<()> {
+    let DenseShape { rows, cols, .. } = matrix.shape();
+    let field = if T::ARITHMETIC_ROUNDOFF == 0.0 { "integer" } else { "real" };
+    writeln!(writer, "%%MatrixMarket matrix array {field} general\n{rows} {cols}")?;
+    let mut text = Vec::new();
+    for col in 0..cols {
+        text.clear();
+        for row in 0..rows {
+            append_value(&mut text, matrix.get(row, col))?;
+            text.push(b'\n');
+        }
+        writer.write_all(&text)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::f16;
+
+    fn matrix(rows: usize, cols: usize) -> DMatrix<f64> {
+        DMatrix::from_fn(rows, cols, |i, j| (i as f64 - 2.0) * 0.375 + j as f64 * 8.0)
+    }
+
+    #[test]
+    fn files_read_what_was_written() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        for (rows, cols) in [(0, 3), (3, 0), (1, 1), (5, 3), (4, 1)] {
+            let want = matrix(rows, cols);
+            for layout in [Layout::ByRows, Layout::ByColumns] {
+                let tight = DenseShape::new(rows, cols, layout);
+                let shape = tight.with_leading(tight.leading + 2);
+                let mut values = vec![f64::NAN; shape.len()];
+                for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
+                    values[shape.at(i, j)] = want[(i, j)];
+                }
+                let view = DenseView::new(shape, &values)?;
+                let (npy, mtx) = (folder.path().join("d.npy"), folder.path().join("d.mtx"));
+                write(&npy, view)?;
+                write(&mtx, view)?;
+                let found = read(&npy, &ReadOptions::default())?;
+                assert_eq!((&found.matrix, found.layout), (&want, layout));
+                assert_eq!(read(&mtx, &ReadOptions::default())?.matrix, want);
+                let halves: Vec<f16> = values.iter().map(|&value| f16::from_f64(value)).collect();
+                write(&npy, DenseView::new(shape, &halves)?)?;
+                assert_eq!(read(&npy, &ReadOptions::default())?.matrix, want);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn files_that_hold_no_dense_matrix_are_refused() {
+        let mut file = Vec::new();
+        write_npy_to(&mut file, (&matrix(5, 3)).into()).unwrap();
+        let refused = |bytes: &[u8]| read_npy_from(bytes, "d.npy").unwrap_err().to_string();
+        assert!(refused(&file[..file.len() - 8]).contains("element 14: the data ends here"));
+        assert!(refused(&[&file[..], &[0; 8]].concat()).contains("more data than the 15 elements"));
+        assert!(refused(b"a matrix").contains("damaged"));
+        let text = String::from_utf8_lossy(&file).replace("(5, 3), } ", "(5,3,1), }");
+        let header: Vec<u8> = [&b"\x93NUMPY\x01\x00\x76\x00"[..], &text.as_bytes()[12..]].concat();
+        assert!(refused(&header).contains("3 axes where 1 or 2 are expected"), "{}", refused(&header));
+        let refused = write("d.csv", (&matrix(2, 2)).into()).unwrap_err().to_string();
+        assert!(refused.contains("d.csv: dense matrices are written to .mtx"), "{refused}");
+    }
+}

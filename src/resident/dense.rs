@@ -1,0 +1,191 @@
+//! Dense matrices on a device.
+use crate::{
+    Element, Error, Result,
+    device::{Buffer, Device, RawMemory, Work},
+    matrix::{DenseShape, DenseView},
+};
+use nalgebra::DMatrix;
+
+/// A dense matrix that lives on a device, by rows or by columns, with any leading dimension.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Device, dense::{DenseShape, Layout}};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// let d = device.upload_dense(&dmatrix![1.0, 2.0, 3.0; 4.0, 5.0, 6.0])?;
+/// assert_eq!((d.shape().layout, d.values()?), (Layout::ByColumns, vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
+/// let c = device.zero_dense::<f64>(DenseShape::new(2, 2, Layout::ByRows))?;
+/// assert_eq!(c.download()?, dmatrix![0.0, 0.0; 0.0, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct DeviceDense<T> {
+    pub(crate) shape: DenseShape,
+    pub(crate) values: Buffer<T>,
+    pub(crate) device: Device,
+}
+
+impl Device {
+    /// Copies a dense matrix to the device, in its layout and with its gaps: a
+    /// [`DMatrix`] or a [`DenseView`] of a slice.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::TooLarge`] for a side from 2^32 - 1 on, [`Error::Unsupported`]
+    /// for `f64` without `cl_khr_fp64`.
+    pub fn upload_dense<'a, T: Element>(&self, matrix: impl Into<DenseView<'a, T>>) -> Result<DeviceDense<T>> {
+        let matrix = matrix.into();
+        matrix.shape().check()?;
+        self.require::<T>()?;
+        let values = Work::new(self, None).upload(matrix.values())?;
+        Ok(DeviceDense { shape: matrix.shape(), values, device: self.clone() })
+    }
+
+    /// A dense matrix of zeros.
+    ///
+    /// # Errors
+    /// As [`Device::upload_dense`]; [`Error::Argument`] for a leading dimension with which lines
+    /// overlap.
+    pub fn zero_dense<T: Element>(&self, shape: DenseShape) -> Result<DeviceDense<T>> {
+        shape.check()?;
+        self.require::<T>()?;
+        let work = Work::new(self, None);
+        let mut values = work.buffer(shape.len())?;
+        work.fill_zero(&mut values)?;
+        Ok(DeviceDense { shape, values, device: self.clone() })
+    }
+}
+
+impl<T: Element> DeviceDense<T> {
+    /// A dense matrix over an application's own buffer, which is retained and not copied. The
+    /// buffer may be longer than the matrix; the contents of gaps are neither read nor written.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a buffer that is too small, [`Error::Argument`] for one of another
+    /// context or a leading dimension with which lines overlap, [`Error::TooLarge`],
+    /// [`Error::Unsupported`].
+    ///
+    /// # Safety
+    /// The buffer must be a valid `cl_mem` handle; it may be null if the matrix has no elements.
+    pub unsafe fn adopt(device: &Device, shape: DenseShape, values: RawMemory) -> Result<Self> {
+        shape.check()?;
+        device.require::<T>()?;
+        Ok(Self { shape, values: device.borrow("values", values, shape.len())?, device: device.clone() })
+    }
+
+    /// The matrix's buffer, valid while the matrix lives. See
+    /// [`DeviceMatrix::raw_parts`](crate::DeviceMatrix::raw_parts).
+    pub fn raw(&self) -> RawMemory {
+        self.values.raw()
+    }
+
+    /// Sides and layout.
+    pub fn shape(&self) -> DenseShape {
+        self.shape
+    }
+
+    /// The device the matrix lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Bytes of device memory held.
+    pub fn device_bytes(&self) -> u64 {
+        self.values.bytes()
+    }
+
+    /// The transpose over the same elements; nothing is copied.
+    pub fn into_transpose(self) -> Self {
+        Self { shape: self.shape.transposed(), ..self }
+    }
+
+    /// Replaces all elements by those of an array in the matrix's layout, gaps included. Waits
+    /// until they are copied.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::OpenCl`].
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        self.check_len(values.len())?;
+        Work::new(&self.device, None).write(values, &mut self.values)
+    }
+
+    /// Copies the matrix to the host. Waits for the commands that compute it.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`] or [`Error::Memory`] if one of those commands failed.
+    pub fn download(&self) -> Result<DMatrix<T>> {
+        let values = self.values()?;
+        Ok(DenseView::new(self.shape, &values)?.to_matrix())
+    }
+
+    /// Copies the elements to the host in the matrix's layout, gaps included. Waits for the
+    /// commands that compute them.
+    ///
+    /// # Errors
+    /// As [`DeviceDense::download`].
+    pub fn values(&self) -> Result<Vec<T>> {
+        self.values.download(&Work::new(&self.device, None))
+    }
+
+    /// As [`DeviceDense::values`], into existing memory.
+    ///
+    /// # Errors
+    /// As [`DeviceDense::download`]; [`Error::Length`] if `values` has another length.
+    pub fn values_into(&self, values: &mut [T]) -> Result<()> {
+        self.check_len(values.len())?;
+        Work::new(&self.device, None).read_into(&self.values, 0, values)
+    }
+
+    fn check_len(&self, found: usize) -> Result<()> {
+        let DenseShape { rows, cols, layout, leading } = self.shape;
+        match found == self.values.len() {
+            true => Ok(()),
+            false => {
+                let why = format!("{rows}x{cols} by {layout}, lines {leading} apart");
+                Err(Error::Length { array: "values", found, expected: self.values.len(), why })
+            }
+        }
+    }
+}
+
+impl<T: Element> std::fmt::Debug for DeviceDense<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let DenseShape { rows, cols, layout, leading } = self.shape;
+        let on = &self.device.info().name;
+        write!(f, "DeviceDense({rows}x{cols} {} by {layout}, lines {leading} apart, on {on})", T::NAME)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, matrix::Layout};
+
+    #[test]
+    fn dense_matrices_go_there_and_back_with_their_gaps() -> Result<()> {
+        let device = test_device();
+        let values: Vec<f32> = (0..14).map(|i| i as f32).collect();
+        for layout in [Layout::ByRows, Layout::ByColumns] {
+            let shape = DenseShape::new(3, 3, layout).with_leading(5);
+            let view = DenseView::new(shape, &values)?;
+            let mut d = device.upload_dense(view)?;
+            assert_eq!(d.download()?, view.to_matrix());
+            assert_eq!(d.values()?, &values[..13]);
+            let mut there = [0.0; 13];
+            d.values_into(&mut there)?;
+            assert_eq!(there, values[..13]);
+            d.write(&values[1..])?;
+            assert_eq!(d.download()?, view.to_matrix().add_scalar(1.0));
+            assert!(matches!(d.write(&values), Err(Error::Length { found: 14, expected: 13, .. })));
+            let raw = d.raw();
+            // SAFETY: the handle is that of a buffer that lives.
+            let adopted = unsafe { DeviceDense::<f32>::adopt(&device, shape.transposed(), raw)? };
+            assert_eq!(adopted.download()?, d.into_transpose().download()?);
+        }
+        let none = device.zero_dense::<f32>(DenseShape::new(0, 4, Layout::ByRows))?;
+        assert_eq!((none.values()?, none.download()?.ncols()), (vec![], 4));
+        let overlapping = DenseShape::new(2, 3, Layout::ByRows).with_leading(2);
+        assert!(matches!(device.zero_dense::<f32>(overlapping), Err(Error::Argument(_))));
+        Ok(())
+    }
+}
