@@ -16,7 +16,7 @@
 //! assert_eq!((found.matrix, found.layout), (d.to_matrix(), Layout::ByRows));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
-use super::{ReadOptions, matrix_market::append_value, npz::Member, write_whole};
+use super::{ReadOptions, matrix_market::is_banner, npz::Member, source::Source, words::words, write_whole};
 use crate::{
     Element, Error, Pattern, Result,
     host::memory,
@@ -118,6 +118,24 @@ pub fn check_name(path: &Path) -> Result<()> {
     }
 }
 
+/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array, which may be
+/// packed. `-` does not, nor does what is no regular file.
+pub fn is_dense(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    if is_npy(path) {
+        return true;
+    }
+    if path.as_os_str() == "-" || !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    // What cannot be unpacked is left to the reader, whose refusal has the line.
+    let Ok(mut source) = Source::open(path, None) else { return false };
+    let Ok(Some(banner)) = source.line() else { return false };
+    let mut found = words(banner);
+    let is_banner = found.next().is_some_and(is_banner);
+    is_banner && found.nth(1).is_some_and(|format| format.eq_ignore_ascii_case(b"array"))
+}
+
 /// Whether a file of this name is a NumPy array.
 pub fn is_npy(path: &Path) -> bool {
     has_ending(path, "npy")
@@ -179,8 +197,7 @@ pub fn write_array_to<T: Element>(mut writer: impl Write, matrix: DenseView<'_, 
     for col in 0..cols {
         text.clear();
         for row in 0..rows {
-            append_value(&mut text, matrix.get(row, col))?;
-            text.push(b'\n');
+            writeln!(text, "{:?}", matrix.get(row, col))?;
         }
         writer.write_all(&text)?;
     }

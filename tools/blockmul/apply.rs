@@ -1,4 +1,5 @@
-//! `blockmul apply`: multiplies a matrix with a vector.
+//! `blockmul apply`: multiplies a matrix with a vector, or with several.
+use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, NumberName};
 use crate::messages::Messages;
@@ -11,7 +12,8 @@ use crate::symmetric;
 use crate::target::Target;
 use crate::vector;
 use blockmul::{
-    Csc, Element, Method, Planned, Semiring,
+    BlockShape, Csc, Element, Method, Planned, Semiring,
+    dense::{DenseShape, Layout, Side},
     element::Order,
     plan::{Apply, Format, Split},
     reference,
@@ -23,7 +25,7 @@ use std::{num::NonZero, path::PathBuf, time::Instant};
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: u32 = 1;
 
-/// Multiply a matrix with a vector: y = A·x, or Aᵀ·x.
+/// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,10 +34,11 @@ Examples:
   blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
   blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
   blockmul apply K.mtx --symmetric --verify            one triangle of a symmetric matrix is kept
+  blockmul apply A.mtx X.npy -o Y.npy                  A times every column of X
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
-X is a matrix of one column in any format, or an array in a file that ends in .npy. y is written as a Matrix
-Market array, or to a file that ends in .npy. Formats say how rows are stored and shared out; all but
+X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format does
+not apply. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say how rows are stored and shared out; all but
 csr-vector, coo, segmented-scan and scoo, which have orders of their own, give the same bits. Those of formats
 that end in -atomic differ from run to run. --verify compares with the reference in the format's order of sums.
 Exit status: 0 done; 1 y has not the reference's bits; 2 wrong usage, or an input that cannot be read; 3 no such
@@ -43,7 +46,7 @@ device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     a: PathBuf,
-    /// The vector [default: ones].
+    /// The vector, or vectors as columns [default: ones].
     x: Option<PathBuf>,
     /// Write y here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
@@ -177,9 +180,24 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let (rows, cols) = (a.whole.pattern().nrows(), a.whole.pattern().ncols());
     let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
     let x = match &args.x {
-        Some(path) => vector::read::<T>(path, x_len, &messages)?,
-        None => vec![T::from_f64(1.0); x_len],
+        Some(path) => {
+            let x = dense::read::<T>(path, "X", &messages)?;
+            let DenseShape { rows, cols, .. } = x.shape;
+            if rows != x_len {
+                let path = path.display();
+                return Err(Failure::Usage(format!("{path}: X is {rows} x {cols}, {x_len} rows are expected")));
+            }
+            x
+        }
+        None => {
+            let shape = DenseShape::new(x_len, 1, Layout::ByColumns);
+            DenseOperand { shape, values: vec![T::from_f64(1.0); x_len] }
+        }
     };
+    if x.shape.cols != 1 {
+        return with_matrix(args, a.whole, &x, &messages);
+    }
+    let x = x.values;
     let target = Target::choose::<T>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step("multiplying");
     let run = match &target {
@@ -198,7 +216,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         true => {
             messages.step("verifying");
             let want = by_reference(args, run.order, &a.whole, &x, y_len)?;
-            Some(differences(&run.y, &want))
+            Some(vector::differences(&run.y, &want))
         }
         false => None,
     };
@@ -275,12 +293,24 @@ fn by_reference<T: Element>(args: &Args, order: Order, a: &Csc<T>, x: &[T], len:
     Ok(y)
 }
 
-/// Number of elements with other bits; one NaN is as good as another.
-fn differences<T: Element>(y: &[T], want: &[T]) -> usize {
-    let same = |y: &T, want: &T| {
-        bytemuck::bytes_of(y) == bytemuck::bytes_of(want) || (y.to_f64().is_nan() && want.to_f64().is_nan())
+/// A times every column of X.
+fn with_matrix<T: Element>(args: &Args, a: Csc<T>, x: &DenseOperand<T>, messages: &Messages) -> Result<(), Failure> {
+    if args.format != Format::Auto {
+        return Err(Failure::Usage(format!("--format {} is for vectors, X has {} columns", args.format, x.shape.cols)));
+    }
+    let request = dense::Request {
+        side: Side::Left,
+        transposed: args.transpose,
+        semiring: args.semiring,
+        device: args.device.as_deref(),
+        verify: args.verify,
+        repeat: args.repeat,
+        explain: args.explain,
+        quiet: args.quiet,
+        output: &args.output,
+        report: &args.report,
     };
-    y.iter().zip(want).filter(|(y, want)| !same(y, want)).count()
+    dense::run(&request, a, BlockShape::SCALAR, x, messages)
 }
 
 fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure> {

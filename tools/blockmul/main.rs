@@ -6,6 +6,7 @@ mod bench;
 mod chart;
 mod compare;
 mod convert;
+mod dense;
 mod devices;
 mod explain;
 mod failure;

@@ -1,16 +1,20 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
+use crate::dense;
 use crate::explain;
 use crate::failure::Failure;
 use crate::input::ElementName;
 use crate::mask::{self, Mask, MaskFile};
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
-use crate::operands::{Operand, OperandArgs, Operands};
+use crate::operands::{Operand, OperandArgs, Operands, SparseAndDense};
 use crate::output;
 use crate::places::Overwriting;
 use crate::report::{Report, Size};
 use crate::target::{Options, Run, Target, joined};
-use blockmul::{BlockShape, Cbc, Csc, Matrix, Method, Semiring, element::Field, matrix::Threshold, reference::verify};
+use crate::vector;
+use blockmul::{
+    BlockShape, Cbc, Csc, Matrix, Method, Semiring, dense::Side, element::Field, matrix::Threshold, reference::verify,
+};
 use half::f16;
 use std::{
     num::NonZero,
@@ -28,8 +32,11 @@ Examples:
   blockmul multiply A.mtx --mask A.mtx -o C.mtx        A·A on the places of A alone: triangles through the edges of a graph
   blockmul multiply A.mtx --device cpu --repeat 9 --report times.json
   blockmul multiply G.mtx --semiring min-plus -o P.mtx   lengths of the shortest paths of two edges
+  blockmul multiply A.mtx D.npy -o C.npy               a sparse matrix times a dense one, or the reverse
   blockmul multiply A.mtx --explain                    which method computes which columns, and why it is expected to be fast
 
+An operand is dense if its file ends in .npy or is a Matrix Market array and the other's is not. C is then
+written as an array, or to a file that ends in .npy.
 Without --report - and -o -, stdout shows the sizes and the time of each stage. With --explain the kernels of
 different methods do not overlap, so that each has a time of its own.
 Exit status: 0 done; 1 the result failed --verify; 2 wrong usage, or an input that cannot be read; 3 no such
@@ -136,8 +143,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
+    let dense = args.operands.dense();
     let places = args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    places.matrices(&args.output).others(&args.report).check()?;
+    let places = if dense.is_some() { places.others(&args.output) } else { places.matrices(&args.output) };
+    places.others(&args.report).check()?;
+    if let Some(side) = dense {
+        return match args.element {
+            ElementName::F64 => with_dense::<f64>(args, side),
+            ElementName::F32 => with_dense::<f32>(args, side),
+            ElementName::F16 => with_dense::<f16>(args, side),
+        };
+    }
     match args.element {
         ElementName::F64 => with_element::<f64>(args),
         ElementName::F32 => with_element::<f32>(args),
@@ -158,6 +174,37 @@ fn with_element<T: Field>(args: &Args) -> Result<(), Failure> {
         (BlockShape::SCALAR, BlockShape::SCALAR) => job.finish::<Csc<T>>(operands),
         _ => job.finish::<Cbc<T>>(operands),
     }
+}
+
+/// C = A·B if one of them is dense; the sparse one is on `side`.
+fn with_dense<T: Field>(args: &Args, side: Side) -> Result<(), Failure> {
+    let given = [
+        ("--method", args.method != Method::Auto),
+        ("--drop", args.drop.is_some()),
+        ("--mask", args.mask.is_some()),
+        ("--memory-limit", args.memory_limit.is_some()),
+    ];
+    if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Failure::Usage(format!("{name} is for products of sparse matrices, and an operand is dense")));
+    }
+    if let Some(path) = &args.output {
+        vector::check_name(path)?;
+    }
+    let messages = Messages::new(args.quiet);
+    let request = |transposed| dense::Request {
+        side,
+        transposed,
+        semiring: args.semiring,
+        device: args.device.as_deref(),
+        verify: args.verify,
+        repeat: args.repeat,
+        explain: args.explain,
+        quiet: args.quiet,
+        output: &args.output,
+        report: &args.report,
+    };
+    let SparseAndDense { sparse, block, transposed, dense } = args.operands.read_with_dense::<T>(side, &messages)?;
+    dense::run(&request(transposed), sparse, block, &dense, &messages)
 }
 
 struct Job<'a> {

@@ -1,10 +1,12 @@
 //! The operands of a product: reads files, transposes them and cuts them into blocks.
+use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input;
 use crate::messages::Messages;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Result,
-    io::{MatrixFile, Symmetry},
+    dense::Side,
+    io::{MatrixFile, Symmetry, dense::is_dense},
 };
 use std::path::PathBuf;
 
@@ -44,6 +46,16 @@ pub struct Operands<T> {
     pub b_shape: BlockShape,
 }
 
+/// A sparse and a dense operand.
+pub struct SparseAndDense<T> {
+    pub sparse: Csc<T>,
+    /// The blocks of the sparse one as it is in its file.
+    pub block: BlockShape,
+    /// Whether it is multiplied as its transpose.
+    pub transposed: bool,
+    pub dense: DenseOperand<T>,
+}
+
 /// Numbers of finite values that became infinite: in A and B because they are too large for the
 /// element type, in C because sums are.
 #[derive(Clone, Copy, serde::Serialize)]
@@ -69,6 +81,42 @@ impl Overflow {
 }
 
 impl OperandArgs {
+    /// The side of the sparse matrix if the other operand is dense.
+    pub fn dense(&self) -> Option<Side> {
+        match (is_dense(&self.a), is_dense(self.b.as_ref()?)) {
+            (false, true) => Some(Side::Left),
+            (true, false) => Some(Side::Right),
+            _ => None,
+        }
+    }
+
+    /// Reads the operands, of which the sparse one is on `side`.
+    pub fn read_with_dense<T: Element>(
+        &self,
+        side: Side,
+        messages: &Messages,
+    ) -> std::result::Result<SparseAndDense<T>, Failure> {
+        let b = self.b.as_ref().unwrap_or(&self.a);
+        let (sparse, dense, name) = match side {
+            Side::Left => (&self.a, b, "B"),
+            Side::Right => (b, &self.a, "A"),
+        };
+        let (transposed, transpose_dense, block) = match side {
+            Side::Left => (self.transpose_a, self.transpose_b, self.block),
+            Side::Right => (self.transpose_b, self.transpose_a, self.block_b),
+        };
+        let file = input::read(sparse, self.sum_duplicates, messages)?;
+        let layout = input::layout(&file);
+        // Shapes that are asked for are those of the operand once it is transposed.
+        let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
+        let (sparse, _) = input::cast::<T>(&file.matrix, if side == Side::Left { "A" } else { "B" }, messages);
+        let mut dense = dense::read::<T>(dense, name, messages)?;
+        if transpose_dense {
+            dense.shape = dense.shape.transposed();
+        }
+        Ok(SparseAndDense { sparse, block, transposed, dense })
+    }
+
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
     pub fn read<T: Element, R>(
         &self,

@@ -137,10 +137,12 @@ fn small_products_have_the_bits_of_the_reference() -> Result<()> {
 fn columns_of_any_number_and_layout() -> Result<()> {
     let device = test_device();
     let a = Csr::from_transpose(scalars::<f64>(60, 43, &[])?);
-    for (at, numbers) in numbers(&device).into_iter().enumerate() {
-        for (number, n) in [1, 2, 5, 7, 8, 15, 16, 17, 31, 32, 33, 64, 66, 127, 128, 130, 300].into_iter().enumerate() {
+    // Vectors of 32, 16, 8, 4, 2 and 1; and slots of 1 to 32 lanes, with vectors and without.
+    let counts: [&[usize]; 2] = [&[63, 33, 300, 2], &[1, 5, 32, 33, 128, 130]];
+    for (numbers, counts) in numbers(&device).into_iter().zip(counts) {
+        for (number, &n) in counts.iter().enumerate() {
             for &method in DenseMethod::ALL {
-                let layout = |of: usize| Layout::ALL[(number + at + of) / (1 + of) % 2];
+                let layout = |of: usize| Layout::ALL[(number + of) / (1 + of) % 2];
                 let case = Case { method, layouts: [layout(0), layout(1)], ..plain(n, numbers) };
                 check(&device, &a, Case { gap: number % 3 * 2, ..case })?;
             }
@@ -174,7 +176,7 @@ fn both_sides_transposes_and_long_lines() -> Result<()> {
 #[test]
 fn blocks_of_all_shapes() -> Result<()> {
     let device = test_device();
-    for (r, k) in [(2, 3), (3, 2), (6, 6), (9, 1), (1, 4), (13, 5)] {
+    for (r, k) in [(2, 3), (6, 6), (9, 1)] {
         let a = matrix::<f64>(30, 1100, BlockShape::new(r, k)?, &[(5, 1030)])?;
         let by_rows = Bsr::from_transpose(a.clone());
         for numbers in numbers(&device) {

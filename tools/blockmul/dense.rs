@@ -1,0 +1,288 @@
+//! Products of a sparse matrix with a dense one: of `apply` with several vectors, and of `multiply`
+//! if one operand is dense.
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::operands::Operand;
+use crate::output;
+use crate::report::{DeviceName, Size, command_line};
+use crate::target::Target;
+use blockmul::{
+    BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
+    dense::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    io::{ReadOptions, dense},
+    plan::{ApplyDense, DenseMethod},
+    reference,
+};
+use nalgebra::DMatrix;
+use serde::Serialize;
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Number of the schema, increased by changes that a reader must know.
+const SCHEMA: u32 = 1;
+
+/// What is asked for besides the matrices.
+pub struct Request<'a> {
+    pub side: Side,
+    pub transposed: bool,
+    pub semiring: Semiring,
+    pub device: Option<&'a str>,
+    pub verify: bool,
+    pub repeat: Option<NonZero<u32>>,
+    pub explain: bool,
+    pub quiet: bool,
+    pub output: &'a Option<PathBuf>,
+    pub report: &'a Option<PathBuf>,
+}
+
+/// A dense matrix from a file, in the layout that it has there.
+pub struct DenseOperand<T> {
+    pub shape: DenseShape,
+    pub values: Vec<T>,
+}
+
+/// Reads a dense matrix, and warns of values that are too large for the element.
+pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
+    messages.step(format!("reading {}", path.display()));
+    let file = dense::read(path, &ReadOptions::default())?;
+    Ok(of_matrix(&file.matrix, file.layout, name, messages)?)
+}
+
+/// A matrix of doubles in a layout, as elements.
+fn of_matrix<T: Element>(
+    matrix: &DMatrix<f64>,
+    layout: Layout,
+    name: &str,
+    messages: &Messages,
+) -> Result<DenseOperand<T>, Failure> {
+    let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
+    let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
+    if T::ARITHMETIC_ROUNDOFF == 0.0
+        && let Some(value) = matrix.iter().find(|&&value| T::from_f64(value).to_f64() != value && value.is_finite())
+    {
+        return Err(Failure::Usage(format!("{name} has {value}, which is not of type {}", T::NAME)));
+    }
+    let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
+    let lost = by_layout.iter().zip(&values).filter(|(from, to)| from.is_finite() && !to.to_f64().is_finite()).count();
+    if lost > 0 {
+        let all = values.len();
+        messages.alert(&format!("{lost} of {all} values of {name} are too large for {}: they are infinite", T::NAME));
+    }
+    Ok(DenseOperand { shape, values })
+}
+
+/// The JSON object of `--report`.
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    command: String,
+    device: DeviceName,
+    /// `None` for the reference.
+    sharing: Option<DenseMethod>,
+    why: Option<String>,
+    element: &'static str,
+    semiring: Semiring,
+    /// Whether the sparse matrix is the second factor.
+    from_right: bool,
+    transposed: bool,
+    sparse: Size,
+    dense: Size,
+    layout: &'static str,
+    c: Size,
+    flops: u64,
+    /// Milliseconds to convert the sparse matrix, with kernels compiled or loaded.
+    convert_ms: Option<f64>,
+    device_bytes: u64,
+    total_ms: f64,
+    gflops: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_ms: Option<Vec<f64>>,
+    /// Whether C has the reference's bits; `None` without --verify.
+    verified: Option<bool>,
+}
+
+/// A product, and what it took.
+struct Run<T> {
+    c: Vec<T>,
+    sharing: Option<(DenseMethod, String)>,
+    convert_ms: Option<f64>,
+    device_bytes: u64,
+    runs_ms: Vec<f64>,
+}
+
+/// Multiplies, verifies, reports, and writes C in the layout of D.
+pub fn run<T: Element>(
+    request: &Request<'_>,
+    a: Csc<T>,
+    block: BlockShape,
+    d: &DenseOperand<T>,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let target = Target::choose::<T>(request.device, Method::Auto, messages)?;
+    match block {
+        BlockShape::SCALAR => multiply(request, &target, &a, d, messages),
+        block => multiply(request, &target, &Cbc::cut(a, block)?, d, messages),
+    }
+}
+
+fn multiply<M: Matrix>(
+    request: &Request<'_>,
+    target: &Target,
+    a: &M,
+    d: &DenseOperand<M::Element>,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let size = Size::of(a);
+    let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
+    let (inner, c_sides) = match request.side {
+        Side::Left => (d.shape.rows == cols, (rows, d.shape.cols)),
+        Side::Right => (d.shape.cols == rows, (d.shape.rows, cols)),
+    };
+    if !inner {
+        let (d_rows, d_cols) = (d.shape.rows, d.shape.cols);
+        let sparse = format!("{rows} x {cols} (sparse)");
+        let dense = format!("{d_rows} x {d_cols} (dense)");
+        let (first, second) = if request.side == Side::Left { (sparse, dense) } else { (dense, sparse) };
+        return Err(Failure::Usage(format!("cannot multiply {first} with {second}")));
+    }
+    let c_shape = DenseShape::new(c_sides.0, c_sides.1, d.shape.layout);
+    messages.step("multiplying");
+    let by_reference = || -> Result<Vec<M::Element>, Failure> {
+        let mut c = vec![M::Element::from_f64(0.0); c_shape.len()];
+        let product = (1.0, a, DenseView::new(d.shape, &d.values)?);
+        let into = (0.0, DenseViewMut::new(c_shape, &mut c)?);
+        reference::multiply_dense_over(request.semiring, request.side, request.transposed, product, into)?;
+        Ok(c)
+    };
+    let run = match target {
+        Target::Device(device) => on_device(request, device, a, d)?,
+        Target::Reference => {
+            let clock = Instant::now();
+            let c = by_reference()?;
+            let runs_ms = vec![clock.elapsed().as_secs_f64() * 1e3];
+            Run { c, sharing: None, convert_ms: None, device_bytes: 0, runs_ms }
+        }
+    };
+    let different = match request.verify {
+        true => {
+            messages.step("verifying");
+            Some(crate::vector::differences(&run.c, &by_reference()?))
+        }
+        false => None,
+    };
+    if let (true, Some((_, why))) = (request.explain, &run.sharing) {
+        messages.say(why);
+    }
+    let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
+    let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
+    let mut sorted = run.runs_ms.clone();
+    sorted.sort_by(f64::total_cmp);
+    let (total_ms, flops) = (sorted[(sorted.len() - 1) / 2], 2 * terms * n as u64);
+    let (name, platform, driver) = target.describe();
+    let report = Report {
+        schema: SCHEMA,
+        command: command_line(),
+        device: DeviceName::new(name, platform, driver),
+        sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
+        why: run.sharing.as_ref().map(|(_, why)| why.clone()),
+        element: M::Element::NAME,
+        semiring: request.semiring,
+        from_right: request.side == Side::Right,
+        transposed: request.transposed,
+        sparse: size,
+        dense: Size::of_dense(d.shape.rows, d.shape.cols),
+        layout: d.shape.layout.name(),
+        c: Size::of_dense(c_shape.rows, c_shape.cols),
+        flops,
+        convert_ms: run.convert_ms,
+        device_bytes: run.device_bytes,
+        total_ms,
+        gflops: (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6),
+        runs_ms: request.repeat.map(|_| run.runs_ms.clone()),
+        verified: different.map(|count| count == 0),
+    };
+    tell(request, &report, messages)?;
+    match (different, request.output) {
+        (Some(count), _) if count > 0 => Err(Failure::Verification(format!(
+            "{count} of {} elements of C have not the reference's bits; nothing is written",
+            run.c.len()
+        ))),
+        (_, Some(path)) => write(path, DenseView::new(c_shape, &run.c)?),
+        (_, None) => Ok(()),
+    }
+}
+
+/// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
+fn write<T: Element>(path: &Path, matrix: DenseView<'_, T>) -> Result<(), Failure> {
+    output::write_filled(path, |writer| match dense::is_npy(path) {
+        true => dense::write_npy_to(writer, matrix),
+        false => dense::write_array_to(writer, matrix),
+    })
+}
+
+/// Prepares the sparse matrix, multiplies, and reads C back.
+fn on_device<M: Matrix>(
+    request: &Request<'_>,
+    device: &Device,
+    a: &M,
+    d: &DenseOperand<M::Element>,
+) -> Result<Run<M::Element>, Failure> {
+    let (a, on_device) = (device.upload(a)?, device.upload_dense(DenseView::new(d.shape, &d.values)?)?);
+    device.finish()?;
+    let (clock, pattern) = (Instant::now(), a.pattern());
+    let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
+    let options = ApplyDense::<M>::with(&pattern, n).semiring(request.semiring);
+    let options = options.layouts(d.shape.layout, d.shape.layout);
+    let options = if request.transposed { options.transposed() } else { options };
+    let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
+    device.finish()?;
+    let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
+    let mut c = packed.output()?;
+    if request.repeat.is_some() {
+        packed.execute(&on_device, &mut c)?;
+        device.finish()?;
+    }
+    let mut runs_ms = Vec::new();
+    for _ in 0..request.repeat.map_or(1, NonZero::get) {
+        runs_ms.push(packed.execute_with_report(&on_device, &mut c)?.total_ms);
+    }
+    let sharing = Some((packed.method(), packed.why().to_owned()));
+    let device_bytes = packed.cost().device_bytes;
+    Ok(Run { c: c.values()?, sharing, convert_ms, device_bytes, runs_ms })
+}
+
+fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(), Failure> {
+    let json = || serde_json::to_string_pretty(report).expect("plain data");
+    request.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
+    let op = if report.transposed { "Aᵀ" } else { "A" };
+    let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
+    let by = report.sharing.map_or("the reference", DenseMethod::name);
+    let rate = report.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
+    let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
+    let over = match report.semiring {
+        Semiring::PlusTimes => String::new(),
+        semiring => format!(" over {semiring}"),
+    };
+    let text = format!(
+        "C = {product}{over} in {} by {by} on {}\n  {} entries times {} x {} by {}, {:.3} ms{rate}{verified}",
+        report.element,
+        report.device.name(),
+        report.sparse.nnz(),
+        report.dense.rows(),
+        report.dense.cols(),
+        report.layout,
+        report.total_ms
+    );
+    let mut files = [request.output, request.report].into_iter().flatten();
+    match (request.quiet, files.any(|path| output::is_standard(path))) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            messages.say(&text);
+            Ok(())
+        }
+        (false, false) => messages.pause(|| output::print(&text)),
+    }
+}
