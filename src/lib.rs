@@ -172,7 +172,7 @@ pub mod plan {
 
 /// Products of sparse and dense matrices.
 pub mod dense {
-    pub use crate::apply::{multiply, multiply_by};
+    pub use crate::apply::{DeviceGcoo, GcooArrays, multiply, multiply_by};
     pub use crate::matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;
 }

@@ -16,5 +16,5 @@ mod spmv;
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
-pub use spmm::{ApplyDense, DenseMethod, DenseOptions, PackedDense, multiply, multiply_by};
+pub use spmm::{ApplyDense, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, PackedDense, multiply, multiply_by};
 pub use spmv::{Format, Split};

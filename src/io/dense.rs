@@ -2,8 +2,8 @@
 //!
 //! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
 //! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
-//! [`io::read`](super::read) does, and places without an entry are zeros. [`write()`] makes a `.npy`
-//! of the layout and the element of the matrix, or else a Matrix Market array.
+//! [`io::read`](super::read) does, and places without an entry are zeros. [`write()`] makes a
+//! `.npy` of the layout and the element of the matrix, or else a Matrix Market array.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};
@@ -118,8 +118,8 @@ pub fn check_name(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array, which may be
-/// packed. `-` does not, nor does what is no regular file.
+/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array, which may
+/// be packed. `-` does not, nor does what is no regular file.
 pub fn is_dense(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     if is_npy(path) {

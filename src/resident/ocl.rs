@@ -1,9 +1,10 @@
 //! Matrices over buffers of the `ocl` crate (feature `ocl`): multiplies them in place, hands
 //! products back.
-use super::{DeviceMatrix, RawMatrix};
+use super::{DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
-    BlockShape, Matrix, Result,
+    BlockShape, Element, Matrix, Result,
     device::{Device, ocl::refused},
+    matrix::DenseShape,
 };
 use ocl::{OclPrm, core};
 
@@ -101,6 +102,26 @@ where
             copy(queue, &row_idx, self.cbc.row_idx.len(), done.as_ref())?,
             copy(queue, &values, self.cbc.values.len(), done.as_ref())?,
         ))
+    }
+}
+
+impl<T: OclPrm + Element> DeviceDense<T> {
+    /// A dense matrix over an `ocl` buffer, which is not copied; see [`DeviceDense::adopt`].
+    ///
+    /// # Errors
+    /// As [`DeviceDense::adopt`].
+    pub fn from_ocl(device: &Device, shape: DenseShape, values: &ocl::Buffer<T>) -> Result<Self> {
+        // SAFETY: the handle that a live `ocl` buffer holds is valid.
+        unsafe { Self::adopt(device, shape, values.as_core().as_ptr()) }
+    }
+
+    /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
+    ///
+    /// # Safety
+    /// Commands on it must be done before the matrix is dropped, and before it is written in place.
+    pub unsafe fn to_ocl(&self) -> core::Mem {
+        // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
+        unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Solvers of least-squares problems: the problems, read from files, the Schur complement that
-//! reduces them, and the iteration.
+//! reduces them, and the iteration. Conjugate gradients for several right-hand sides.
+mod gradients;
 #[cfg(feature = "faer")]
 pub mod least_squares;
 pub mod problem;
 pub(crate) mod schur;
 
+pub use gradients::{ConjugateGradients, SolvedColumn};
 pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced};

@@ -7,8 +7,10 @@
 //! | [`scaling`] | A·diag(d), diag(d)·A in place |
 //! | [`diagonal`] | the blocks on the diagonal, and the diagonal |
 //! | [`arithmetic`] | dot products, norms and sums of vectors |
+//! | [`columns`] | the same of the columns of dense matrices |
 //! | [`lines`], [`line_sums`] | a sum for each row or column: norms, and the products of `apply/` |
 mod arithmetic;
+mod columns;
 mod diagonal;
 pub(crate) mod line_sums;
 pub(crate) mod lines;

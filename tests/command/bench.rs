@@ -229,6 +229,10 @@ fn every_operation_is_verified_and_timed() {
             [&["auto", "esc", "plan", "plan by esc"][..], &of_matrix].concat(),
         ),
         (
+            "uniform:60x3 --block 1 --columns 5 --layout rows,columns --sharing auto,gcoo --operation dense".into(),
+            vec!["dense rows by rows 5", "dense gcoo by rows 5", "dense rows by columns 5", "dense gcoo by columns 5"],
+        ),
+        (
             "bundle-adjustment:9x40x3 --block 6x3 --operation gram,schur".into(),
             [&grams[..], &["schur", "back-substitute"]].concat(),
         ),

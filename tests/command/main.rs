@@ -7,6 +7,7 @@ mod bench_tools;
 mod common;
 mod compare;
 mod demo;
+mod dense;
 mod drop;
 mod environment;
 mod failures;

@@ -1,10 +1,11 @@
 //! Tests of an application's own OpenCL handles, given by their raw values.
 use crate::common::{Family, blocks, device, scalars};
+use blockmul::dense::{DenseShape, DenseView, DeviceDense, Layout, Side};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Device, DeviceMatrix, Error, Matrix, Planned, Product, Result,
     error::PatternError,
     foreign::{Marker, RawMatrix},
-    plan::Accum,
+    plan::{Accum, ApplyDense},
     reference,
 };
 use opencl3::{
@@ -95,6 +96,33 @@ fn buffers_of_an_application_are_multiplied_in_place_on_any_queue() -> Result<()
         let timed = report.stages.iter().all(|stage| stage.ms.is_some());
         assert_eq!(timed, properties & CL_QUEUE_PROFILING_ENABLE != 0, "{report:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn dense_matrices_over_an_application_s_buffers_are_multiplied_in_place() -> Result<()> {
+    let a = scalars::<f64>(Family::Banded, 50, 40, 4, 1);
+    let app = App::new(0);
+    let device = app.adopt()?;
+    // By rows, two elements between rows; C by columns in a buffer that is longer.
+    let (d_shape, c_shape) =
+        (DenseShape::new(40, 3, Layout::ByRows).with_leading(5), DenseShape::new(50, 3, Layout::ByColumns));
+    let values: Vec<f64> = (0..d_shape.len()).map(|i| i as f64).collect();
+    let (d, c) = (app.buffer(&values), app.buffer(&[7.0f64; 160]));
+    let (on_device, mut into) =
+        unsafe { (DeviceDense::adopt(&device, d_shape, d.get())?, DeviceDense::adopt(&device, c_shape, c.get())?) };
+    let matrix = device.upload(&a)?;
+    ApplyDense::new(&matrix.pattern(), 3)?.execute((&matrix, &on_device), &mut into)?;
+    let mut want = nalgebra::DMatrix::zeros(50, 3);
+    let view = DenseView::new(d_shape, &values)?;
+    reference::multiply_dense(Side::Left, false, (1.0, &a, view), (0.0, (&mut want).into()))?;
+    assert_eq!(into.download()?, want);
+    device.marker()?.wait()?;
+    let mut behind = vec![0.0; 160];
+    unsafe { app.queue.enqueue_read_buffer(&c, 1, 0, &mut behind, &[]) }.unwrap();
+    assert_eq!((&behind[..150], &behind[150..]), (want.as_slice(), &[7.0; 10][..]));
+    assert!(unsafe { DeviceDense::<f64>::adopt(&device, c_shape.with_leading(60), c.get()) }.is_err(), "too short");
+    assert!(unsafe { DeviceDense::<f64>::adopt(&self::device(), c_shape, c.get()) }.is_err(), "another context");
     Ok(())
 }
 

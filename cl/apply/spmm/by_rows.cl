@@ -2,8 +2,8 @@
 // gaps.
 // Host: src/apply/spmm/by_rows.rs
 //
-//   One work-group per tile of TILE x TILE elements: neighbours read down a column, then write along
-//   a row. A group of one item has no local memory to wait for.
+//   One work-group per tile of TILE x TILE elements: neighbours read down a column, then write
+//   along a row. A group of one item needs no local memory.
 //
 //   in   columns[]        `leading` apart
 //   out  by_rows[rows * cols]

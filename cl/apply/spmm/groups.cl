@@ -8,10 +8,10 @@
 //   in      d[]                  by rows, d_leading apart
 //   in out  c[]                  c_leading apart; rows of long lines are left alone
 //
-// The items of a slot stage the next STAGED entries of their group in local memory, then take each of
-// them in turn. A row of D is loaded once for the entries of a group that meet it. An item keeps a
-// sum for each line of the group. Entries of a line come in ascending place, so that its sum has the
-// bits of the line by itself. Lines of more than PIECE entries are in pieces, in lines.cl.
+// The items of a slot stage the next STAGED entries of their group in local memory, then take each
+// of them in turn. A row of D is loaded once for the entries of a group that meet it. An item keeps
+// a sum for each line of the group. Entries of a line come in ascending place, so that its sum has
+// the bits of the line by itself. Lines of more than PIECE entries are in pieces, in lines.cl.
 #if !defined(LINES) || !defined(STAGED) || !defined(PIECE) || !defined(THROUGH)
 #error "LINES, STAGED, PIECE, THROUGH: see src/apply/spmm/groups.rs"
 #endif

@@ -1,7 +1,7 @@
 //! Grouped coordinates (GCOO): the entries of groups of lines in ascending place across the lines,
-//! so that those that meet the same row of D follow one another (S. Shi, Q. Wang, X. Chu, *Efficient
-//! Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage Format*,
-//! 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
+//! so that those that meet the same row of D follow one another (S. Shi, Q. Wang, X. Chu:
+//! *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage
+//! Format*, 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
 //!
 //! The lines of a group are sorted lists, which one work-item merges. So the conversion takes one
 //! kernel, and another for lines that are too long to be merged by one item: they stay as they are,
@@ -11,7 +11,6 @@ use crate::{
     Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
-    primitives::segmented_reduce::RUN_PIECE,
     vector::lines::{Index, Shares},
 };
 
@@ -47,8 +46,8 @@ kernel! {
 
 /// The entries of a pattern in the order of groups.
 pub(super) struct Gcoo {
-    /// Entries of each group, which begin where its first line does. Those of lines with more than
-    /// [`RUN_PIECE`] entries are behind them.
+    /// Entries of each group, which begin where its first line does. Those of long lines are
+    /// behind them.
     pub group_len: Buffer<u32>,
     /// The place across the lines of each entry: a row of D.
     pub other: Buffer<u32>,
@@ -67,8 +66,9 @@ pub(super) struct Gcoo {
 }
 
 impl Gcoo {
-    /// Groups of `group_lines` lines of an index. Reads the number of different places back.
-    pub fn new(work: &Work, index: &Index, group_lines: usize) -> Result<Self> {
+    /// Groups of `group_lines` lines of an index; lines of more than `longest` entries stay as they
+    /// are. Reads the number of different places back.
+    pub fn new(work: &Work, index: &Index, group_lines: usize, longest: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
         let groups = lines.div_ceil(group_lines);
@@ -77,7 +77,7 @@ impl Gcoo {
         let through = matches!(index, Index::Rows(_));
         let options = Options::group_size(group_size)
             .define("LINES", group_lines)
-            .define("PIECE", RUN_PIECE)
+            .define("PIECE", format!("{longest}u"))
             .define("THROUGH", u8::from(through));
         let merge: Kernel<MergeLines<'_>> = Kernel::new(device, &options)?;
         let mut group_len = work.buffer(groups)?;
@@ -98,7 +98,7 @@ impl Gcoo {
         };
         merge.launch(work, Grid::items(groups, group_size), args)?;
 
-        let Shares { pieces, cuts, parts, .. } = lines::shares(work, pattern)?;
+        let Shares { pieces, cuts, parts, .. } = lines::shares(work, pattern, longest)?;
         let mut moved = work.buffer(pieces.len())?;
         if pieces.len() > 0 {
             let move_pieces: Kernel<MovePieces<'_>> = Kernel::new(device, &options)?;
@@ -134,7 +134,9 @@ impl Gcoo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Matrix, Pattern, device::test_device, resident::PatternArrays};
+    use crate::{
+        Matrix, Pattern, device::test_device, primitives::segmented_reduce::RUN_PIECE, resident::PatternArrays,
+    };
     use std::sync::Arc;
 
     /// Place, line in the group, whether the place is a new one, and number of each entry of a
@@ -168,7 +170,7 @@ mod tests {
             let host = a.as_cbc().pattern;
             let arrays: Arc<PatternArrays> = PatternArrays::upload(&work, host)?;
             for (of_rows, group_lines) in [(false, 1), (false, 4), (true, 4), (true, 3), (true, 32)] {
-                let found = Gcoo::new(&work, &Index::new(&work, &arrays, of_rows)?, group_lines)?;
+                let found = Gcoo::new(&work, &Index::new(&work, &arrays, of_rows)?, group_lines, RUN_PIECE)?;
                 let want = match of_rows {
                     false => model(host, group_lines, |entry| entry as u32),
                     true => {

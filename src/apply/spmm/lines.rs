@@ -1,8 +1,8 @@
 //! Each line of A times D: a row, or a row of blocks, by one slot of work-items. Kernels:
 //! `cl/apply/spmm/lines.cl`.
 //!
-//! A block row is a group of lines whose entries meet the same rows of D: each row is loaded once for
-//! all lines of the block.
+//! A block row is a group of lines whose entries meet the same rows of D: each row is loaded once
+//! for all lines of the block.
 use super::{
     Dense, Request,
     tuning::{self, Pass},
@@ -135,7 +135,7 @@ impl<T: Element> LineSums<T> {
         // Few lines are divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let tiles = lines::stretches(work, pattern, tile)?;
-        let Shares { pieces, cuts, parts, .. } = shares(work, pattern)?;
+        let Shares { pieces, cuts, parts, .. } = shares(work, pattern, RUN_PIECE)?;
         let rows = matches!(index, Index::Rows(_));
         Self::over(work, tiles, (pieces, cuts, parts), (shape, rows), request)
     }
@@ -263,7 +263,7 @@ impl<T: Element> LineSums<T> {
     }
 }
 
-/// The pieces of lines with more than [`RUN_PIECE`] entries, by lines.
-pub(super) fn shares(work: &Work, pattern: &PatternArrays) -> Result<Shares> {
-    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], RUN_PIECE, 0)
+/// The pieces of lines with more than `longest` entries.
+pub(super) fn shares(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Shares> {
+    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], longest, 0)
 }

@@ -1,6 +1,9 @@
 //! The ways to share A out, and the choice among them.
 use super::{Request, gcoo::Gcoo};
-use crate::{BlockShape, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
+use crate::{
+    BlockShape, Error, Result, device::Work, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers,
+    vector::lines::Index,
+};
 use serde::Serialize;
 
 /// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
@@ -69,7 +72,7 @@ pub(super) fn choose(
             Err(Error::Argument(format!("gcoo groups rows of scalars: A has blocks of {shape}")))
         }
         DenseMethod::Gcoo => {
-            let groups = Gcoo::new(work, index, lines)?;
+            let groups = Gcoo::new(work, index, lines, RUN_PIECE)?;
             let why = format!("gcoo, as asked for: {}", reuse(&groups, lines));
             Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
         }
@@ -81,7 +84,7 @@ pub(super) fn choose(
             Ok(chosen(DenseMethod::Rows, "rows: this device's caches keep the rows of D for neighbouring rows".into()))
         }
         DenseMethod::Auto => {
-            let groups = Gcoo::new(work, index, lines)?;
+            let groups = Gcoo::new(work, index, lines, RUN_PIECE)?;
             let found = reuse(&groups, lines);
             let least_text = format!("{}.{:02}", least / 100, least % 100);
             match groups.reuse_percent() >= least as u64 {

@@ -6,11 +6,13 @@
 //!
 //! | file | makes |
 //! |---|---|
-//! | [`plan`], [`options`], [`packed`] | the plan, its options, and the plan with A's values in its order |
+//! | [`plan`], [`options`] | the plan, and its options |
+//! | [`packed`] | the plan with A's values in its order |
 //! | [`once`] | a product in one shot |
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
+//! | [`stored`] | such groups as a format, from dense and compressed matrices and back |
 //! | [`by_rows`] | dense matrices stored by columns, copied by rows |
 //! | [`tuning`] | how the columns of D are shared out |
 mod by_rows;
@@ -23,6 +25,7 @@ mod options;
 mod pack;
 mod packed;
 mod plan;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod tuning;
@@ -32,6 +35,7 @@ pub use once::{multiply, multiply_by};
 pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
+pub use stored::{DeviceGcoo, GcooArrays};
 
 use crate::{
     BlockShape, Device, DeviceDense, Element, Result, Semiring,

@@ -21,7 +21,8 @@ use crate::{DeviceDense, DeviceMatrix, Matrix, Planned, Result};
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if the sides do not meet,
-/// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch), [`Error::Memory`](crate::Error::Memory).
+/// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
+/// [`Error::Memory`](crate::Error::Memory).
 pub fn multiply<M: Matrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Element>) -> Result<DeviceDense<M::Element>> {
     let layout = d.shape().layout;
     let plan = ApplyDense::<M>::with(&a.pattern(), d.shape().cols).layouts(layout, layout).plan()?;

@@ -59,7 +59,8 @@ impl<'a, M: Matrix> DenseOptions<'a, M> {
         self
     }
 
-    /// Adds and multiplies in a semiring. The factors of a product are in the order of the matrices.
+    /// Adds and multiplies in a semiring. The factors of a product are in the order of the
+    /// matrices.
     pub fn semiring(mut self, semiring: Semiring) -> Self {
         self.request.semiring = semiring;
         self

@@ -16,12 +16,12 @@ use std::marker::PhantomData;
 /// A product of a sparse matrix, or of its transpose, with dense matrices, prepared for the sparse
 /// matrix's pattern and the number of columns of the dense ones.
 ///
-/// Column j of A·D has the bits of [`Apply`](crate::plan::Apply) with column j, on every device, and
-/// so the bits of [`reference::multiply_dense`](crate::reference::multiply_dense). Long rows are
-/// divided among many work-items.
+/// Column j of A·D has the bits of [`Apply`](crate::plan::Apply) with column j, on every device,
+/// and so the bits of [`reference::multiply_dense`](crate::reference::multiply_dense). Long rows
+/// are divided among many work-items.
 ///
-/// D and C are by rows or by columns, with any leading dimension. D by rows is read where it is. One
-/// that is stored by columns is copied first, which takes as much memory again.
+/// D and C are by rows or by columns, with any leading dimension. D by rows is read where it is.
+/// One that is stored by columns is copied first, which takes as much memory again.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -1,7 +1,8 @@
-//! Matrices with vectors: the bits of the reference for every matrix type, block shape and
+//! Matrices with vectors and dense matrices: the bits of the reference for every matrix type, block shape and
 //! direction. Executions allocate and read nothing.
 mod arithmetic;
 mod block_formats;
+mod dense;
 mod diagonals;
 mod formats;
 mod plans;

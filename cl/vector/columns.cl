@@ -1,0 +1,108 @@
+// columns: dot products and sums of the columns of dense matrices.
+// Host: src/vector/columns.rs
+//
+//   column_dots   one work-group per piece of PIECE rows and chunk of WIDTH columns: the sums of the
+//                 products of their elements, for each column
+//   column_sums   the same of sums of pieces, until one piece is left
+//   copy_elements one work-item per element: y = x
+//   column_axpby  one work-item per element; on a CPU one per LINES rows or columns, as they are
+//                 stored
+//
+// Element (i, j) of x is at i * x_row + j * x_col.
+//
+//   in      x[]  y[]
+//   in      terms[rows * cols]    by rows: sums of the round before
+//   in      factor[2 * cols]      alpha and beta of each column
+//   out     sums[pieces * cols]   by rows
+//   in out  y[]                   alpha * x + beta * y, as axpby; a column with both alpha 0 and
+//                                 beta 1 is left alone
+//
+// The terms of a piece are folded in halves as in dot.cl, so that a column has the bits of the dot
+// product of vectors.
+#if !defined(PIECE) || !defined(WIDTH) || !defined(LINES)
+#error "PIECE, WIDTH, LINES: see src/vector/columns.rs"
+#endif
+#define HALF (PIECE / 2)
+
+// Folds HALF rows of sums into the first.
+void fold(local ARITHMETIC* sum)
+{
+    for (uint height = HALF / 2; height > 0; height /= 2) {
+        GROUP_BARRIER; // the writes of the round before
+        for (uint i = get_local_id(0); i < height * WIDTH; i += GROUP_SIZE)
+            sum[i] += sum[i + height * WIDTH];
+    }
+    GROUP_BARRIER;
+}
+
+#define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)*x_col) * LOAD(y, (row)*y_row + (col)*y_col))
+
+KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restrict y, global ARITHMETIC* restrict sums, ulong rows,
+                   uint cols, ulong x_row, ulong x_col, ulong y_row, ulong y_col)
+{
+    local ARITHMETIC sum[HALF * WIDTH];
+    const uint chunks = (cols + WIDTH - 1) / WIDTH, piece = (uint)get_group_id(0) / chunks;
+    const uint col = (uint)get_group_id(0) % chunks * WIDTH;
+    const ulong begin = (ulong)piece * PIECE;
+    for (uint i = get_local_id(0); i < HALF * WIDTH; i += GROUP_SIZE) {
+        const ulong first = begin + i / WIDTH, second = first + HALF, at = col + i % WIDTH;
+        const ARITHMETIC one = at < cols && first < rows ? PRODUCT(first, at) : IDENTITY;
+        sum[i] = one + (at < cols && second < rows ? PRODUCT(second, at) : IDENTITY);
+    }
+    fold(sum);
+    for (uint i = get_local_id(0); i < WIDTH; i += GROUP_SIZE)
+        if (col + i < cols)
+            sums[(ulong)piece * cols + col + i] = sum[i];
+}
+
+KERNEL column_sums(global const ARITHMETIC* restrict terms, global ARITHMETIC* restrict sums, ulong rows, uint cols)
+{
+    local ARITHMETIC sum[HALF * WIDTH];
+    const uint chunks = (cols + WIDTH - 1) / WIDTH, piece = (uint)get_group_id(0) / chunks;
+    const uint col = (uint)get_group_id(0) % chunks * WIDTH;
+    const ulong begin = (ulong)piece * PIECE;
+    for (uint i = get_local_id(0); i < HALF * WIDTH; i += GROUP_SIZE) {
+        const ulong first = begin + i / WIDTH, second = first + HALF, at = col + i % WIDTH;
+        const ARITHMETIC one = at < cols && first < rows ? terms[first * cols + at] : IDENTITY;
+        sum[i] = one + (at < cols && second < rows ? terms[second * cols + at] : IDENTITY);
+    }
+    fold(sum);
+    for (uint i = get_local_id(0); i < WIDTH; i += GROUP_SIZE)
+        if (col + i < cols)
+            sums[(ulong)piece * cols + col + i] = sum[i];
+}
+
+// y = alpha * x + beta * y for one element, whose factors are at `col`.
+#define AXPBY(col, from, to)                                                                                          \
+    do {                                                                                                              \
+        const ARITHMETIC alpha = factor[col], beta = factor[cols + (col)];                                            \
+        if (alpha != 0 || beta != 1) {                                                                                \
+            ARITHMETIC value = alpha * LOAD(x, from);                                                                 \
+            if (beta != 0)                                                                                            \
+                value += beta * LOAD(y, to);                                                                          \
+            STORE(value, y, to);                                                                                      \
+        }                                                                                                             \
+    } while (0)
+
+KERNEL column_axpby(global const ARITHMETIC* restrict factor, global const ELEMENT* restrict x, global ELEMENT* restrict y,
+                    uint lines, uint width, uint cols, uint by_columns, uint x_leading, uint y_leading)
+{
+#if GROUP_SIZE == 1
+    const uint begin = get_global_id(0) * LINES;
+    for (uint line = begin; line < min(begin + LINES, lines); ++line)
+        for (uint i = 0; i < width; ++i)
+            AXPBY(by_columns ? line : i, (ulong)line * x_leading + i, (ulong)line * y_leading + i);
+#else
+    const ulong id = get_global_id(0), line = id / width, i = id % width;
+    if (line < lines)
+        AXPBY(by_columns ? line : i, line * x_leading + i, line * y_leading + i);
+#endif
+}
+
+KERNEL copy_elements(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong elements, uint cols, ulong x_row,
+                     ulong x_col, ulong y_row, ulong y_col)
+{
+    const ulong id = get_global_id(0), row = id / cols, col = id % cols;
+    if (id < elements)
+        STORE(LOAD(x, row * x_row + col * x_col), y, row * y_row + col * y_col);
+}

@@ -1,0 +1,394 @@
+//! Sparse matrices in grouped coordinates (GCOO), made from dense and from compressed ones, and back.
+//! Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
+//!
+//! From a dense matrix: count the elements of each group that are not 0, scan, allocate, fill (Shi,
+//! Wang, Chu 2020, Algorithm 1). Counts are those of chunks of a group, so that long groups are
+//! divided among many work-items.
+use super::{super::spmv::pack::Pack, gcoo::Gcoo};
+use crate::{
+    Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    matrix::Layout,
+    primitives::{
+        scan::{Scan, ScanTuning},
+        segmented_sort::{SegmentedSort, SortTuning},
+    },
+    resident::{DeviceCbc, PatternArrays},
+    vector::lines::Index,
+};
+
+kernel! {
+    struct CountDense<T: Element> = "count_dense" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: Out<u64>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        d_place: u64,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct FillDense<T: Element> = "fill_dense" in "apply/spmm/coordinates.cl" {
+        d: In<T>,
+        counts: In<u64>,
+        group_ptr: Out<u32>,
+        g_other: Out<u32>,
+        g_line: Out<u8>,
+        values: Out<T>,
+        lines: u32,
+        across: u32,
+        d_line: u64,
+        d_place: u64,
+        groups: u32,
+    }
+}
+
+kernel! {
+    struct Split = "split" in "apply/spmm/coordinates.cl" {
+        group_ptr: In<u32>,
+        g_line: In<u8>,
+        line_of: Out<u32>,
+        groups: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Number = "number" in "apply/spmm/coordinates.cl" {
+        from: In<u32>,
+        key: Out<u32>,
+        entry_idx: Out<u32>,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Starts = "starts" in "apply/spmm/coordinates.cl" {
+        key: In<u32>,
+        line_ptr: Out<u32>,
+        lines: u32,
+        nnz: u32,
+    }
+}
+
+kernel! {
+    struct Gather<T: Element> = "gather" in "apply/spmm/coordinates.cl" {
+        entry_idx: In<u32>,
+        partner: In<u32>,
+        values: In<T>,
+        other: Out<u32>,
+        sorted: Out<T>,
+        nnz: u32,
+    }
+}
+
+/// Places across the lines of a group that a work-item counts.
+const CHUNK: usize = 64;
+
+/// A sparse matrix of scalars on a device in grouped coordinates: groups of neighbouring rows, the
+/// entries of a group by columns, so that those in one column follow one another (S. Shi, Q. Wang,
+/// X. Chu, 2020, section III-A).
+///
+/// It is a format to convert from and to. [`ApplyDense`](crate::plan::ApplyDense) makes its own
+/// groups of a compressed matrix, if they pay.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csr, Device, dense::DeviceGcoo};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// // The matrix of the paper's Figure 2, in groups of two rows.
+/// let a = dmatrix![7.0, 0.0, 0.0, 8.0; 0.0, 10.0, 0.0, 0.0; 9.0, 0.0, 0.0, 0.0; 0.0, 0.0, 6.0, 3.0];
+/// let grouped = DeviceGcoo::from_dense(&device.upload_dense(&a)?, 2)?;
+/// let host = grouped.download()?;
+/// assert_eq!(host.group_ptr, [0, 3, 6]);
+/// assert_eq!(host.values, [7.0, 10.0, 8.0, 9.0, 6.0, 3.0]);
+/// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3]));
+/// let compressed: Csr<f64> = grouped.to_rows()?.download()?;
+/// assert_eq!(compressed.values(), [7.0, 8.0, 10.0, 9.0, 6.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct DeviceGcoo<T: Element> {
+    device: Device,
+    nrows: usize,
+    ncols: usize,
+    group_lines: usize,
+    /// Entries before each group, and of all.
+    group_ptr: Buffer<u32>,
+    other: Buffer<u32>,
+    line: Buffer<u8>,
+    values: Buffer<T>,
+}
+
+/// The arrays of a [`DeviceGcoo`], as the paper has them.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GcooArrays<T> {
+    /// Entries of the groups before each, and of all: `gIdxes` and, by differences, `nnzPerGroup`.
+    pub group_ptr: Vec<u32>,
+    /// Row of each entry.
+    pub rows: Vec<u32>,
+    /// Column of each entry, ascending in a group.
+    pub cols: Vec<u32>,
+    /// Value of each entry.
+    pub values: Vec<T>,
+}
+
+/// Refuses groups of no lines, and of more than a byte tells apart.
+fn check_group(lines: usize) -> Result<()> {
+    match (1..=32).contains(&lines) {
+        true => Ok(()),
+        false => Err(Error::Argument(format!("groups of {lines} rows: 1 to 32 are supported"))),
+    }
+}
+
+fn group_size(device: &Device) -> usize {
+    device.info().numbers().elementwise_group
+}
+
+fn options<T: Element>(device: &Device, group_lines: usize) -> Options {
+    Options::group_size(group_size(device)).element::<T>().define("LINES", group_lines).define("CHUNK", CHUNK)
+}
+
+impl<T: Element> DeviceGcoo<T> {
+    /// The elements of a dense matrix that are not 0, in groups of `group_rows` rows. Reads their
+    /// number back.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for groups of other than 1 to 32 rows, [`Error::TooLarge`] from 2^32 - 1
+    /// entries on, [`Error::Memory`].
+    pub fn from_dense(d: &DeviceDense<T>, group_rows: usize) -> Result<Self> {
+        check_group(group_rows)?;
+        let device = d.device();
+        let work = Work::new(device, None);
+        let shape = d.shape();
+        let (lines, across) = (shape.rows, shape.cols);
+        let groups = lines.div_ceil(group_rows);
+        let chunks = across.div_ceil(CHUNK);
+        let (d_line, d_place) = match shape.layout {
+            Layout::ByRows => (shape.leading as u64, 1),
+            Layout::ByColumns => (1, shape.leading as u64),
+        };
+        let options = options::<T>(device, group_rows);
+        let mut counts = work.buffer(groups * chunks + 1)?;
+        let count: Kernel<CountDense<'_, T>> = Kernel::new(device, &options)?;
+        let scan = Scan::<u64>::new(device, ScanTuning::new(device.info()))?;
+        let fill: Kernel<FillDense<'_, T>> = Kernel::new(device, &options)?;
+        let (lines_32, across_32, groups_32) = (lines as u32, across as u32, groups as u32);
+        let grid = Grid::items(groups * chunks + 1, group_size(device));
+        let args = CountDense {
+            d: &d.values,
+            counts: &mut counts,
+            lines: lines_32,
+            across: across_32,
+            d_line,
+            d_place,
+            groups: groups_32,
+        };
+        count.launch(&work, grid, args)?;
+        scan.run(&work, &mut counts)?;
+        let nnz = work.read(&counts, groups * chunks, 1)?[0];
+        PatternArrays::check_nnz(nnz)?;
+        let nnz = nnz as usize;
+        let mut group_ptr = work.buffer(groups + 1)?;
+        let (mut other, mut line, mut values) = (work.buffer(nnz)?, work.buffer(nnz)?, work.buffer(nnz)?);
+        let args = FillDense {
+            d: &d.values,
+            counts: &counts,
+            group_ptr: &mut group_ptr,
+            g_other: &mut other,
+            g_line: &mut line,
+            values: &mut values,
+            lines: lines_32,
+            across: across_32,
+            d_line,
+            d_place,
+            groups: groups_32,
+        };
+        let grid = Grid::items((groups * chunks).max(groups + 1), group_size(device));
+        fill.launch(&work, grid, args)?;
+        let device = device.clone();
+        Ok(Self { device, nrows: lines, ncols: across, group_lines: group_rows, group_ptr, other, line, values })
+    }
+
+    /// A matrix of scalars in groups of `group_rows` rows.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::from_dense`]; [`Error::Argument`] for a matrix of blocks.
+    pub fn from_matrix<M: Matrix<Element = T>>(a: &DeviceMatrix<M>, group_rows: usize) -> Result<Self> {
+        check_group(group_rows)?;
+        if a.shape().area() != 1 {
+            return Err(Error::Argument(format!("gcoo groups rows of scalars: A has blocks of {}", a.shape())));
+        }
+        let device = a.device();
+        let work = Work::new(device, None);
+        // Rows of a row-major matrix are the columns of its arrays.
+        let index = Index::new(&work, &a.cbc.pattern, !M::ROW_MAJOR)?;
+        let groups = Gcoo::new(&work, &index, group_rows, u32::MAX as usize)?;
+        let mut values = work.buffer(a.nnz())?;
+        Pack::new(device, true, 1)?.run(&work, Some(&groups.source), (&a.cbc).into(), &mut values)?;
+        // Groups begin where their first lines do.
+        let line_ptr = index.pattern().col_ptr.download(&work)?;
+        let starts: Vec<u32> = line_ptr.iter().copied().step_by(group_rows).collect();
+        let ends = (a.nrows() % group_rows != 0).then(|| a.nnz() as u32);
+        let group_ptr = work.upload(&starts.into_iter().chain(ends).collect::<Vec<_>>())?;
+        let Gcoo { other, line, .. } = groups;
+        let (device, nrows, ncols) = (device.clone(), a.nrows(), a.ncols());
+        Ok(Self { device, nrows, ncols, group_lines: group_rows, group_ptr, other, line, values })
+    }
+
+    /// Rows.
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+
+    /// Entries.
+    pub fn nnz(&self) -> usize {
+        self.other.len()
+    }
+
+    /// Bytes of device memory held.
+    pub fn device_bytes(&self) -> u64 {
+        self.group_ptr.bytes() + self.other.bytes() + self.line.bytes() + self.values.bytes()
+    }
+
+    /// Copies the arrays to the host.
+    ///
+    /// # Errors
+    /// [`Error::OpenCl`], [`Error::Memory`].
+    pub fn download(&self) -> Result<GcooArrays<T>> {
+        let work = Work::new(&self.device, None);
+        Ok(GcooArrays {
+            group_ptr: self.group_ptr.download(&work)?,
+            rows: self.rows(&work)?.download(&work)?,
+            cols: self.other.download(&work)?,
+            values: self.values.download(&work)?,
+        })
+    }
+
+    /// The same matrix in compressed rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::OpenCl`].
+    pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
+        let work = Work::new(&self.device, None);
+        let rows = self.rows(&work)?;
+        let (ptr, other, values) = self.compressed(&work, &rows, &self.other, self.nrows)?;
+        let pattern = PatternArrays::new(&self.device, self.ncols, self.nrows, ptr, other);
+        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape: crate::BlockShape::SCALAR, stride: 1, values }))
+    }
+
+    /// The same matrix in compressed columns.
+    ///
+    /// # Errors
+    /// As [`DeviceGcoo::to_rows`].
+    pub fn to_columns(&self) -> Result<DeviceMatrix<Csc<T>>> {
+        let work = Work::new(&self.device, None);
+        let rows = self.rows(&work)?;
+        let (ptr, other, values) = self.compressed(&work, &self.other, &rows, self.ncols)?;
+        let pattern = PatternArrays::new(&self.device, self.nrows, self.ncols, ptr, other);
+        Ok(DeviceMatrix::new(DeviceCbc { pattern, shape: crate::BlockShape::SCALAR, stride: 1, values }))
+    }
+
+    fn kernel_options(&self) -> Options {
+        options::<T>(&self.device, self.group_lines)
+    }
+
+    /// The row of each entry.
+    fn rows(&self, work: &Work) -> Result<Buffer<u32>> {
+        let mut line_of = work.buffer(self.nnz())?;
+        let split: Kernel<Split<'_>> = Kernel::new(&self.device, &self.kernel_options())?;
+        let (groups, nnz) = (self.nrows.div_ceil(self.group_lines) as u32, self.nnz() as u32);
+        let args = Split { group_ptr: &self.group_ptr, g_line: &self.line, line_of: &mut line_of, groups, nnz };
+        split.launch(work, Grid::items(self.nnz(), group_size(&self.device)), args)?;
+        Ok(line_of)
+    }
+
+    /// Offsets of `lines` lines, the other index of each entry, and the values, by a stable sort:
+    /// in a line entries keep the order of groups, which is ascending in both indices.
+    fn compressed(
+        &self,
+        work: &Work,
+        line_of: &Buffer<u32>,
+        partner: &Buffer<u32>,
+        lines: usize,
+    ) -> Result<(Buffer<u32>, Buffer<u32>, Buffer<T>)> {
+        let (device, entries) = (&self.device, self.nnz());
+        let (grid, nnz) = (Grid::items(entries, group_size(device)), entries as u32);
+        let number: Kernel<Number<'_>> = Kernel::new(device, &self.kernel_options())?;
+        let sort = SegmentedSort::<u32>::new(device, SortTuning::new(device.info()))?;
+        let (mut key, mut entry_idx) = (work.buffer(entries)?, work.buffer(entries)?);
+        number.launch(work, grid, Number { from: line_of, key: &mut key, entry_idx: &mut entry_idx, nnz })?;
+        let (key, entry_idx) = sort.run_whole(work, key, entry_idx)?;
+        let starts: Kernel<Starts<'_>> = Kernel::new(device, &self.kernel_options())?;
+        let gather: Kernel<Gather<'_, T>> = Kernel::new(device, &self.kernel_options())?;
+        let (mut ptr, mut other, mut sorted) = (work.buffer(lines + 1)?, work.buffer(entries)?, work.buffer(entries)?);
+        let of_lines = Grid::items(lines + 1, group_size(device));
+        starts.launch(work, of_lines, Starts { key: &key, line_ptr: &mut ptr, lines: lines as u32, nnz })?;
+        let values = &self.values;
+        let args = Gather { entry_idx: &entry_idx, partner, values, other: &mut other, sorted: &mut sorted, nnz };
+        gather.launch(work, grid, args)?;
+        Ok((ptr, other, sorted))
+    }
+}
+
+impl<T: Element> std::fmt::Debug for DeviceGcoo<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rows, cols, lines) = (self.nrows, self.ncols, self.group_lines);
+        write!(f, "DeviceGcoo({rows}x{cols} in groups of {lines} rows, {} entries)", self.nnz())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, matrix::DenseShape};
+
+    #[test]
+    fn small_matrices_become_groups_and_come_back() -> Result<()> {
+        let device = test_device();
+        for (rows, cols, long) in
+            [(0, 3, vec![]), (3, 0, vec![]), (1, 1, vec![]), (23, 19, vec![]), (9, 1300, vec![(4, 1100)])]
+        {
+            let host: Csc<f32> =
+                Csc::from_cbc(super::super::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?)?;
+            let by_rows = Csr::from_transpose(host.transpose());
+            let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
+            for group_rows in [1, 4, 32] {
+                let of_columns = DeviceGcoo::from_matrix(&a, group_rows)?;
+                let of_rows = DeviceGcoo::from_matrix(&device.upload(&by_rows)?, group_rows)?;
+                let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, group_rows)?;
+                let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
+                assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
+                let of_other_layout = DeviceGcoo::from_dense(&transposed, group_rows)?;
+                let want = of_columns.download()?;
+                assert_eq!(want.values.len(), host.nnz());
+                for gcoo in [&of_columns, &of_rows, &of_dense, &of_other_layout] {
+                    assert_eq!(gcoo.download()?, want, "{gcoo:?}");
+                    assert_eq!(gcoo.to_columns()?.download()?, host, "{gcoo:?}");
+                    assert_eq!(gcoo.to_rows()?.download()?, by_rows, "{gcoo:?}");
+                }
+                let order: Vec<_> =
+                    (0..host.nnz()).map(|i| (want.rows[i] as usize / group_rows, want.cols[i], want.rows[i])).collect();
+                assert!(order.is_sorted());
+                let ends = want.group_ptr.windows(2).enumerate();
+                assert!(ends.clone().all(|(group, ends)| (ends[0]..ends[1]).all(|i| order[i as usize].0 == group)));
+            }
+        }
+        let blocks = device.upload(&super::super::tests::matrix::<f32>(4, 4, crate::BlockShape::new(2, 2)?, &[])?)?;
+        assert!(DeviceGcoo::from_matrix(&blocks, 4).is_err());
+        let none = device.zero_dense::<f32>(DenseShape::new(2, 2, Layout::ByRows))?;
+        let refused = DeviceGcoo::from_dense(&none, 33).unwrap_err().to_string();
+        assert_eq!(refused, "groups of 33 rows: 1 to 32 are supported");
+        assert_eq!(DeviceGcoo::from_dense(&none, 4)?.nnz(), 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Conjugate gradients for several right-hand sides at once (M. R. Hestenes, E. Stiefel, *Methods of
+//! Conjugate Gradients for Solving Linear Systems*, 1952).
+use crate::{
+    DeviceDense, DeviceMatrix, DevicePattern, Error, Field, Matrix, Planned, Result,
+    apply::ApplyDense,
+    matrix::{DenseShape, Layout},
+};
+
+/// Conjugate gradients for A·X = B, where A is symmetric and positive definite, prepared for a
+/// pattern and a number of right-hand sides.
+///
+/// Each column is solved by itself, with numbers alpha and beta of its own; all share the products of
+/// A with their directions, so that a step reads A once. The steps of a column have the same bits
+/// whatever its neighbours are.
+///
+/// ```
+/// # fn main() -> blockmul::Result<()> {
+/// use blockmul::{Csr, Device, solver::ConjugateGradients};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// // | 4 1 |
+/// // | 1 3 |
+/// let a = device.upload(&Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![4.0, 1.0, 1.0, 3.0])?)?;
+/// let b = device.upload_dense(&dmatrix![5.0, 4.0; 4.0, 1.0])?;
+/// let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
+/// assert!((x.download()? - dmatrix![1.0, 1.0; 1.0, 0.0]).norm() < 1e-9);
+/// assert!(solved.iter().all(|column| column.converged && column.steps <= 2));
+/// # Ok(())
+/// # }
+/// ```
+pub struct ConjugateGradients<M: Matrix> {
+    product: ApplyDense<M>,
+    shape: DenseShape,
+    tolerance: f64,
+    steps: u32,
+}
+
+/// The end of a column's steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SolvedColumn {
+    /// Steps taken.
+    pub steps: u32,
+    /// Norm of the residual, as it is updated from step to step, as a share of the right-hand
+    /// side's; 0 if that is 0.
+    pub residual: f64,
+    /// Whether the residual is small enough.
+    pub converged: bool,
+}
+
+impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
+    /// Prepares for n right-hand sides and matrices of a pattern, which is square.
+    ///
+    /// Steps end at a residual of 1e-10 of the right-hand side, or after as many as there are rows,
+    /// unless [`ConjugateGradients::limits`] says otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a pattern that is not square or of another kind of matrix,
+    /// [`Error::Memory`], [`Error::Unsupported`].
+    pub fn new(a: &DevicePattern, n: usize) -> Result<Self> {
+        let (rows, cols) = a.scalar_sides();
+        if rows != cols {
+            return Err(Error::Argument(format!(
+                "A is {rows}x{cols} scalars: conjugate gradients take a square matrix"
+            )));
+        }
+        let shape = DenseShape::new(rows, n, Layout::ByRows);
+        let steps = rows.try_into().unwrap_or(u32::MAX);
+        Ok(Self { product: ApplyDense::new(a, n)?, shape, tolerance: 1e-10, steps })
+    }
+
+    /// The residual at which a column is solved, as a share of its right-hand side, and the most
+    /// steps.
+    pub fn limits(mut self, tolerance: f64, steps: u32) -> Self {
+        (self.tolerance, self.steps) = (tolerance, steps);
+        self
+    }
+
+    /// Solves A·X = B from X = 0. X is by rows. A column that meets a direction of no or negative
+    /// curvature ends there, and has not converged.
+    ///
+    /// # Errors
+    /// [`Error::PlanPattern`] for a matrix of another pattern, [`Error::Argument`] for a B of other
+    /// sides, [`Error::Memory`], [`Error::OpenCl`].
+    pub fn solve(
+        &self,
+        a: &DeviceMatrix<M>,
+        b: &DeviceDense<M::Element>,
+    ) -> Result<(DeviceDense<M::Element>, Vec<SolvedColumn>)> {
+        let n = self.shape.cols;
+        let room = || self.product.device().zero_dense::<M::Element>(self.shape);
+        let (mut x, mut r, mut p, mut ap) = (room()?, room()?, room()?, room()?);
+        let ones = vec![1.0; n];
+        r.copy_from(b)?;
+        p.copy_from(b)?;
+        let mut rr = r.column_dots(&r)?;
+        let norms: Vec<f64> = rr.iter().map(|rr| rr.sqrt()).collect();
+        let enough = |col: usize, rr: f64| rr.sqrt() <= self.tolerance * norms[col];
+        let mut solved: Vec<_> = (0..n)
+            .map(|col| {
+                let converged = enough(col, rr[col]);
+                SolvedColumn { steps: 0, residual: if norms[col] > 0.0 { 1.0 } else { 0.0 }, converged }
+            })
+            .collect();
+        let mut works: Vec<bool> = solved.iter().map(|column| !column.converged).collect();
+        for step in 1..=self.steps {
+            if !works.contains(&true) {
+                break;
+            }
+            self.product.execute((a, &p), &mut ap)?;
+            let curvature = p.column_dots(&ap)?;
+            // Columns that are solved, and those without a minimum, stay as they are.
+            (0..n).for_each(|col| works[col] &= curvature[col] > 0.0);
+            let of = |value: &dyn Fn(usize) -> f64, other: f64| -> Vec<f64> {
+                (0..n).map(|col| if works[col] { value(col) } else { other }).collect()
+            };
+            let alpha = of(&|col| rr[col] / curvature[col], 0.0);
+            let minus: Vec<f64> = alpha.iter().map(|alpha| -alpha).collect();
+            x.axpby_columns(&alpha, &p, &ones)?;
+            r.axpby_columns(&minus, &ap, &ones)?;
+            let next = r.column_dots(&r)?;
+            let (one, beta) = (of(&|_| 1.0, 0.0), of(&|col| next[col] / rr[col], 1.0));
+            p.axpby_columns(&one, &r, &beta)?;
+            for col in (0..n).filter(|&col| works[col]) {
+                let converged = enough(col, next[col]);
+                solved[col] = SolvedColumn { steps: step, residual: next[col].sqrt() / norms[col], converged };
+            }
+            (0..n).for_each(|col| works[col] &= !solved[col].converged);
+            rr = next;
+        }
+        Ok((x, solved))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csc, Csr, device::test_device, generate::Random};
+    use nalgebra::DMatrix;
+
+    /// The five-point Laplacian of a grid.
+    fn grid(side: usize) -> Result<Csr<f64>> {
+        let at = |i: usize, j: usize| i * side + j;
+        let mut entries = Vec::new();
+        for (i, j) in (0..side).flat_map(|i| (0..side).map(move |j| (i, j))) {
+            entries.push((at(i, j), at(i, j), 4.0 + 0.01 * (i % 3) as f64));
+            if i + 1 < side {
+                entries.extend([(at(i, j), at(i + 1, j), -1.0), (at(i + 1, j), at(i, j), -1.0)]);
+            }
+            if j + 1 < side {
+                entries.extend([(at(i, j), at(i, j + 1), -1.0), (at(i, j + 1), at(i, j), -1.0)]);
+            }
+        }
+        Ok(Csr::from_transpose(Csc::from_triplets(side * side, side * side, entries)?))
+    }
+
+    #[test]
+    fn several_systems_at_once_have_the_bits_of_one_after_another() -> Result<()> {
+        let device = test_device();
+        let (host, mut random) = (grid(20)?, Random::new(3));
+        let a = device.upload(&host)?;
+        // Columns of different difficulty: zero, the image of ones, random, an eigenvector's.
+        let b = DMatrix::from_fn(400, 5, |row, col| match col {
+            0 => 0.0,
+            1 => 1.0,
+            2 => f64::from(u8::from(row == 7)),
+            _ => 2.0 * random.unit() - 1.0,
+        });
+        let (x, solved) = ConjugateGradients::new(&a.pattern(), 5)?.solve(&a, &device.upload_dense(&b)?)?;
+        let x = x.download()?;
+        let one = ConjugateGradients::new(&a.pattern(), 1)?;
+        for col in 0..5 {
+            let (alone, of_one) = one.solve(&a, &device.upload_dense(&b.columns(col, 1).into_owned())?)?;
+            assert_eq!((alone.download()?, of_one[0]), (x.columns(col, 1).into_owned(), solved[col]), "column {col}");
+        }
+        assert!(solved.iter().all(|column| column.converged && column.residual <= 1e-10), "{solved:?}");
+        assert_eq!((solved[0].steps, x.column(0).norm()), (0, 0.0));
+        let dense = host.as_cbc().to_dense().transpose();
+        assert!((dense * &x - &b).norm() < 1e-8);
+        Ok(())
+    }
+
+    #[test]
+    fn systems_without_a_solution_end() -> Result<()> {
+        let device = test_device();
+        let a = device.upload(&Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, -1.0)])?)?;
+        let b = device.upload_dense(&nalgebra::dmatrix![1.0, 1.0; 0.0, 2.0])?;
+        let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
+        assert_eq!((solved[0].converged, solved[1].converged, solved[1].steps), (true, false, 0));
+        assert_eq!(x.download()?, nalgebra::dmatrix![1.0, 0.0; 0.0, 0.0]);
+        let few = ConjugateGradients::new(&a.pattern(), 2)?.limits(0.0, 0);
+        assert!(!few.solve(&a, &b)?.1[0].converged);
+        let wide = device.upload(&Csc::<f64>::from_triplets(2, 3, [])?)?;
+        let refused = ConjugateGradients::<Csc<f64>>::new(&wide.pattern(), 1).err().unwrap().to_string();
+        assert_eq!(refused, "A is 2x3 scalars: conjugate gradients take a square matrix");
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! Dot products and sums of the columns of dense matrices: vectors with vectors, several at a time.
+//! Kernels: `cl/vector/columns.cl`.
+use super::DOT_PIECE;
+use crate::{
+    Arithmetic, Device, DeviceDense, Element, Error, Field, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    matrix::{DenseShape, Layout},
+    plan::prepared::same_device,
+};
+use nalgebra::convert_unchecked;
+
+kernel! {
+    struct ColumnDots<T: Element> = "column_dots" in "vector/columns.cl" {
+        x: In<T>,
+        y: In<T>,
+        sums: Out<T::Arithmetic>,
+        rows: u64,
+        cols: u32,
+        x_row: u64,
+        x_col: u64,
+        y_row: u64,
+        y_col: u64,
+    }
+}
+
+kernel! {
+    struct ColumnSums<T: Element> = "column_sums" in "vector/columns.cl" {
+        terms: In<T::Arithmetic>,
+        sums: Out<T::Arithmetic>,
+        rows: u64,
+        cols: u32,
+    }
+}
+
+kernel! {
+    struct ColumnAxpby<T: Element> = "column_axpby" in "vector/columns.cl" {
+        factor: In<T::Arithmetic>,
+        x: In<T>,
+        y: InOut<T>,
+        lines: u32,
+        width: u32,
+        cols: u32,
+        by_columns: u32,
+        x_leading: u32,
+        y_leading: u32,
+    }
+}
+
+kernel! {
+    struct CopyElements<T: Element> = "copy_elements" in "vector/columns.cl" {
+        x: In<T>,
+        y: Out<T>,
+        elements: u64,
+        cols: u32,
+        x_row: u64,
+        x_col: u64,
+        y_row: u64,
+        y_col: u64,
+    }
+}
+
+/// Columns that a work-group folds together: 32 bytes of a row of doubles, and 16 KiB of sums.
+const WIDTH: usize = 4;
+
+/// Lines that a work-item of a CPU takes.
+const LINES: usize = 256;
+
+/// Elements from one row of a dense matrix to the next, and from one column to the next.
+fn steps(shape: DenseShape) -> (u64, u64) {
+    match shape.layout {
+        Layout::ByRows => (shape.leading as u64, 1),
+        Layout::ByColumns => (1, shape.leading as u64),
+    }
+}
+
+impl<T: Field> DeviceDense<T> {
+    /// The dot product of each column with that of `other`. Waits for them.
+    ///
+    /// Each has the bits of [`DeviceVector::dot`](crate::DeviceVector::dot) of the two columns.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use nalgebra::dmatrix;
+    /// let x = blockmul::Device::auto()?.upload_dense(&dmatrix![1.0, 2.0; 3.0, 4.0])?;
+    /// assert_eq!(x.column_dots(&x)?, [10.0, 20.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a matrix of other sides,
+    /// [`Error::DeviceMismatch`], [`Error::OpenCl`].
+    pub fn column_dots(&self, other: &Self) -> Result<Vec<f64>> {
+        self.check_sides(other)?;
+        let DenseShape { rows, cols, .. } = self.shape;
+        if rows == 0 || cols == 0 {
+            return Ok(vec![0.0; cols]);
+        }
+        let work = Work::new(&self.device, None);
+        let options = options::<T>(&self.device);
+        let chunks = cols.div_ceil(WIDTH);
+        let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(&self.device));
+        let room = |rows: usize| work.buffer::<T::Arithmetic>(rows.div_ceil(DOT_PIECE) * cols);
+        let dots: Kernel<ColumnDots<'_, T>> = Kernel::new(&self.device, &options)?;
+        let ((x_row, x_col), (y_row, y_col)) = (steps(self.shape), steps(other.shape));
+        let mut sums = room(rows)?;
+        let (x, y, of_cols) = (&self.values, &other.values, cols as u32);
+        let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols: of_cols, x_row, x_col, y_row, y_col };
+        dots.launch(&work, grid(rows), args)?;
+        let mut rows = rows.div_ceil(DOT_PIECE);
+        while rows > 1 {
+            let add: Kernel<ColumnSums<'_, T>> = Kernel::new(&self.device, &options)?;
+            let terms = std::mem::replace(&mut sums, room(rows)?);
+            let args = ColumnSums { terms: &terms, sums: &mut sums, rows: rows as u64, cols: of_cols };
+            add.launch(&work, grid(rows), args)?;
+            rows = rows.div_ceil(DOT_PIECE);
+        }
+        Ok(sums.download(&work)?.into_iter().map(convert_unchecked).collect())
+    }
+
+    /// Column j of y becomes alpha\[j\]·(column j of x) + beta\[j\]·(column j of y), where y is this
+    /// matrix. Each has the bits of [`DeviceVector::axpby`](crate::DeviceVector::axpby). A column
+    /// with alpha 0 and beta 1 is left as it is. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a matrix of other sides or in another layout, [`Error::Length`] for
+    /// other numbers of factors than columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
+    pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
+        self.check_sides(x)?;
+        let DenseShape { cols, layout, leading, .. } = self.shape;
+        if layout != x.shape.layout {
+            return Err(Error::Argument(format!("x is by {}, y by {layout}: one layout is expected", x.shape.layout)));
+        }
+        for (array, factors) in [("alpha", alpha), ("beta", beta)] {
+            if factors.len() != cols {
+                let why = "one for each column".into();
+                return Err(Error::Length { array, found: factors.len(), expected: cols, why });
+            }
+        }
+        let work = Work::new(&self.device, None);
+        let factors: Vec<T::Arithmetic> = alpha.iter().chain(beta).map(|&factor| Arithmetic::nearest(factor)).collect();
+        let factor: Buffer<T::Arithmetic> = work.upload(&factors)?;
+        let kernel: Kernel<ColumnAxpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
+        let (lines, width) = self.shape.lines();
+        let grid = match group_size(&self.device) {
+            1 => Grid::groups(lines.div_ceil(LINES), 1),
+            size => Grid::items(lines * width, size),
+        };
+        let args = ColumnAxpby {
+            factor: &factor,
+            x: &x.values,
+            y: &mut self.values,
+            lines: lines as u32,
+            width: width as u32,
+            cols: cols as u32,
+            by_columns: u32::from(layout == Layout::ByColumns),
+            x_leading: x.shape.leading as u32,
+            y_leading: leading as u32,
+        };
+        kernel.launch(&work, grid, args)
+    }
+
+    /// Becomes a copy of `x`, of the same sides, in its own layout. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// As [`DeviceDense::column_dots`].
+    pub fn copy_from(&mut self, x: &Self) -> Result<()> {
+        self.check_sides(x)?;
+        let DenseShape { rows, cols, .. } = self.shape;
+        let work = Work::new(&self.device, None);
+        let kernel: Kernel<CopyElements<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
+        let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(self.shape));
+        let elements = (rows * cols) as u64;
+        let args =
+            CopyElements { x: &x.values, y: &mut self.values, elements, cols: cols as u32, x_row, x_col, y_row, y_col };
+        kernel.launch(&work, Grid::items(rows * cols, group_size(&self.device)), args)
+    }
+
+    fn check_sides(&self, other: &Self) -> Result<()> {
+        same_device(&self.device, other.device())?;
+        let sides = |shape: DenseShape| (shape.rows, shape.cols);
+        match sides(self.shape) == sides(other.shape) {
+            true => Ok(()),
+            false => {
+                let ((rows, cols), (r, c)) = (sides(self.shape), sides(other.shape));
+                Err(Error::Argument(format!("one matrix is {rows}x{cols}, the other {r}x{c}")))
+            }
+        }
+    }
+}
+
+fn group_size(device: &Device) -> usize {
+    device.info().serial_or(device.info().numbers().vector_group)
+}
+
+fn options<T: Element>(device: &Device) -> Options {
+    Options::group_size(group_size(device))
+        .element::<T>()
+        .define("PIECE", DOT_PIECE)
+        .define("WIDTH", WIDTH)
+        .define("LINES", LINES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, generate::Random, matrix::DenseView};
+
+    fn values(len: usize, seed: u64) -> Vec<f32> {
+        let mut random = Random::new(seed);
+        (0..len).map(|_| (2.0 * random.unit() - 1.0) as f32).collect()
+    }
+
+    #[test]
+    fn columns_have_the_bits_of_vectors() -> Result<()> {
+        let device = test_device();
+        // No rows; one piece; a piece and a row; two pieces and a half.
+        for (rows, cols) in [(0, 3), (5, 1), (1024, 4), (1025, 5), (2600, 9)] {
+            for layout in [Layout::ByRows, Layout::ByColumns] {
+                let tight = DenseShape::new(rows, cols, layout);
+                let shape = tight.with_leading(tight.leading + 1);
+                let (x, y) = (values(shape.len(), 1), values(tight.len(), 2));
+                let (x, y) = (DenseView::new(shape, &x)?, DenseView::new(tight, &y)?);
+                let (dx, mut dy) = (device.upload_dense(x)?, device.upload_dense(y)?);
+                let dots = dx.column_dots(&dy)?;
+                let alpha: Vec<f64> = (0..cols).map(|col| if col == 1 { 0.0 } else { 0.3 + col as f64 }).collect();
+                let beta: Vec<f64> = (0..cols).map(|col| [0.0, 1.0, -0.7][col % 3]).collect();
+                dy.axpby_columns(&alpha, &dx, &beta)?;
+                let sums = dy.download()?;
+                for col in 0..cols {
+                    let column = |of: DenseView<'_, f32>| (0..rows).map(|row| of.get(row, col)).collect::<Vec<_>>();
+                    let (x, mut y) = (device.upload_vector(&column(x))?, device.upload_vector(&column(y))?);
+                    assert_eq!(dots[col].to_bits(), x.dot(&y)?.to_bits(), "{rows}x{cols} by {layout}, column {col}");
+                    y.axpby(alpha[col], &x, beta[col])?;
+                    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                    let found: Vec<f32> = sums.column(col).iter().copied().collect();
+                    assert_eq!(bits(&found), bits(&y.download()?), "{rows}x{cols} by {layout}, column {col}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() -> Result<()> {
+        let device = test_device();
+        let zeros = |rows, cols, layout| device.zero_dense::<f64>(DenseShape::new(rows, cols, layout));
+        let (mut y, x) = (zeros(3, 2, Layout::ByRows)?, zeros(2, 3, Layout::ByRows)?);
+        assert_eq!(y.column_dots(&x).unwrap_err().to_string(), "one matrix is 3x2, the other 2x3");
+        let refused = y.axpby_columns(&[1.0; 2], &zeros(3, 2, Layout::ByColumns)?, &[1.0; 2]).unwrap_err();
+        assert_eq!(refused.to_string(), "x is by columns, y by rows: one layout is expected");
+        let refused = y.axpby_columns(&[1.0; 3], &zeros(3, 2, Layout::ByRows)?, &[1.0; 2]).unwrap_err();
+        assert!(matches!(refused, Error::Length { array: "alpha", found: 3, expected: 2, .. }));
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! `blockmul multiply` with a dense operand, and `apply` with several vectors.
+use super::*;
+use blockmul::io::{ReadOptions, dense};
+use nalgebra::{DMatrix, dmatrix};
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("a.mtx", WIDE);
+    // 4 x 2, by columns.
+    desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
+    desk
+}
+
+fn on_device(desk: &Desk, command: &str, line: &str) -> Ran {
+    desk.ok(&format!("{command} --device {} {line}", common::device().info().index))
+}
+
+fn matrix(desk: &Desk, name: &str) -> DMatrix<f64> {
+    dense::read(desk.path(name), &ReadOptions::default()).unwrap().matrix
+}
+
+#[test]
+fn a_dense_operand_may_be_on_either_side() {
+    let desk = desk();
+    let want = dmatrix![3.0, -1.5; 250.0, 1000.0];
+    let ran = on_device(&desk, "multiply", "a.mtx d.mtx --verify --explain -o c.npy");
+    assert!(ran.stdout.ends_with("verified: equal to the reference, bit for bit\n"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("C = A·D in f64 by "), "{}", ran.stdout);
+    assert!(ran.stderr.contains("rows"), "{}", ran.stderr);
+    assert_eq!(matrix(&desk, "c.npy"), want);
+    on_device(&desk, "multiply", "a.mtx d.mtx --element f32 -o c.mtx");
+    assert_eq!(matrix(&desk, "c.mtx"), want);
+    // Cᵀ = Dᵀ·Aᵀ.
+    on_device(&desk, "multiply", "d.mtx a.mtx --transpose-a --transpose-b --verify -o t.npy");
+    assert_eq!(matrix(&desk, "t.npy"), want.transpose());
+    on_device(&desk, "multiply", "t.npy a.mtx --verify -o e.mtx --quiet");
+    let a: Csc<f64> = desk.read("a.mtx");
+    assert_eq!(matrix(&desk, "e.mtx"), want.transpose() * a.as_cbc().to_dense());
+    on_device(&desk, "multiply", "a.mtx d.mtx --block 2 --verify --semiring or-and -o b.npy");
+    assert_eq!(matrix(&desk, "b.npy"), dmatrix![1.0, 1.0; 1.0, 1.0]);
+    let ran = desk.ok("multiply a.mtx d.mtx --device reference --report -");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&report["dense"]["cols"], &report["flops"], &report["sharing"]), (&2.into(), &12.into(), &Value::Null));
+}
+
+#[test]
+fn apply_takes_several_vectors() {
+    let desk = desk();
+    let ran = on_device(&desk, "apply", "a.mtx d.mtx --verify --repeat 2 --report r.json -o -");
+    assert_eq!(ran.stdout, "%%MatrixMarket matrix array real general\n2 2\n3.0\n250.0\n-1.5\n1000.0\n");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
+    assert_eq!((&report["verified"], report["runs_ms"].as_array().unwrap().len()), (&true.into(), 2));
+    assert_eq!((&report["sharing"], &report["from_right"]), (&"rows".into(), &false.into()));
+    desk.fails("apply a.mtx d.mtx --format csr", 2, &["--format csr is for vectors, X has 2 columns"]);
+    desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
+}
+
+#[test]
+fn what_dense_operands_do_not_take_is_refused() {
+    let desk = desk();
+    for (line, part) in [
+        ("d.mtx a.mtx --transpose-b", "cannot multiply 4 x 2 (dense) with 4 x 2 (sparse)"),
+        ("a.mtx d.mtx --transpose-a", "cannot multiply 4 x 2 (sparse) with 4 x 2 (dense)"),
+        ("a.mtx d.mtx --method esc", "--method is for products of sparse matrices"),
+        ("a.mtx d.mtx --drop 1", "--drop is for products of sparse matrices"),
+        ("a.mtx d.mtx -o c.npz", "c.npz: dense matrices are written to .mtx (Matrix Market) and .npy (NumPy)"),
+        ("a.mtx none.npy", "none.npy"),
+    ] {
+        desk.fails(&format!("multiply {line}"), 2, &[part]);
+    }
+}
