@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`plan`], [`options`] | the plan, and its options |
 //! | [`packed`] | the plan with A's values in its order |
+//! | [`pack`] | those values |
 //! | [`once`] | a product in one shot |
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
@@ -134,7 +135,7 @@ impl<T: Element> Spmm<T> {
         match (&self.sums, &self.index) {
             (Sums::Groups(groups), _) => Some(groups.source()),
             (_, Index::Columns(_)) => None,
-            (_, Index::Rows(transposed)) => Some(&transposed.source),
+            (_, Index::Rows(transposed) | Index::Mirrored(transposed)) => Some(&transposed.source),
         }
     }
 
@@ -180,7 +181,9 @@ impl<T: Element> Spmm<T> {
     fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,
-            Index::Rows(transposed) => transposed.pattern.bytes() + transposed.source.bytes(),
+            Index::Rows(transposed) | Index::Mirrored(transposed) => {
+                transposed.pattern.bytes() + transposed.source.bytes()
+            }
         };
         index
             + match &self.sums {

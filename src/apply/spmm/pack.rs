@@ -26,10 +26,8 @@ impl<T: Element> Pack<T> {
     /// `through` says whether blocks have an index, `area` the elements of a block.
     pub fn new(device: &Device, through: bool, area: usize) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
-        let options = Options::group_size(group_size)
-            .element::<T>()
-            .define("THROUGH", u8::from(through))
-            .define("AREA", area);
+        let options =
+            Options::group_size(group_size).element::<T>().define("THROUGH", u8::from(through)).define("AREA", area);
         let none = Work::new(device, None).buffer(0)?;
         Ok(Self { kernel: Kernel::new(device, &options)?, none, group_size })
     }

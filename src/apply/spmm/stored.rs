@@ -4,7 +4,7 @@
 //! From a dense matrix: count the elements of each group that are not 0, scan, allocate, fill (Shi,
 //! Wang, Chu 2020, Algorithm 1). Counts are those of chunks of a group, so that long groups are
 //! divided among many work-items.
-use super::{super::spmv::pack::Pack, gcoo::Gcoo};
+use super::{gcoo::Gcoo, pack::Pack};
 use crate::{
     Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
