@@ -14,10 +14,11 @@ fn columns_have_the_bits_of_products_with_vectors() -> blockmul::Result<()> {
     for shape in [shape(1, 1), shape(2, 3)] {
         let a = blocks::<f64>(Family::PowerLawColumns, 90, 70, 6, shape, 4);
         let a = device().upload(&a)?;
+        let pattern = a.pattern();
         for transposed in [false, true] {
             let (dense, vectors) = match transposed {
-                true => (ApplyDense::with(&a.pattern(), 6).transposed(), Apply::with(&a.pattern()).transposed()),
-                false => (ApplyDense::with(&a.pattern(), 6), Apply::with(&a.pattern())),
+                true => (ApplyDense::with(&pattern, 6).transposed(), Apply::with(&pattern).transposed()),
+                false => (ApplyDense::with(&pattern, 6), Apply::with(&pattern)),
             };
             let (dense, vectors) = (dense.plan()?, vectors.plan()?);
             let (rows, cols) = dense.d_sides();
