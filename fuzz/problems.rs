@@ -9,7 +9,7 @@ use std::{fmt::Debug, io::ErrorKind};
 /// Checks bundle adjustments, plain or packed.
 pub fn bal(bytes: &[u8]) {
     use problem::bal::{read_from, write_to};
-    let Some(problem) = checked(bytes, |bytes| read_from(bytes, "input")) else { return };
+    let Some(problem) = checked(bytes, "input", |bytes| read_from(bytes, "input")) else { return };
     let copy = written(|to| write_to(to, &problem));
     assert_eq!(read_from(&copy[..], "copy").expect("our own file"), problem);
 }
@@ -24,8 +24,8 @@ pub fn isam(bytes: &[u8]) {
     graph(bytes, |bytes| problem::isam::read_from(bytes, "input"));
 }
 
-/// Reads `bytes`, and checks that they are read the same when packed.
-fn checked<T: Debug>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T>) -> Option<T> {
+/// Reads `bytes` as a file of this name, and checks that they are read the same when packed.
+pub(super) fn checked<T: Debug>(bytes: &[u8], name: &str, read: impl Fn(&[u8]) -> Result<T>) -> Option<T> {
     let outcome = bounded(unpacked_bytes(bytes), || read(bytes));
     if !is_packed(bytes) {
         // Compared as text: poses may be NaN, which is not equal to itself.
@@ -35,13 +35,13 @@ fn checked<T: Debug>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T>) -> Option<
         };
         assert_eq!(text(&outcome), text(&read(&gzip(bytes))));
     }
-    outcome.inspect_err(|error| check_refusal(error, "input:")).ok()
+    outcome.inspect_err(|error| check_refusal(error, &format!("{name}:"))).ok()
 }
 
 /// Checks that a written graph has as many of everything when read, and from then on the same bits.
 fn graph(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Graph>) {
     use problem::g2o::{read_from, write_to};
-    let Some(graph) = checked(bytes, read) else { return };
+    let Some(graph) = checked(bytes, "input", read) else { return };
     let mut text = Vec::new();
     if let Err(error) = write_to(&mut text, &graph) {
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "no names are left for the landmarks: {error}");

@@ -7,8 +7,11 @@
 //! written and read.
 mod archive;
 mod memory;
+mod meshes;
 mod problems;
 
+#[allow(unused_imports)] // each target uses its part
+pub use meshes::mesh;
 #[allow(unused_imports)] // each target uses its part
 pub use problems::{bal, g2o, isam};
 

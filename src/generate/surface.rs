@@ -3,7 +3,7 @@ use super::{Random, lines, room};
 use crate::{Error, Result, mesh::Mesh};
 use std::{collections::HashMap, f64::consts::TAU};
 
-/// Most times that the triangles of a sphere are divided: 1.3 billion points at 13.
+/// Most times that the triangles of a sphere are divided: 671 million points at 13.
 const MOST_DIVISIONS: u32 = 13;
 
 /// A sphere of radius 1: an icosahedron whose triangles are divided into four `divisions` times.
@@ -17,6 +17,9 @@ pub fn sphere(divisions: u32) -> Result<Mesh> {
     }
     let golden = (1.0 + 5f64.sqrt()) / 2.0;
     let count = 10 * (1u64 << (2 * divisions)) + 2;
+    // Points, the triangles before and after the last division, and its edges.
+    const BYTES: u64 = 24 + 24 + 6 + 3 * 16;
+    crate::host::memory::check_large(|| format!("a sphere of {count} points"), count * BYTES)?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
     // Three rectangles that stand upright on one another.
     for axis in 0..3 {
@@ -111,7 +114,8 @@ pub fn terrain(cols: usize, rows: usize, seed: u64) -> Result<Mesh> {
     let count = lines("points", cols.saturating_mul(rows))?.into();
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
     let widest = cols.max(rows).next_power_of_two() as f64 / 4.0;
-    let hills: Vec<Hills> = (0..6).map(|octave| Hills::new(widest / f64::from(1 << octave), seed + octave)).collect();
+    let mut random = Random::new(seed);
+    let hills: Vec<Hills> = (0..6).map(|octave| Hills::new(widest / f64::from(1 << octave), random.bits())).collect();
     for row in 0..rows {
         for col in 0..cols {
             let [x, y] = [col as f64, row as f64];
@@ -144,7 +148,7 @@ impl Hills {
         let (row, y) = part(y / self.width);
         let corner = |right: u64, up: u64| {
             let place = (row + up) << 32 | (col + right);
-            Random::new(self.seed << 48 ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).unit()
+            Random::new(self.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).unit()
         };
         let between = |one: f64, other: f64, at: f64| one + (other - one) * at;
         let low = between(corner(0, 0), corner(1, 0), x);
@@ -198,7 +202,9 @@ mod tests {
         let steep = mesh.graph()?.values().iter().copied().fold(0.0, f64::max);
         assert!((1.5..6.0).contains(&steep), "{steep}");
         assert_eq!(mesh, terrain(50, 30, 1)?);
-        assert_ne!(mesh, terrain(50, 30, 2)?);
+        for other in [2, 1 + (1 << 16), u64::MAX] {
+            assert_ne!(mesh, terrain(50, 30, other)?, "{other}");
+        }
         Ok(())
     }
 

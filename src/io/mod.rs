@@ -253,7 +253,7 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()
 }
 
 /// Appends a value that was read from the file, growing the vector as needed.
-fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
+pub(crate) fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
     if vector.len() == vector.capacity() {
         grow(vector, vector.len().max(1024), what)?;
     }

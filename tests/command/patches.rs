@@ -18,6 +18,9 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
     assert!(bytes("p.png").starts_with(b"\x89PNG"));
     desk.ok(&on_device("patches torus.ply.gz --count 6 -o p.ply -q"));
+    // Pictures name the mesh, whose name may be of any script.
+    std::fs::copy(desk.path("p.ply"), desk.path("Łódź.ply")).unwrap();
+    desk.ok(&on_device("patches Łódź.ply --count 2 -o l.png --size 32 -q"));
     // The same patches of the mesh with colours, as labels.
     desk.ok(&on_device("patches p.ply --count 6 -o l.mtx -q"));
     desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference");

@@ -23,7 +23,7 @@ fn what_fuzzing_kept_is_read_or_refused() {
 
 fn replay() {
     type Check = fn(&[u8]);
-    let targets: [(&str, Check); 9] = [
+    let targets: [(&str, Check); 10] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
@@ -33,6 +33,7 @@ fn replay() {
         ("bal", readers::bal),
         ("g2o", readers::g2o),
         ("isam", readers::isam),
+        ("mesh", readers::mesh),
     ];
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (target, check) in targets {

@@ -9,7 +9,8 @@ pub fn encode([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
     encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
-    encoder.add_text_chunk("Description".into(), description.into())?;
+    // It may have names of files, in any script.
+    encoder.add_itxt_chunk("Description".into(), description.into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;

@@ -39,16 +39,16 @@ impl Bytes {
         }
     }
 
-    /// The next line, without its line end; `None` at the end of the file.
+    /// The next line, without its line end (LF, CR LF or CR); `None` at the end of the file.
     pub fn line(&mut self) -> Option<&[u8]> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
             return None;
         }
-        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        self.at += (line.len() + 1).min(rest.len());
+        let (line, end) = rest.split_at(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()));
+        self.at += line.len() + if end.starts_with(b"\r\n") { 2 } else { end.len().min(1) };
         self.lines += 1;
-        Some(line.strip_suffix(b"\r").unwrap_or(line))
+        Some(line)
     }
 
     /// The next line that has words before a comment (`#`), its words; `None` at the end.
@@ -100,11 +100,15 @@ impl Bytes {
 
     /// A finite number.
     pub fn number(&self, word: &[u8], what: &str) -> Result<f64> {
-        match fast_float2::parse::<f64, _>(word) {
-            Ok(number) if number.is_finite() => Ok(number),
-            Ok(number) => self.refuse(format!("{what} is {number}")),
-            Err(_) => self.refuse(format!("{what}: {} is not a number", quote(word))),
+        match self.any_number(word, what)? {
+            number if number.is_finite() => Ok(number),
+            number => self.refuse(format!("{what} is {number}")),
         }
+    }
+
+    /// A number, finite or not.
+    pub fn any_number(&self, word: &[u8], what: &str) -> Result<f64> {
+        fast_float2::parse(word).or_else(|_| self.refuse(format!("{what}: {} is not a number", quote(word))))
     }
 
     /// A count.

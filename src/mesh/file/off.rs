@@ -3,7 +3,7 @@
 use super::{Mesh, bytes::Bytes, fan};
 use crate::{
     Result,
-    io::{grow, words::quote},
+    io::{push, words::quote},
 };
 
 pub(super) fn parse(text: &mut Bytes) -> Result<Mesh> {
@@ -28,8 +28,7 @@ pub(super) fn parse(text: &mut Bytes) -> Result<Mesh> {
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     for vertex in 0..vertices {
         let words = text.next_words(|| format!("vertex {vertex} of {vertices}"))?;
-        grow(&mut points, 1, "vertices")?;
-        points.push(text.point(&words, 0)?);
+        push(&mut points, text.point(&words, 0)?, "vertices")?;
     }
     for face in 0..faces {
         let words = text.next_words(|| format!("face {face} of {faces}"))?;
@@ -40,8 +39,7 @@ pub(super) fn parse(text: &mut Bytes) -> Result<Mesh> {
         }
         let corners = words[1..=count as usize].iter().map(|word| text.corner(word, points.len()));
         let corners = corners.collect::<Result<Vec<u32>>>()?;
-        grow(&mut triangles, corners.len() - 2, "triangles")?;
-        triangles.extend(fan(&corners));
+        fan(&corners).try_for_each(|triangle| push(&mut triangles, triangle, "triangles"))?;
     }
     match text.words() {
         None => Mesh::new(points, triangles),

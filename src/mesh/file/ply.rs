@@ -6,7 +6,7 @@
 use super::{Mesh, bytes::Bytes, fan};
 use crate::{
     Result,
-    io::{grow, words::quote},
+    io::{push, words::quote},
 };
 
 /// A type of numbers.
@@ -119,7 +119,7 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
                 for _ in 0..count {
                     let value = reader.number(property.number, place)?;
                     if list == Some(at) {
-                        numbers.push(value);
+                        push(&mut numbers, value, "corners")?;
                     }
                     if let Some(axis) = places.iter().position(|&place| place == at) {
                         point[axis] = value;
@@ -133,8 +133,7 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
                     if corners.len() < 3 {
                         return reader.refuse(place, format!("a face of {} corners; it takes 3", corners.len()));
                     }
-                    grow(&mut triangles, corners.len() - 2, "triangles")?;
-                    triangles.extend(fan(&corners));
+                    fan(&corners).try_for_each(|triangle| push(&mut triangles, triangle, "triangles"))?;
                 }
             }
             reader.end(place)?;
@@ -142,11 +141,11 @@ pub(super) fn parse(file: &mut Bytes) -> Result<Mesh> {
                 if let Some(coordinate) = point.iter().find(|coordinate| !coordinate.is_finite()) {
                     return reader.refuse(place, format!("a coordinate is {coordinate}"));
                 }
-                grow(&mut points, 1, "vertices")?;
-                points.push(point);
+                push(&mut points, point, "vertices")?;
             }
         }
     }
+    reader.finish()?;
     Mesh::new(points, triangles)
 }
 
@@ -190,11 +189,16 @@ fn header(file: &mut Bytes) -> Result<(Encoding, Vec<Element>)> {
             [] => {}
         }
     }
-    let has = |name: &[u8]| elements.iter().any(|element| element.name == name);
-    match encoding {
-        None => file.refuse("the header declares no format"),
-        Some(_) if !has(b"vertex") => file.refuse("the header declares no element vertex"),
-        Some(encoding) => Ok((encoding, elements)),
+    let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
+    // It would take no bytes, however many there are.
+    if let Some(empty) = elements.iter().find(|element| element.properties.is_empty()) {
+        return file.refuse(format!("element {} has no properties", String::from_utf8_lossy(&empty.name)));
+    }
+    match (encoding, place(b"vertex"), place(b"face")) {
+        (None, ..) => file.refuse("the header declares no format"),
+        (_, None, _) => file.refuse("the header declares no element vertex"),
+        (_, Some(vertex), Some(face)) if face < vertex => file.refuse("element face comes before element vertex"),
+        (Some(encoding), ..) => Ok((encoding, elements)),
     }
 }
 
@@ -238,13 +242,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Checks that the file ends with the last element.
+    fn finish(&mut self) -> Result<()> {
+        const MORE: &str = "the file goes on behind the elements of its header";
+        match self.encoding {
+            Encoding::Text if self.file.words().is_some() => self.file.refuse(MORE),
+            Encoding::Text => Ok(()),
+            _ if self.at < self.file.rest().len() => self.file.malformed("end".into(), MORE),
+            _ => Ok(()),
+        }
+    }
+
     fn number(&mut self, number: Number, place: impl Fn() -> String) -> Result<f64> {
         if self.encoding == Encoding::Text {
             let Some(word) = self.words.get(self.at) else {
                 return self.refuse(place, "the line has fewer numbers than the element has properties");
             };
             self.at += 1;
-            return self.file.number(word, "a property");
+            return self.file.any_number(word, "a property");
         }
         let size = number.bytes();
         let Some(bytes) = self.file.rest().get(self.at..self.at + size) else {

@@ -61,10 +61,25 @@ fn every_format_gives_the_mesh() -> Result<()> {
 }
 
 #[test]
+fn what_says_nothing_of_the_surface_is_read_over() -> Result<()> {
+    let of_macs = OBJ.replace("\r\n", "\n").replace('\n', "\r");
+    let continued = OBJ.replace("v 1 0 0 1.0", "v 1 \\\n0 0 1.0").replace("-2 4/7", "\\\n -2 \\\r\n4/7");
+    let coloured = OBJ.replace("v 1 1 -2.5", "v 1 1 -2.5 1 .5 .5 .5").replace("s off", "bevel off\nusemap x");
+    for text in [of_macs, continued, coloured] {
+        assert_eq!(read(text.as_bytes(), "a.obj")?, square(), "{text}");
+    }
+    assert_eq!(read(OFF.replace('\n', "\r").as_bytes(), "a.off")?, square());
+    let unknown = PLY.replace("uchar red", "float quality").replace("9 0 0 .5", "nan 0 0 .5");
+    assert_eq!(read(unknown.as_bytes(), "a.ply")?, square());
+    Ok(())
+}
+
+#[test]
 fn errors_name_the_line_and_what_is_wrong() {
     for (name, text, from, to, line, reason) in [
         ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1", 6, "a vertex has no z"),
         ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1 1e999", 6, "z is inf"),
+        ("a.obj", OBJ, "v 1 1 -2.5", "v 1 1 1 1 1 1 1 9", 6, "a vertex of 8 numbers; it has 3, a weight and a colour"),
         ("a.obj", OBJ, " 4/7", " 5/7", 11, "corner 5 is none of the 4 vertices so far"),
         ("a.obj", OBJ, "//1 -2", "//1 -5", 11, "corner -5 is none of the 4 vertices so far"),
         ("a.obj", OBJ, "//1 -2", "//1 0", 11, "corner 0 is none of the 4 vertices so far"),
@@ -85,6 +100,9 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1 2 3", 15, "the line has more numbers than the element has properties"),
         ("a.ply", PLY, "4 0 1 2 3", "4 0 1 2 9", 17, "corner 9 is none of 4 vertices, counted from 0"),
         ("a.ply", PLY, "4 0 1 2 3 7", "2 0 1 7", 17, "a face of 2 corners; it takes 3"),
+        ("a.ply", PLY, "3 7\n", "3 7\n3 0 1 2 7\n", 18, "the file goes on behind the elements of its header"),
+        ("a.ply", PLY, "float z", "float z\nelement hole 9", 13, "element hole has no properties"),
+        ("a.ply", PLY, "9 1 1 -2.5", "9 1 1 nan", 15, "a coordinate is NaN"),
         ("a.ply", PLY, "4 0 1 2 3 7\n", "", 16, "the file ends before face 0 of 1"),
     ] {
         let broken = text.replacen(from, to, 1);
@@ -95,6 +113,14 @@ fn errors_name_the_line_and_what_is_wrong() {
     let cut = binary(true);
     let error = read(&cut[..cut.len() - 1], "a.ply").unwrap_err().to_string();
     assert_eq!(error, "a.ply: face 0 of 1: the file ends before it does");
+    let mut more = binary(true);
+    more.push(0);
+    let error = read(&more, "a.ply").unwrap_err().to_string();
+    assert_eq!(error, "a.ply: end: the file goes on behind the elements of its header");
+    let faces_first = "ply\nformat ascii 1.0\nelement face 0\nproperty list int int vertex_index\nelement vertex 0\n\
+                       property int x\nproperty int y\nproperty int z\nend_header\n";
+    let error = read(faces_first.as_bytes(), "a.ply").unwrap_err().to_string();
+    assert_eq!(error, "a.ply:9: element face comes before element vertex");
     let error = read(b"", "a.stl").unwrap_err().to_string();
     assert_eq!(error, "a.stl: no mesh ends so; known are .obj, .ply and .off, and these packed");
     let many = PLY.replace("vertex 4", "vertex 99999999999999");

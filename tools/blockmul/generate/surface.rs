@@ -44,6 +44,7 @@ impl Args {
             let path = self.output.display();
             return Err(Failure::Usage(format!("{path}: meshes are written to .ply, packed if .gz or .bz2 follows")));
         }
+        blockmul::io::check_name(&self.output)?;
         let messages = Messages::new(self.common.quiet);
         messages.step("generating");
         let mesh = self.mesh()?;

@@ -71,7 +71,7 @@ pub fn draw(mesh: &Mesh, labels: &[u32], view: View, description: &str) -> io::R
     let margin = MARGIN * side;
     let placed: Vec<Vector3<f64>> = seen
         .iter()
-        .map(|at| Vector3::new((at.x - low.x + margin) * scale, (high.y + margin - at.y) * scale, at.z))
+        .map(|at| Vector3::new((at.x - low.x + margin) * scale, (high.y + margin - at.y) * scale, at.z - high.z))
         .collect();
     for triangle in mesh.triangles() {
         let [a, b, c] = triangle.map(|corner| Vector3::from(mesh.points()[corner as usize]));
