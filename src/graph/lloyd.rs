@@ -1,19 +1,19 @@
 //! Lloyd relaxation: patches of a graph's vertices around centres (Garland 2008, section 4).
+mod steps;
+
 use super::{
-    edges::{Edges, Graph, Lengths},
-    labels::nearest,
-    lengths::{Survey, survey},
-    patches::{Centres, Members},
-    schedule::{Distances, Schedule},
+    balance::Balance,
+    edges::{Graph, Lengths},
+    lengths::survey,
 };
-use crate::{
-    DeviceMatrix, Error, Matrix, Result,
-    device::{Buffer, Work},
-    host::Progress,
-};
+use crate::{DeviceMatrix, Error, Matrix, Result, device::Work, host::Progress};
+use steps::OnDevice;
 
 /// Stands for no patch.
 const NONE: u32 = u32::MAX;
+
+/// Most times that seeds move from patch to patch.
+const MOST_BALANCES: usize = 5;
 
 /// Patches to compute, with options: Lloyd relaxation from given seeds.
 ///
@@ -87,10 +87,12 @@ impl<'a> Lloyd<'a> {
         self
     }
 
-    /// Gives a vertex that is as near to several seeds to the patch that had the fewest vertices
-    /// before, so that sizes become more equal, as in balanced Lloyd clustering (Zaman, Nytko,
-    /// Taghibakhshi, MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph
-    /// Clustering*, SISC 2024). It matters if many distances are equal.
+    /// Balances sizes, after balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi, MacLachlan,
+    /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex as
+    /// near to several seeds goes to the patch that had the fewest vertices before. When the seeds
+    /// stand still, the patches whose vertices lose least by it are given up, their seeds move into
+    /// those that gain most by two, and all move on, while that lowers the energy; at most five
+    /// times.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self
@@ -140,38 +142,15 @@ impl<'a> Lloyd<'a> {
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         let graph = Graph::of(g)?;
         let vertices = graph.vertices();
-        let mut seeds = self.checked(vertices)?;
+        let seeds = self.checked(vertices)?;
         graph.device().require::<f64>()?;
         let work = Work::new(graph.device(), None);
         let (clock, lengths) = (work.clock(), Lengths { values: Some((&g.cbc.values, g.cbc.stride as u32)) });
         let survey = survey(&work, &graph, (&g.cbc.values, g.cbc.stride as u32))?;
-        let relaxation = Relaxation::new(&work, &graph, &lengths, survey, self)?;
-        let mut sizes = None;
-        let mut found = Patches::none(&seeds);
-        let mut best: Option<Buffer<u32>> = None;
-        for step in 0..=self.steps {
-            let state = relaxation.state(&seeds, sizes.as_deref())?;
-            let better = found.is_better(state.energy, state.members.unreached());
-            found.energies.push(state.energy);
-            let moved = if step == self.steps { None } else { Some(relaxation.moved(&state, &seeds)?) };
-            sizes = self.balanced.then(|| state.members.sizes());
-            if better {
-                (found.best, found.unreached) = (step, state.members.unreached());
-                found.seeds.clone_from(&seeds);
-                best = Some(state.members.label);
-            }
-            if let Some(progress) = &self.progress {
-                progress.tell(step as u64, self.steps as u64);
-            }
-            match moved {
-                Some(moved) if moved != seeds => seeds = moved,
-                _ => break,
-            }
-        }
+        let on_device = OnDevice::new(&work, &graph, &lengths, survey, self)?;
+        let found = relax(&on_device, self, seeds)?;
         work.wait()?;
-        found.total_ms = clock.elapsed().as_secs_f64() * 1e3;
-        found.labels = best.map_or(Ok(Vec::new()), |label| label.download(&work))?;
-        Ok(found)
+        Ok(Patches { total_ms: clock.elapsed().as_secs_f64() * 1e3, ..found })
     }
 }
 
@@ -186,88 +165,6 @@ impl Patches {
     pub(crate) fn is_better(&self, energy: f64, unreached: usize) -> bool {
         let least = self.energies.get(self.best);
         unreached < self.unreached || (unreached == self.unreached && least.is_none_or(|&least| energy < least))
-    }
-}
-
-/// What the steps of a relaxation share.
-struct Relaxation<'a> {
-    work: &'a Work,
-    distances: Distances<'a, f64>,
-    lengths: &'a Lengths<'a, f64>,
-    entering: Edges,
-    leaving: Edges,
-    points: Option<Buffer<f64>>,
-    centres: Centres,
-}
-
-/// The patches of some seeds.
-struct State {
-    distance: Buffer<f64>,
-    members: Members,
-    energy: f64,
-}
-
-impl<'a> Relaxation<'a> {
-    fn new(
-        work: &'a Work,
-        graph: &Graph,
-        lengths: &'a Lengths<'a, f64>,
-        survey: Survey,
-        asked: &Lloyd<'_>,
-    ) -> Result<Self> {
-        if survey.least < 0.0 {
-            return Err(Error::Argument(format!("patches take no negative length, the least is {}", survey.least)));
-        }
-        let schedule = Schedule::Auto.chosen::<f64>(work.device().info(), survey)?;
-        let step = schedule.step(None, lengths, survey)?;
-        Ok(Self {
-            work,
-            distances: Distances::new(work, graph, lengths, (schedule, step), survey)?,
-            lengths,
-            entering: graph.edges(work, false)?,
-            leaving: graph.edges(work, true)?,
-            points: asked.points.map(|points| work.upload(points.as_flattened())).transpose()?,
-            centres: Centres::new(work.device())?,
-        })
-    }
-
-    /// The patches around seeds. Of equally near ones a vertex takes the patch with the least size
-    /// before, then the lowest number.
-    fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<State> {
-        let work = self.work;
-        let Ranks { rank, patch } = Ranks::of(seeds.len(), sizes);
-        // Each vertex once, with the least rank of its seeds.
-        let mut sources: Vec<(u32, u32)> = seeds.iter().zip(rank).map(|(&seed, rank)| (seed, rank)).collect();
-        sources.sort_unstable();
-        sources.dedup_by_key(|(seed, _)| *seed);
-        let (vertices, ranks): (Vec<u32>, Vec<u32>) = sources.into_iter().unzip();
-        let (vertices, ranks) = (work.upload(&vertices)?, work.upload(&ranks)?);
-        let (distance, _) = self.distances.run(work, &vertices, None)?;
-        let mut label = nearest(work, &self.entering, self.lengths, (&vertices, &ranks), &distance)?;
-        if sizes.is_some() {
-            self.centres.rename(work, &mut label, &patch)?;
-        }
-        let energy = self.centres.energy(work, &label, &distance)?;
-        let members = self.centres.members(work, label, seeds.len())?;
-        Ok(State { distance, members, energy })
-    }
-
-    /// The centres of patches.
-    fn moved(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
-        let (work, centres) = (self.work, &self.centres);
-        let score = match &self.points {
-            Some(points) => centres.by_centroids(work, &state.members, points)?,
-            None => {
-                let (entering, leaving) = (&self.entering.pattern, &self.leaving.pattern);
-                let border = centres.border(work, &state.members.label, entering, leaving)?;
-                centres.by_borders(work, &self.distances.run(work, &border, None)?.0)?
-            }
-        };
-        let mut moved = centres.least(work, &state.members, &score, seeds)?;
-        if let Some(empty) = state.members.first_empty() {
-            moved[empty] = centres.farthest(work, &state.distance)?;
-        }
-        Ok(moved)
     }
 }
 
@@ -290,6 +187,68 @@ impl Ranks {
         patch.iter().zip(0..).for_each(|(&patch, of)| rank[patch as usize] = of);
         Self { rank, patch }
     }
+}
+
+/// What a step of a relaxation computes, on a device or by the reference.
+pub(crate) trait Steps {
+    /// The patches of some seeds.
+    type State;
+    /// The patches around seeds. Of equally near ones a vertex takes the patch with the least size,
+    /// then the one with the lowest number.
+    fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
+    fn energy(&self, state: &Self::State) -> f64;
+    /// The vertices of each patch, counted.
+    fn sizes(&self, state: &Self::State) -> Vec<u32>;
+    /// The patch of each vertex.
+    fn labels(&self, state: Self::State) -> Result<Vec<u32>>;
+    /// The centres of patches.
+    fn moved(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
+    /// What patches cost and gain; each has vertices.
+    fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
+    fn vertices(&self) -> usize;
+}
+
+/// Moves seeds until they stand still, and in the balanced form from patch to patch.
+pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, mut seeds: Vec<u32>) -> Result<Patches> {
+    let mut found = Patches::none(&seeds);
+    let (mut best, mut sizes) = (None, None);
+    for round in 0..=if asked.balanced { MOST_BALANCES } else { 0 } {
+        let before = found.best;
+        for step in 0..=asked.steps {
+            let state = steps.state(&seeds, sizes.as_deref())?;
+            let (energy, of_state) = (steps.energy(&state), steps.sizes(&state));
+            let unreached = steps.vertices() - of_state.iter().map(|&size| size as usize).sum::<usize>();
+            let better = found.is_better(energy, unreached);
+            found.energies.push(energy);
+            let moved = if step == asked.steps { None } else { Some(steps.moved(&state, &seeds)?) };
+            if better {
+                (found.best, found.unreached) = (found.energies.len() - 1, unreached);
+                found.seeds.clone_from(&seeds);
+                best = Some(state);
+            }
+            sizes = asked.balanced.then_some(of_state);
+            if let Some(progress) = &asked.progress {
+                progress.tell(step as u64, asked.steps as u64);
+            }
+            match moved {
+                Some(moved) if moved != seeds => seeds = moved,
+                _ => break,
+            }
+        }
+        let Some(state) = best.as_ref().filter(|_| asked.balanced && (round == 0 || found.best != before)) else {
+            break;
+        };
+        let of_best = steps.sizes(state);
+        if of_best.contains(&0) {
+            break;
+        }
+        match steps.balance(state, &found.seeds)?.moved(&found.seeds) {
+            Some(moved) => (seeds, sizes) = (moved, Some(of_best)),
+            None => break,
+        }
+    }
+    found.labels = best.map_or(Ok(Vec::new()), |state| steps.labels(state))?;
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! | [`triangles`] | the number of triangles |
 //!
 //! Results do not depend on the device, the schedule, or the order in which edges are visited.
+mod balance;
 mod components;
 mod edges;
 mod frontier;
@@ -32,9 +33,10 @@ mod sweeps;
 mod tests;
 mod triangles;
 
+pub(crate) use balance::Balance;
 pub use components::components;
-pub(crate) use lloyd::Ranks;
 pub use lloyd::{Lloyd, Patches};
+pub(crate) use lloyd::{Ranks, Steps, relax};
 pub use paths::{Paths, ShortestPaths, levels, shortest_paths};
 pub use schedule::Schedule;
 pub use triangles::triangles;

@@ -49,20 +49,15 @@ pub(super) struct Centres {
 pub(super) struct Members {
     pub label: Buffer<u32>,
     /// By label, then by number.
-    order: Buffer<u32>,
+    pub order: Buffer<u32>,
     /// Where each patch begins in that order.
     patch_ptr: Vec<u32>,
 }
 
 impl Members {
     /// Vertices that have a patch.
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.patch_ptr[self.patch_ptr.len() - 1] as usize
-    }
-
-    /// Vertices that have none.
-    pub fn unreached(&self) -> usize {
-        self.label.len() - self.count()
     }
 
     /// The vertices of each patch, counted.
@@ -73,6 +68,14 @@ impl Members {
     /// The first patch without vertices.
     pub fn first_empty(&self) -> Option<usize> {
         self.patch_ptr.windows(2).position(|ends| ends[0] == ends[1])
+    }
+
+    /// The last place of each patch that has vertices, and the pieces of long ones.
+    fn cuts(&self, work: &Work) -> Result<(Buffer<u32>, Buffer<Piece>)> {
+        let run_end: Vec<u32> = self.runs().map(|(_, [_, end])| end - 1).collect();
+        let long = (0u32..).zip(self.runs()).filter(|(_, (_, [begin, end]))| (end - begin) as usize > RUN_PIECE);
+        let pieces: Vec<Piece> = long.flat_map(|(run, (_, ends))| cut(run, ends, RUN_PIECE as u32)).collect();
+        Ok((work.upload(&run_end)?, work.upload(&pieces)?))
     }
 
     /// The patches that have vertices, and where each ends.
@@ -148,11 +151,7 @@ impl Centres {
     pub fn by_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
         let (count, vertices) = (members.count(), members.label.len());
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
-        let run_end: Vec<u32> = members.runs().map(|(_, [_, end])| end - 1).collect();
-        let long = (0u32..).zip(members.runs()).filter(|(_, (_, [begin, end]))| (end - begin) as usize > RUN_PIECE);
-        let pieces: Vec<Piece> = long.flat_map(|(run, (_, ends))| cut(run, ends, RUN_PIECE as u32)).collect();
-        let (run_patch, run_end) = (work.upload(&run_patch)?, work.upload(&run_end)?);
-        let pieces = work.upload(&pieces)?;
+        let (run_patch, (run_end, pieces)) = (work.upload(&run_patch)?, members.cuts(work)?);
         let runs = run_end.len();
         let (mut axis_values, mut sums) = (work.buffer(count)?, work.buffer(runs)?);
         let mut centroid = work.buffer(3 * (members.patch_ptr.len() - 1))?;
@@ -170,6 +169,17 @@ impl Centres {
         let args = FromCentroid { label, points, centroid: &centroid, score: &mut score, vertices: vertices as u32 };
         self.from_centroid.launch(work, self.grid(vertices), args)?;
         Ok(score)
+    }
+
+    /// The sum of each patch's values, which are in the order of its vertices: 0 without any.
+    pub fn sums(&self, work: &Work, members: &Members, values: &Buffer<f64>) -> Result<Vec<f64>> {
+        let (run_end, pieces) = members.cuts(work)?;
+        let mut sums = work.buffer(run_end.len())?;
+        self.sums.run(work, Runs { end: &run_end, pieces: &pieces }, values, &mut sums)?;
+        let mut of_patches = vec![0.0; members.patch_ptr.len() - 1];
+        let runs = members.runs().map(|(patch, _)| patch as usize);
+        runs.zip(sums.download(work)?).for_each(|(patch, sum)| of_patches[patch] = sum);
+        Ok(of_patches)
     }
 
     /// The vertices that an edge connects with another patch.

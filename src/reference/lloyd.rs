@@ -2,7 +2,7 @@
 use super::{dot, shortest_paths};
 use crate::{
     Csc, Error, Result,
-    graph::{Lloyd, Patches, Ranks},
+    graph::{Balance, Lloyd, Patches, Ranks, Steps, relax},
     primitives::segmented_reduce::RUN_PIECE,
 };
 
@@ -24,50 +24,131 @@ const NONE: u32 = u32::MAX;
 /// # Errors
 /// As [`Lloyd::run`], but for those of devices.
 pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
-    let mut seeds = asked.checked(g.ncols())?;
+    let seeds = asked.checked(g.ncols())?;
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
         return Err(Error::Argument(format!("patches take no negative length, the least is {least}")));
     }
-    let entering = g.try_transpose()?;
-    let mut found = Patches::none(&seeds);
-    let mut sizes: Option<Vec<u32>> = None;
-    for step in 0..=asked.steps {
-        let distance = distances(g, &seeds)?;
-        let ranks = Ranks::of(seeds.len(), sizes.as_deref());
-        let labels = nearest(&entering, &seeds, &ranks, &distance);
-        let counted: Vec<f64> =
-            distance.iter().zip(&labels).map(|(&reached, &label)| if label == NONE { 0.0 } else { reached }).collect();
-        let energy = dot(&counted, &counted)?;
-        let unreached = labels.iter().filter(|&&label| label == NONE).count();
-        if found.is_better(energy, unreached) {
-            found = Patches { labels: labels.clone(), seeds: seeds.clone(), best: step, unreached, ..found };
-        }
-        found.energies.push(energy);
-        if step == asked.steps {
-            break;
-        }
+    relax(&OnHost { g, entering: g.try_transpose()?, points: asked.points }, asked, seeds)
+}
+
+/// The steps on the host.
+struct OnHost<'a> {
+    g: &'a Csc<f64>,
+    entering: Csc<f64>,
+    points: Option<&'a [[f64; 3]]>,
+}
+
+/// The patches of some seeds.
+struct State {
+    distance: Vec<f64>,
+    labels: Vec<u32>,
+    members: Vec<Vec<usize>>,
+    energy: f64,
+}
+
+impl Steps for OnHost<'_> {
+    type State = State;
+
+    fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<State> {
+        let distance = distances(self.g, seeds)?;
+        let labels = nearest(&self.entering, seeds, &Ranks::of(seeds.len(), sizes), &distance);
+        let counted = distance.iter().zip(&labels).map(|(&reached, &label)| if label == NONE { 0.0 } else { reached });
+        let counted: Vec<f64> = counted.collect();
         let mut members = vec![Vec::new(); seeds.len()];
-        labels.iter().enumerate().filter(|(_, label)| **label != NONE).for_each(|(vertex, &label)| {
+        for (vertex, &label) in labels.iter().enumerate().filter(|(_, label)| **label != NONE) {
             members[label as usize].push(vertex);
-        });
-        let score = match asked.points {
-            Some(points) => from_centroids(points, &members),
-            None => from_borders(g, &entering, &labels)?,
+        }
+        Ok(State { energy: dot(&counted, &counted)?, distance, labels, members })
+    }
+
+    fn energy(&self, state: &State) -> f64 {
+        state.energy
+    }
+
+    fn sizes(&self, state: &State) -> Vec<u32> {
+        state.members.iter().map(|of| of.len() as u32).collect()
+    }
+
+    fn labels(&self, state: State) -> Result<Vec<u32>> {
+        Ok(state.labels)
+    }
+
+    fn vertices(&self) -> usize {
+        self.g.ncols()
+    }
+
+    fn moved(&self, state: &State, seeds: &[u32]) -> Result<Vec<u32>> {
+        let State { distance, labels, members, .. } = state;
+        let score = match self.points {
+            Some(points) => from_centroids(points, members),
+            None => from_borders(self.g, &self.entering, labels)?,
         };
-        let mut moved = centres(&members, &score, &seeds, &labels);
+        let mut moved = centres(members, &score, seeds, labels);
         if let Some(empty) = members.iter().position(Vec::is_empty) {
             let farther = |best: usize, vertex: usize| if distance[vertex] > distance[best] { vertex } else { best };
             moved[empty] = (0..distance.len()).fold(0, farther) as u32;
         }
-        if asked.balanced {
-            sizes = Some(members.iter().map(|of| of.len() as u32).collect());
-        }
-        if moved == seeds {
-            break;
-        }
-        seeds = moved;
+        Ok(moved)
     }
-    Ok(found)
+
+    fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
+        let State { distance, labels, members, .. } = state;
+        let energies = |reached: &[f64]| -> Vec<f64> {
+            members.iter().map(|of| sum_in_pieces(of, |vertex| reached[vertex] * reached[vertex])).collect()
+        };
+        let farthest = |reached: &[f64], from: &[u32]| {
+            let score: Vec<f64> = reached.iter().map(|reached| -reached).collect();
+            centres(members, &score, from, labels)
+        };
+        let inside = within(self.g, labels)?;
+        let one = farthest(distance, seeds);
+        let other = farthest(&distances(&inside, &one)?, &one);
+        let divided = distances(&inside, &[&one[..], &other[..]].concat())?;
+        let without = self.second(distance, labels)?;
+        let (now, without, divided) = (energies(distance), energies(&without), energies(&divided));
+        Ok(Balance { now, without, divided, ends: [one, other] })
+    }
+}
+
+impl OnHost<'_> {
+    /// The distance of each vertex from the nearest seed of another patch.
+    fn second(&self, distance: &[f64], labels: &[u32]) -> Result<Vec<f64>> {
+        let (pattern, inside) = (self.entering.pattern(), within(&self.entering, labels)?);
+        let ends = |vertex: usize| pattern.entries(vertex).map(|entry| (entry, pattern.row_idx()[entry] as usize));
+        let across = |vertex: usize| {
+            let edges = ends(vertex).filter(|&(_, from)| labels[from] != labels[vertex]);
+            edges.map(|(entry, from)| self.entering.values()[entry] + distance[from]).fold(f64::INFINITY, f64::min)
+        };
+        let mut second: Vec<f64> = (0..labels.len()).map(across).collect();
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for vertex in 0..second.len() {
+                for (entry, from) in ends(vertex) {
+                    let reached = second[from] + inside.values()[entry];
+                    if reached < second[vertex] {
+                        (second[vertex], changes) = (reached, true);
+                    }
+                }
+            }
+        }
+        Ok(second)
+    }
+}
+
+/// The edges within patches; others are infinitely long.
+fn within(edges: &Csc<f64>, labels: &[u32]) -> Result<Csc<f64>> {
+    let pattern = edges.pattern();
+    let of_col = |col: usize| pattern.entries(col).map(move |entry| (entry, col));
+    let is_inside = |entry: usize, col: usize| labels[pattern.row_idx()[entry] as usize] == labels[col];
+    let length = |(entry, col)| if is_inside(entry, col) { edges.values()[entry] } else { f64::INFINITY };
+    Csc::new(pattern.clone(), (0..edges.ncols()).flat_map(of_col).map(length).collect())
+}
+
+/// The sum over vertices, every 1024 on their own.
+fn sum_in_pieces(vertices: &[usize], value: impl Fn(usize) -> f64) -> f64 {
+    let pieces = vertices.chunks(RUN_PIECE).map(|piece| piece.iter().fold(-0.0, |sum, &vertex| sum + value(vertex)));
+    pieces.fold(-0.0, |sum, piece| sum + piece)
 }
 
 fn distances(g: &Csc<f64>, sources: &[u32]) -> Result<Vec<f64>> {
@@ -102,12 +183,8 @@ fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) 
 fn from_centroids(points: &[[f64; 3]], members: &[Vec<usize>]) -> Vec<f64> {
     let mut score = vec![0.0; points.len()];
     for of in members.iter().filter(|of| !of.is_empty()) {
-        let sum =
-            |axis: usize, vertices: &[usize]| vertices.iter().fold(-0.0, |sum, &vertex| sum + points[vertex][axis]);
-        let centre: [f64; 3] = std::array::from_fn(|axis| {
-            let pieces = of.chunks(RUN_PIECE).map(|piece| sum(axis, piece));
-            pieces.fold(-0.0, |sum, piece| sum + piece) / of.len() as f64
-        });
+        let centre: [f64; 3] =
+            std::array::from_fn(|axis| sum_in_pieces(of, |vertex| points[vertex][axis]) / of.len() as f64);
         of.iter().for_each(|&vertex| score[vertex] = crate::mesh::square(points[vertex], centre));
     }
     score

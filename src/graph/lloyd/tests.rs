@@ -73,6 +73,7 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     let from = seeds(9, n * n, 2);
     let plain = check(&g, &Lloyd::from(&from))?;
     let balanced = check(&g, &Lloyd::from(&from).balanced())?;
+    assert!(balanced.energy() <= plain.energy(), "{} {}", balanced.energy(), plain.energy());
     let spread = |patches: &Patches| {
         let sizes = (0..9).map(|patch| patches.labels.iter().filter(|&&label| label == patch).count() as f64);
         sizes.map(|size| (size - 16.0).powi(2)).sum::<f64>()
@@ -81,6 +82,29 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     // By rows, which list the edges that enter a vertex.
     let by_rows = test_device().upload(&Csr::from_transpose(g.transpose()))?;
     assert_eq!(Lloyd::from(&from).run(&by_rows)?.labels, plain.labels);
+    Ok(())
+}
+
+#[test]
+fn seeds_move_to_where_they_save_energy() -> Result<()> {
+    // All seeds begin in one corner of a terrain, and centres of borders move slowly.
+    let mesh = generate::terrain(40, 30, 3)?;
+    let (g, from) = (mesh.graph()?, [0, 1, 2, 40, 41, 42, 80, 81]);
+    for asked in [Lloyd::from(&from).steps(3), Lloyd::from(&from).steps(2).points(mesh.points())] {
+        let (plain, balanced) = (check(&g, &asked)?, check(&g, &asked.clone().balanced())?);
+        assert!(balanced.energies.len() > plain.energies.len());
+        assert!(balanced.energy() < 0.8 * plain.energy(), "{} {}", balanced.energy(), plain.energy());
+    }
+    // What costs less than it saves moves, each patch once.
+    let balance = Balance {
+        now: vec![10.0, 9.0, 8.0, 7.0],
+        without: vec![11.0, 19.0, f64::INFINITY, 9.0],
+        divided: vec![9.0, 4.0, 1.0, 7.0],
+        ends: [vec![10, 11, 12, 13], vec![20, 21, 22, 23]],
+    };
+    assert_eq!(balance.moved(&[0, 1, 2, 3]), Some(vec![22, 11, 12, 21]));
+    let still = Balance { divided: balance.now.clone(), ..balance };
+    assert_eq!(still.moved(&[0, 1, 2, 3]), None);
     Ok(())
 }
 
