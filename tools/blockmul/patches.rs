@@ -61,8 +61,8 @@ pub struct Args {
     /// Centres are farthest from borders, along the edges, as in aggregation for multigrid.
     #[arg(long)]
     graph: bool,
-    /// A vertex as near to several centres goes to the smallest patch, not to the first, and centres
-    /// move from patches that lose little by it to those that gain much.
+    /// A vertex as near to several centres goes to the smallest patch, not to the first, and
+    /// centres move from patches that lose little by it to those that gain much.
     #[arg(long)]
     balanced: bool,
     /// Longer side of the picture, in pixels.
