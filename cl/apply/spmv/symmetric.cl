@@ -49,10 +49,11 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
 }
 
 // The lower triangle has the beginning of a row by rows and its rest by columns, the upper one the
-// other way round. Both have the diagonal.
+// other way round. Both have the diagonal, whose blocks are taken by rows if `of_rows`: they need not
+// be symmetric to the last bit.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
-                   global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower)
+                   global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)
 {
     const uint line = get_global_id(0);
     if (line >= lines)
@@ -66,7 +67,8 @@ KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restr
             if (part == 1 && other == line)
                 continue;
             whole_idx[place] = other;
-            whole_source[place] = by_rows ? source[entry] | (BLOCKS ? MIRRORED : 0) : entry;
+            const bool mirrored = BLOCKS && (other == line ? of_rows != 0 : by_rows);
+            whole_source[place] = (by_rows ? source[entry] : entry) | (mirrored ? MIRRORED : 0);
             ++place;
         }
     }

@@ -113,7 +113,7 @@ impl<T: Element> Spmv<T> {
         }
         let work = Work::new(device, None);
         let rows = match request.symmetric {
-            true => symmetric::whole(&work, arrays, shape, request)?,
+            true => symmetric::whole(&work, arrays, (shape, of_rows), request)?,
             false => Rows::new(&work, arrays, Block::new(shape, of_rows), of_rows, request)?,
         };
         let block = rows.block;

@@ -37,14 +37,15 @@ kernel! {
         whole_source: Out<u32>,
         lines: u32,
         lower: u32,
+        of_rows: u32,
     }
 }
 
-/// The rows of the whole matrix. One read of 12 bytes.
+/// The rows of the whole matrix, or its columns. One read of 12 bytes.
 pub(super) fn whole(
     work: &Work,
     arrays: &Arc<PatternArrays>,
-    shape: BlockShape,
+    (shape, of_rows): (BlockShape, bool),
     Request { packed, semiring, .. }: Request,
 ) -> Result<Rows> {
     let (rows, lines, device) = (arrays.nrows, arrays.ncols, work.device());
@@ -92,6 +93,7 @@ pub(super) fn whole(
         whole_source: &mut whole_source,
         lines: of_lines,
         lower: u32::from(found[1] == 0),
+        of_rows: of_rows.into(),
     };
     place.launch(work, Grid::items(lines, group_size), args)?;
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);

@@ -63,24 +63,45 @@ fn blocks_over_a_semiring_in_every_format() {
 fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let device = device();
     let j = blocks::<f64>(Family::Uniform, 60, 40, 4, shape(2, 3), 1);
-    let whole = reference::gram(&j, Part::Full).unwrap();
+    // Diagonal blocks that are not symmetric to the last bit.
+    let of = |part| {
+        let a = reference::gram(&j, part).unwrap();
+        let shape = a.shape();
+        let (pattern, mut values) = a.into_parts();
+        let columns = (0..pattern.ncols()).map(|col| (col, pattern.column(col)));
+        let on_diagonal = columns.flat_map(|(col, rows)| rows.iter().map(move |&row| row as usize == col));
+        for (block, _) in values.chunks_mut(shape.area()).zip(on_diagonal).filter(|(_, on_diagonal)| *on_diagonal) {
+            block[1] += 0.5;
+        }
+        Cbc::new(pattern, shape, values).unwrap()
+    };
+    let whole = of(Part::Full);
     let x = reals::<f64>(whole.scalar_cols(), 3);
-    let mut want = vec![0.0; whole.scalar_rows()];
-    reference::multiply_vector(1.0, &whole, &x, 0.0, &mut want).unwrap();
+    let wants = [false, true].map(|transposed| {
+        let mut want = vec![0.0; whole.scalar_rows()];
+        match transposed {
+            true => reference::multiply_vector_transposed(1.0, &whole, &x, 0.0, &mut want).unwrap(),
+            false => reference::multiply_vector(1.0, &whole, &x, 0.0, &mut want).unwrap(),
+        }
+        want
+    });
     let x = device.upload_vector(&x).unwrap();
     for part in [Part::Lower, Part::Upper] {
-        let a = device.upload(&reference::gram(&j, part).unwrap()).unwrap();
-        for format in formats_of(whole.shape()) {
-            let pattern = a.pattern();
-            let options = || Apply::<Cbc<f64>>::with(&pattern).symmetric().format(format);
+        let a = device.upload(&of(part)).unwrap();
+        for (format, transposed) in formats_of(whole.shape()).into_iter().flat_map(|one| [(one, false), (one, true)]) {
+            let (pattern, want) = (a.pattern(), &wants[usize::from(transposed)]);
+            let options = || {
+                let options = Apply::<Cbc<f64>>::with(&pattern).symmetric().format(format);
+                if transposed { options.transposed() } else { options }
+            };
             let (plan, packed) = (options().plan().unwrap(), options().pack(&a).unwrap());
             assert_eq!(plan.cost().flops, 2 * 9 * whole.nnz() as u64);
             let mut y = plan.output().unwrap();
             plan.execute((&a, &x), &mut y).unwrap();
-            assert_eq!(bits(&y.download().unwrap()), bits(&want), "{format} {part:?}");
+            assert_eq!(bits(&y.download().unwrap()), bits(want), "{format} {part:?} {transposed}");
             y.write(&vec![7.0; want.len()]).unwrap();
             packed.execute(&x, &mut y).unwrap();
-            assert_eq!(bits(&y.download().unwrap()), bits(&want), "packed {format} {part:?}");
+            assert_eq!(bits(&y.download().unwrap()), bits(want), "packed {format} {part:?} {transposed}");
         }
     }
 }
