@@ -58,8 +58,8 @@ pub struct Args {
     /// Order in which edges are visited; the distances are the same.
     #[arg(long, default_value = "auto", value_parser = schedule())]
     schedule: Schedule,
-    /// How far near-far moves the limit between near and far at first [default: a 64th of the mean
-    /// length].
+    /// How far near-far and frontier move the limit between near and far at first [default: a 64th
+    /// of the mean length, and the mean].
     #[arg(long, value_name = "LENGTH", value_parser = from_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
