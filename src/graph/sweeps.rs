@@ -53,7 +53,8 @@ pub(super) fn sweeps<D: Element>(
     let kernel: Kernel<Sweep<'_, D>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let together = if info.kind == DeviceKind::Cpu { 1 } else { TOGETHER };
     let mut after = work.buffer(vertices)?;
-    let mut last = work.upload(&vec![NONE; vertices])?;
+    // It is read only if a length may be negative.
+    let mut last = if negative { work.upload(&vec![NONE; vertices])? } else { work.buffer(vertices)? };
     let mut changed = work.buffer(together)?;
     let none = work.buffer(0)?;
     let (values, stride) = lengths.values.unwrap_or((&none, 1));

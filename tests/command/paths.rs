@@ -52,7 +52,10 @@ fn what_has_no_paths_is_refused() {
         ("paths wide.mtx --sources 1", "a graph is a square matrix of scalars"),
         ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
-        ("bench --operation norms --semiring min-plus", "--semiring is for apply, apply-transposed and dense, not for norms"),
+        (
+            "bench --operation norms --semiring min-plus",
+            "--semiring is for apply, apply-transposed and dense, not for norms",
+        ),
     ] {
         desk.fails(&on_device(line), 2, &[why]);
     }
