@@ -84,7 +84,9 @@ struct Declaration {
 }
 
 impl<S: Arguments> Kernel<S> {
-    const DECLARATION: Declaration = Declaration { id: TypeId::of::<S>(), declare: S::declare };
+    fn declaration() -> Declaration {
+        Declaration { id: TypeId::of::<S>(), declare: S::declare }
+    }
 
     /// The kernel compiled with `options`. This requests it; the first launch waits for it.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
@@ -120,7 +122,7 @@ impl<S: Arguments> Kernel<S> {
         // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers named
         // in `args` may be dropped before the kernel has run: their memory is then reused only
         // behind it (see pool.rs).
-        self.untyped.launch(work, grid, Self::DECLARATION, &|arguing| unsafe { S::pass(&args, arguing) })
+        self.untyped.launch(work, grid, Self::declaration(), &|arguing| unsafe { S::pass(&args, arguing) })
     }
 }
 
@@ -281,7 +283,7 @@ mod tests {
         let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
         kernel
             .untyped
-            .compiled(&Work::new(&device, None), Kernel::<S>::DECLARATION)
+            .compiled(&Work::new(&device, None), Kernel::<S>::declaration())
             .err()
             .map(|error| error.to_string())
             .unwrap_or_default()
