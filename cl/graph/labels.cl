@@ -18,7 +18,8 @@
 // An edge is tight if its length leads from the distance of its begin to that of its end. A vertex
 // takes the lowest label from which a chain of tight edges leads to it: there is one such label,
 // whatever the order. Chains of tight edges from closer vertices end at a source, so following one
-// gives a label at once that is right but for ties. The rest is few sweeps.
+// gives a label at once that is right but for ties. The rest is few sweeps. An item may read a
+// label that is lowered meanwhile: then the next sweep sees it.
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
