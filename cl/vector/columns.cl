@@ -1,26 +1,27 @@
 // columns: dot products and sums of the columns of dense matrices.
 // Host: src/vector/columns.rs
 //
-//   column_dots   one work-group per piece of PIECE rows and chunk of WIDTH columns: the sums of the
-//                 products of their elements, for each column
-//   column_sums   the same of sums of pieces, until one piece is left
-//   copy_elements one work-item per element: y = x
-//   column_axpby  one work-item per element; on a CPU one per LINES rows or columns, as they are
-//                 stored
+//   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: for each
+//                  column the sum of the products of their elements
+//   column_sums    the same of sums of pieces, until one piece is left
+//   copy_elements  one work-item per element: y = x
+//   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, as they are
+//                  stored
 //
 // Element (i, j) of x is at i * x_row + j * x_col.
 //
 //   in      x[]  y[]
 //   in      terms[rows * cols]    by rows: sums of the round before
-//   in      factor[2 * cols]      alpha and beta of each column
+//   in      factor[2 * cols]      alpha and beta of each column; `plain` says that the matrices are
+//                                 by rows, and no beta is 0 and no column left alone
 //   out     sums[pieces * cols]   by rows
 //   in out  y[]                   alpha * x + beta * y, as axpby; a column with both alpha 0 and
 //                                 beta 1 is left alone
 //
 // The terms of a piece are folded in halves as in dot.cl, so that a column has the bits of the dot
 // product of vectors.
-#if !defined(PIECE) || !defined(WIDTH) || !defined(LINES)
-#error "PIECE, WIDTH, LINES: see src/vector/columns.rs"
+#if !defined(PIECE) || !defined(WIDTH) || !defined(LINES) || !defined(BY_ROWS)
+#error "PIECE, WIDTH, LINES, BY_ROWS: see src/vector/columns.rs"
 #endif
 #define HALF (PIECE / 2)
 
@@ -35,7 +36,12 @@ void fold(local ARITHMETIC* sum)
     GROUP_BARRIER;
 }
 
+// BY_ROWS is 1 if both are by rows: then neighbouring columns are neighbours in memory.
+#if BY_ROWS
+#define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)) * LOAD(y, (row)*y_row + (col)))
+#else
 #define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)*x_col) * LOAD(y, (row)*y_row + (col)*y_col))
+#endif
 
 KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restrict y, global ARITHMETIC* restrict sums, ulong rows,
                    uint cols, ulong x_row, ulong x_col, ulong y_row, ulong y_col)
@@ -44,11 +50,28 @@ KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restr
     const uint chunks = (cols + WIDTH - 1) / WIDTH, piece = (uint)get_group_id(0) / chunks;
     const uint col = (uint)get_group_id(0) % chunks * WIDTH;
     const ulong begin = (ulong)piece * PIECE;
+#if GROUP_SIZE == 1
+    // Loops along a row, which compilers turn into vectors.
+    const uint width = min((uint)WIDTH, cols - col);
+    for (uint i = 0; i < HALF; ++i) {
+        local ARITHMETIC* own = sum + i * WIDTH;
+        const ulong first = begin + i, second = first + HALF;
+        for (uint j = 0; j < WIDTH; ++j)
+            own[j] = IDENTITY;
+        if (first < rows)
+            for (uint j = 0; j < width; ++j)
+                own[j] = PRODUCT(first, col + j);
+        if (second < rows)
+            for (uint j = 0; j < width; ++j)
+                own[j] += PRODUCT(second, col + j);
+    }
+#else
     for (uint i = get_local_id(0); i < HALF * WIDTH; i += GROUP_SIZE) {
         const ulong first = begin + i / WIDTH, second = first + HALF, at = col + i % WIDTH;
         const ARITHMETIC one = at < cols && first < rows ? PRODUCT(first, at) : IDENTITY;
         sum[i] = one + (at < cols && second < rows ? PRODUCT(second, at) : IDENTITY);
     }
+#endif
     fold(sum);
     for (uint i = get_local_id(0); i < WIDTH; i += GROUP_SIZE)
         if (col + i < cols)
@@ -85,10 +108,19 @@ KERNEL column_sums(global const ARITHMETIC* restrict terms, global ARITHMETIC* r
     } while (0)
 
 KERNEL column_axpby(global const ARITHMETIC* restrict factor, global const ELEMENT* restrict x, global ELEMENT* restrict y,
-                    uint lines, uint width, uint cols, uint by_columns, uint x_leading, uint y_leading)
+                    uint lines, uint width, uint cols, uint by_columns, uint plain, uint x_leading, uint y_leading)
 {
 #if GROUP_SIZE == 1
     const uint begin = get_global_id(0) * LINES;
+    if (plain) {
+        for (uint line = begin; line < min(begin + LINES, lines); ++line) {
+            global const ELEMENT* from = x + (ulong)line * x_leading;
+            global ELEMENT* to = y + (ulong)line * y_leading;
+            for (uint i = 0; i < width; ++i)
+                STORE(factor[i] * LOAD(from, i) + factor[cols + i] * LOAD(to, i), to, i);
+        }
+        return;
+    }
     for (uint line = begin; line < min(begin + LINES, lines); ++line)
         for (uint i = 0; i < width; ++i)
             AXPBY(by_columns ? line : i, (ulong)line * x_leading + i, (ulong)line * y_leading + i);

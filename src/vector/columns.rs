@@ -41,6 +41,7 @@ kernel! {
         width: u32,
         cols: u32,
         by_columns: u32,
+        plain: u32,
         x_leading: u32,
         y_leading: u32,
     }
@@ -59,8 +60,11 @@ kernel! {
     }
 }
 
-/// Columns that a work-group folds together: 32 bytes of a row of doubles, and 16 KiB of sums.
-const WIDTH: usize = 4;
+/// Columns that a work-group folds together: 32 bytes of a row of doubles with 16 KiB of sums, on a
+/// CPU 128 with 64, which its cache keeps.
+fn width(device: &Device) -> usize {
+    if group_size(device) == 1 { 16 } else { 4 }
+}
 
 /// Lines that a work-item of a CPU takes.
 const LINES: usize = 256;
@@ -97,8 +101,9 @@ impl<T: Field> DeviceDense<T> {
             return Ok(vec![0.0; cols]);
         }
         let work = Work::new(&self.device, None);
-        let options = options::<T>(&self.device);
-        let chunks = cols.div_ceil(WIDTH);
+        let by_rows = [self, other].iter().all(|dense| dense.shape.layout == Layout::ByRows);
+        let options = options::<T>(&self.device, by_rows);
+        let chunks = cols.div_ceil(width(&self.device));
         let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(&self.device));
         let room = |rows: usize| work.buffer::<T::Arithmetic>(rows.div_ceil(DOT_PIECE) * cols);
         let dots: Kernel<ColumnDots<'_, T>> = Kernel::new(&self.device, &options)?;
@@ -118,9 +123,9 @@ impl<T: Field> DeviceDense<T> {
         Ok(sums.download(&work)?.into_iter().map(convert_unchecked).collect())
     }
 
-    /// Column j of y becomes alpha\[j\]·(column j of x) + beta\[j\]·(column j of y), where y is this
-    /// matrix. Each has the bits of [`DeviceVector::axpby`](crate::DeviceVector::axpby). A column
-    /// with alpha 0 and beta 1 is left as it is. Returns when it is enqueued.
+    /// Column j of y becomes alpha\[j\]·(column j of x) + beta\[j\]·(column j of y), where y is
+    /// this matrix. Each has the bits of [`DeviceVector::axpby`](crate::DeviceVector::axpby). A
+    /// column with alpha 0 and beta 1 is left as it is. Returns when it is enqueued.
     ///
     /// # Errors
     /// [`Error::Argument`] for a matrix of other sides or in another layout, [`Error::Length`] for
@@ -137,10 +142,11 @@ impl<T: Field> DeviceDense<T> {
                 return Err(Error::Length { array, found: factors.len(), expected: cols, why });
             }
         }
+        let mut moved = alpha.iter().zip(beta);
         let work = Work::new(&self.device, None);
         let factors: Vec<T::Arithmetic> = alpha.iter().chain(beta).map(|&factor| Arithmetic::nearest(factor)).collect();
         let factor: Buffer<T::Arithmetic> = work.upload(&factors)?;
-        let kernel: Kernel<ColumnAxpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
+        let kernel: Kernel<ColumnAxpby<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device, true))?;
         let (lines, width) = self.shape.lines();
         let grid = match group_size(&self.device) {
             1 => Grid::groups(lines.div_ceil(LINES), 1),
@@ -154,6 +160,9 @@ impl<T: Field> DeviceDense<T> {
             width: width as u32,
             cols: cols as u32,
             by_columns: u32::from(layout == Layout::ByColumns),
+            plain: u32::from(
+                layout == Layout::ByRows && moved.all(|(&alpha, &beta)| beta != 0.0 && (alpha != 0.0 || beta != 1.0)),
+            ),
             x_leading: x.shape.leading as u32,
             y_leading: leading as u32,
         };
@@ -168,7 +177,7 @@ impl<T: Field> DeviceDense<T> {
         self.check_sides(x)?;
         let DenseShape { rows, cols, .. } = self.shape;
         let work = Work::new(&self.device, None);
-        let kernel: Kernel<CopyElements<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device))?;
+        let kernel: Kernel<CopyElements<'_, T>> = Kernel::new(&self.device, &options::<T>(&self.device, true))?;
         let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(self.shape));
         let elements = (rows * cols) as u64;
         let args =
@@ -193,11 +202,12 @@ fn group_size(device: &Device) -> usize {
     device.info().serial_or(device.info().numbers().vector_group)
 }
 
-fn options<T: Element>(device: &Device) -> Options {
+fn options<T: Element>(device: &Device, by_rows: bool) -> Options {
     Options::group_size(group_size(device))
         .element::<T>()
         .define("PIECE", DOT_PIECE)
-        .define("WIDTH", WIDTH)
+        .define("WIDTH", width(device))
+        .define("BY_ROWS", u8::from(by_rows))
         .define("LINES", LINES)
 }
 
