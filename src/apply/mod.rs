@@ -16,5 +16,6 @@ mod spmv;
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
+pub(crate) use spmm::Spmm;
 pub use spmm::{ApplyDense, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, PackedDense, multiply, multiply_by};
 pub use spmv::{Format, Split};

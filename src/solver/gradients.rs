@@ -1,5 +1,5 @@
-//! Conjugate gradients for several right-hand sides at once (M. R. Hestenes, E. Stiefel, *Methods of
-//! Conjugate Gradients for Solving Linear Systems*, 1952).
+//! Conjugate gradients for several right-hand sides at once (M. R. Hestenes, E. Stiefel, *Methods
+//! of Conjugate Gradients for Solving Linear Systems*, 1952).
 use crate::{
     DeviceDense, DeviceMatrix, DevicePattern, Error, Field, Matrix, Planned, Result,
     apply::ApplyDense,
@@ -9,20 +9,16 @@ use crate::{
 /// Conjugate gradients for A·X = B, where A is symmetric and positive definite, prepared for a
 /// pattern and a number of right-hand sides.
 ///
-/// Each column is solved by itself, with numbers alpha and beta of its own; all share the products of
-/// A with their directions, so that a step reads A once. The steps of a column have the same bits
-/// whatever its neighbours are.
+/// Each column is solved by itself, with numbers alpha and beta of its own; all share the products
+/// of A with their directions, so that a step reads A once. The steps of a column have the same
+/// bits whatever its neighbours are.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csr, Device, solver::ConjugateGradients};
-/// use nalgebra::dmatrix;
-/// let device = Device::auto()?;
-/// // | 4 1 |
-/// // | 1 3 |
-/// let a = device.upload(&Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![4.0, 1.0, 1.0, 3.0])?)?;
-/// let b = device.upload_dense(&dmatrix![5.0, 4.0; 4.0, 1.0])?;
-/// let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
+/// use blockmul::{Csr, Device, solver::ConjugateGradients}; use nalgebra::dmatrix; let device =
+/// Device::auto()?; // | 4 1 | // | 1 3 | let a = device.upload(&Csr::new(2, 2, vec![0, 2, 4],
+/// vec![0, 1, 0, 1], vec![4.0, 1.0, 1.0, 3.0])?)?; let b = device.upload_dense(&dmatrix![5.0, 4.0;
+/// 4.0, 1.0])?; let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
 /// assert!((x.download()? - dmatrix![1.0, 1.0; 1.0, 0.0]).norm() < 1e-9);
 /// assert!(solved.iter().all(|column| column.converged && column.steps <= 2));
 /// # Ok(())
@@ -169,9 +165,9 @@ mod tests {
         let (x, solved) = ConjugateGradients::new(&a.pattern(), 5)?.solve(&a, &device.upload_dense(&b)?)?;
         let x = x.download()?;
         let one = ConjugateGradients::new(&a.pattern(), 1)?;
-        for col in 0..5 {
+        for (col, of_all) in solved.iter().enumerate() {
             let (alone, of_one) = one.solve(&a, &device.upload_dense(&b.columns(col, 1).into_owned())?)?;
-            assert_eq!((alone.download()?, of_one[0]), (x.columns(col, 1).into_owned(), solved[col]), "column {col}");
+            assert_eq!((alone.download()?, of_one[0]), (x.columns(col, 1).into_owned(), *of_all), "column {col}");
         }
         assert!(solved.iter().all(|column| column.converged && column.residual <= 1e-10), "{solved:?}");
         assert_eq!((solved[0].steps, x.column(0).norm()), (0, 0.0));

@@ -7,4 +7,4 @@ pub mod problem;
 pub(crate) mod schur;
 
 pub use gradients::{ConjugateGradients, SolvedColumn};
-pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced};
+pub use schur::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced, Several};

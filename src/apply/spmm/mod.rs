@@ -39,7 +39,7 @@ pub use plan::ApplyDense;
 pub use stored::{DeviceGcoo, GcooArrays};
 
 use crate::{
-    BlockShape, Device, DeviceDense, Element, Result, Semiring,
+    BlockShape, Device, DevicePattern, Element, Result, Semiring,
     device::{Buffer, Scratch, Work},
     element::Scaling,
     matrix::{DenseShape, Layout},
@@ -87,12 +87,12 @@ impl<V> Dense<V> {
 
 /// The sums of an execution.
 enum Sums<T: Element> {
-    Lines(LineSums<T>),
-    Groups(GroupSums<T>),
+    Lines(Box<LineSums<T>>),
+    Groups(Box<GroupSums<T>>),
 }
 
 /// C = alpha·op(A)·D + beta·C, prepared for a pattern and a number of columns.
-struct Spmm<T: Element> {
+pub(crate) struct Spmm<T: Element> {
     index: Index,
     sums: Sums<T>,
     rewrite: Rewrite<T>,
@@ -102,6 +102,23 @@ struct Spmm<T: Element> {
 }
 
 impl<T: Element> Spmm<T> {
+    /// Prepares the columns of a pattern's arrays, or its rows, for n columns of D, over
+    /// plus-times.
+    pub fn of_pattern(pattern: &DevicePattern, of_rows: bool, n: usize) -> Result<Self> {
+        let device = pattern.device();
+        device.require::<T>()?;
+        let request = Request {
+            n,
+            semiring: Semiring::PlusTimes,
+            method: DenseMethod::Auto,
+            packed: false,
+            through: false,
+            numbers: device.info().numbers(),
+            layouts: [Layout::ByRows; 2],
+        };
+        Self::new(&pattern.arrays, pattern.array_shape, of_rows, request)
+    }
+
     /// Prepares the columns of `arrays`, or its rows, as the lines of op(A).
     fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, mut request: Request) -> Result<Self> {
         let device = &arrays.device;
@@ -110,8 +127,8 @@ impl<T: Element> Spmm<T> {
         request.through = of_rows && !request.packed;
         let (choice, groups) = method::choose(&work, &index, shape, &request)?;
         let sums = match groups {
-            Some(groups) => Sums::Groups(GroupSums::new(&work, &index, groups, &request)?),
-            None => Sums::Lines(LineSums::new(&work, &index, shape, &request)?),
+            Some(groups) => Sums::Groups(Box::new(GroupSums::new(&work, &index, groups, &request)?)),
+            None => Sums::Lines(Box::new(LineSums::new(&work, &index, shape, &request)?)),
         };
         let depth = if of_rows { shape.cols() } else { shape.rows() };
         let [d, c] = request.layouts.map(|layout| layout == Layout::ByColumns && request.n != 1);
@@ -140,15 +157,15 @@ impl<T: Element> Spmm<T> {
     }
 
     /// C = alpha·op(A)·D + beta·C. The caller has checked sides and patterns.
-    fn run(
+    pub fn run(
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        (d_shape, d): (DenseShape, &DeviceDense<T>),
+        (d_shape, d): (DenseShape, &Buffer<T>),
         scaling: Scaling<T::Arithmetic>,
-        c: Dense<&mut Buffer<T>>,
+        (c_shape, c): (DenseShape, &mut Buffer<T>),
     ) -> Result<()> {
-        let dense = Dense::new(d_shape, &d.values);
+        let (dense, c) = (Dense::new(d_shape, d), Dense::new(c_shape, c));
         if !dense.by_columns {
             return self.sum(work, a, (dense.values, dense.leading), scaling, c);
         }
@@ -192,7 +209,7 @@ impl<T: Element> Spmm<T> {
             }
     }
 
-    fn device(&self) -> &Device {
+    pub fn device(&self) -> &Device {
         &self.index.pattern().device
     }
 }

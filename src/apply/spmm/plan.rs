@@ -1,5 +1,5 @@
 //! Products of a sparse matrix with dense matrices, prepared.
-use super::{Dense, DenseMethod, DenseOptions, Spmm};
+use super::{DenseMethod, DenseOptions, Spmm};
 use crate::{
     Device, DeviceDense, DeviceMatrix, DevicePattern, Error, Matrix, Result, Semiring,
     device::Work,
@@ -147,7 +147,7 @@ impl<M: Matrix> ApplyDense<M> {
         let of_left = |shape: DenseShape| if self.side == Side::Left { shape } else { shape.transposed() };
         let (d_shape, c_shape) = (of_left(d.shape()), of_left(into.c.shape()));
         let scaling = Scaling::new(into.alpha, into.beta);
-        self.spmm.run(work, a, (d_shape, d), scaling, Dense::new(c_shape, &mut into.c.values))
+        self.spmm.run(work, a, (d_shape, &d.values), scaling, (c_shape, &mut into.c.values))
     }
 
     fn check_dense(&self, name: &str, dense: &DeviceDense<M::Element>, (rows, cols): (usize, usize)) -> Result<()> {

@@ -1,5 +1,5 @@
-//! Sparse matrices in grouped coordinates (GCOO), made from dense and from compressed ones, and back.
-//! Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
+//! Sparse matrices in grouped coordinates (GCOO), made from dense and from compressed ones, and
+//! back. Kernels: `cl/apply/spmm/coordinates.cl`, `gcoo.cl`.
 //!
 //! From a dense matrix: count the elements of each group that are not 0, scan, allocate, fill (Shi,
 //! Wang, Chu 2020, Algorithm 1). Counts are those of chunks of a group, so that long groups are
@@ -96,18 +96,14 @@ const CHUNK: usize = 64;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csr, Device, dense::DeviceGcoo};
-/// use nalgebra::dmatrix;
-/// let device = Device::auto()?;
-/// // The matrix of the paper's Figure 2, in groups of two rows.
-/// let a = dmatrix![7.0, 0.0, 0.0, 8.0; 0.0, 10.0, 0.0, 0.0; 9.0, 0.0, 0.0, 0.0; 0.0, 0.0, 6.0, 3.0];
-/// let grouped = DeviceGcoo::from_dense(&device.upload_dense(&a)?, 2)?;
-/// let host = grouped.download()?;
-/// assert_eq!(host.group_ptr, [0, 3, 6]);
-/// assert_eq!(host.values, [7.0, 10.0, 8.0, 9.0, 6.0, 3.0]);
-/// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3]));
-/// let compressed: Csr<f64> = grouped.to_rows()?.download()?;
-/// assert_eq!(compressed.values(), [7.0, 8.0, 10.0, 9.0, 6.0, 3.0]);
+/// use blockmul::{Csr, Device, dense::DeviceGcoo}; use nalgebra::dmatrix; let device =
+/// Device::auto()?; // The matrix of the paper's Figure 2, in groups of two rows. let a =
+/// dmatrix![7.0, 0.0, 0.0, 8.0; 0.0, 10.0, 0.0, 0.0; 9.0, 0.0, 0.0, 0.0; 0.0, 0.0, 6.0, 3.0]; let
+/// grouped = DeviceGcoo::from_dense(&device.upload_dense(&a)?, 2)?; let host = grouped.download()?;
+/// assert_eq!(host.group_ptr, [0, 3, 6]); assert_eq!(host.values, [7.0, 10.0, 8.0, 9.0, 6.0, 3.0]);
+/// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3])); let
+/// compressed: Csr<f64> = grouped.to_rows()?.download()?; assert_eq!(compressed.values(), [7.0,
+/// 8.0, 10.0, 9.0, 6.0, 3.0]);
 /// # Ok(())
 /// # }
 /// ```
@@ -233,7 +229,7 @@ impl<T: Element> DeviceGcoo<T> {
         // Groups begin where their first lines do.
         let line_ptr = index.pattern().col_ptr.download(&work)?;
         let starts: Vec<u32> = line_ptr.iter().copied().step_by(group_rows).collect();
-        let ends = (a.nrows() % group_rows != 0).then(|| a.nnz() as u32);
+        let ends = (!a.nrows().is_multiple_of(group_rows)).then(|| a.nnz() as u32);
         let group_ptr = work.upload(&starts.into_iter().chain(ends).collect::<Vec<_>>())?;
         let Gcoo { other, line, .. } = groups;
         let (device, nrows, ncols) = (device.clone(), a.nrows(), a.ncols());
@@ -348,47 +344,4 @@ impl<T: Element> std::fmt::Debug for DeviceGcoo<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{device::test_device, matrix::DenseShape};
-
-    #[test]
-    fn small_matrices_become_groups_and_come_back() -> Result<()> {
-        let device = test_device();
-        for (rows, cols, long) in
-            [(0, 3, vec![]), (3, 0, vec![]), (1, 1, vec![]), (23, 19, vec![]), (9, 1300, vec![(4, 1100)])]
-        {
-            let host: Csc<f32> =
-                Csc::from_cbc(super::super::tests::matrix(rows, cols.max(1), crate::BlockShape::SCALAR, &long)?)?;
-            let by_rows = Csr::from_transpose(host.transpose());
-            let (a, dense) = (device.upload(&host)?, host.as_cbc().to_dense());
-            for group_rows in [1, 4, 32] {
-                let of_columns = DeviceGcoo::from_matrix(&a, group_rows)?;
-                let of_rows = DeviceGcoo::from_matrix(&device.upload(&by_rows)?, group_rows)?;
-                let of_dense = DeviceGcoo::from_dense(&device.upload_dense(&dense)?, group_rows)?;
-                let transposed = device.upload_dense(&dense.transpose())?.into_transpose();
-                assert_eq!(transposed.shape(), DenseShape::new(rows, cols.max(1), Layout::ByRows));
-                let of_other_layout = DeviceGcoo::from_dense(&transposed, group_rows)?;
-                let want = of_columns.download()?;
-                assert_eq!(want.values.len(), host.nnz());
-                for gcoo in [&of_columns, &of_rows, &of_dense, &of_other_layout] {
-                    assert_eq!(gcoo.download()?, want, "{gcoo:?}");
-                    assert_eq!(gcoo.to_columns()?.download()?, host, "{gcoo:?}");
-                    assert_eq!(gcoo.to_rows()?.download()?, by_rows, "{gcoo:?}");
-                }
-                let order: Vec<_> =
-                    (0..host.nnz()).map(|i| (want.rows[i] as usize / group_rows, want.cols[i], want.rows[i])).collect();
-                assert!(order.is_sorted());
-                let ends = want.group_ptr.windows(2).enumerate();
-                assert!(ends.clone().all(|(group, ends)| (ends[0]..ends[1]).all(|i| order[i as usize].0 == group)));
-            }
-        }
-        let blocks = device.upload(&super::super::tests::matrix::<f32>(4, 4, crate::BlockShape::new(2, 2)?, &[])?)?;
-        assert!(DeviceGcoo::from_matrix(&blocks, 4).is_err());
-        let none = device.zero_dense::<f32>(DenseShape::new(2, 2, Layout::ByRows))?;
-        let refused = DeviceGcoo::from_dense(&none, 33).unwrap_err().to_string();
-        assert_eq!(refused, "groups of 33 rows: 1 to 32 are supported");
-        assert_eq!(DeviceGcoo::from_dense(&none, 4)?.nnz(), 0);
-        Ok(())
-    }
-}
+mod tests;

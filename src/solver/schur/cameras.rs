@@ -6,21 +6,30 @@ use super::{
 };
 use crate::{
     Cbc, DeviceMatrix, DevicePattern, Element, Pattern, Real, Result,
+    apply::Spmm,
     device::{Buffer, Work},
     element::{Scaling, Semiring},
+    matrix::DenseShape,
     resident::{DeviceCbc, PatternArrays},
     vector::line_sums::{LineSums, Terms},
 };
 
-pub(super) struct Cameras<T: Real> {
+pub struct Cameras<T: Real> {
     diagonal: Blocks<T>,
     /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
     /// blocks alone, as is usual.
     below: Option<(Blocks<T>, LineSums<T>)>,
 }
 
+/// Products of U' with matrices.
+pub struct CameraColumns<T: Real> {
+    diagonal: Spmm<T>,
+    /// The blocks below the diagonal, and their transpose.
+    below: Option<[Spmm<T>; 2]>,
+}
+
 /// U' of an execution.
-pub(super) struct DampedU<T: Real> {
+pub struct DampedU<T: Real> {
     pub diagonal: DeviceMatrix<Cbc<T>>,
     below: Option<DeviceMatrix<Cbc<T>>>,
 }
@@ -56,7 +65,7 @@ pub(super) fn line_sums<T: Element>(a: &DevicePattern, rows: bool) -> Result<Lin
 
 impl<T: Real> Cameras<T> {
     /// Reads U's pattern.
-    pub fn new(work: &Work, u: &DevicePattern) -> Result<Self> {
+    pub(super) fn new(work: &Work, u: &DevicePattern) -> Result<Self> {
         let (host, n) = (u.arrays.download(work)?, u.ncols());
         let (mut diagonal, mut below) = (vec![u32::MAX; n], Vec::new());
         let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
@@ -83,13 +92,13 @@ impl<T: Real> Cameras<T> {
     }
 
     /// Zeros for U' of an execution.
-    pub fn output(&self) -> Result<DampedU<T>> {
+    pub(super) fn output(&self) -> Result<DampedU<T>> {
         let below = self.below.as_ref().map(|(blocks, _)| DeviceMatrix::zeros(&blocks.pattern));
         Ok(DampedU { diagonal: DeviceMatrix::zeros(&self.diagonal.pattern)?, below: below.transpose()? })
     }
 
     /// Copies U and damps the copy.
-    pub fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, to: &mut DampedU<T>) -> Result<()> {
+    pub(super) fn run(&self, work: &Work, u: &DeviceCbc<T>, damped: Damped<T>, to: &mut DampedU<T>) -> Result<()> {
         self.diagonal.base.run(work, u, damped, &mut to.diagonal.cbc)?;
         match (&self.below, &mut to.below) {
             (Some((blocks, _)), Some(below)) => blocks.base.run(work, u, damped, &mut below.cbc),
@@ -98,7 +107,7 @@ impl<T: Real> Cameras<T> {
     }
 
     /// y = U'·x.
-    pub fn multiply(&self, work: &Work, u: &DampedU<T>, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
+    pub(super) fn multiply(&self, work: &Work, u: &DampedU<T>, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
         self.diagonal.product.run(work, &u.diagonal.cbc, x, Scaling { alpha: T::one(), beta: T::zero() }, y)?;
         if let (Some((blocks, transposed)), Some(below)) = (&self.below, &u.below) {
             let added = Scaling { alpha: T::one(), beta: T::one() };
@@ -108,19 +117,57 @@ impl<T: Real> Cameras<T> {
         Ok(())
     }
 
+    /// Prepares products with matrices of n columns.
+    pub(super) fn columns(&self, n: usize) -> Result<CameraColumns<T>> {
+        let of = |blocks: &Blocks<T>, rows| Spmm::of_pattern(&blocks.pattern, rows, n);
+        let below = self.below.as_ref().map(|(blocks, _)| -> Result<_> { Ok([of(blocks, true)?, of(blocks, false)?]) });
+        Ok(CameraColumns { diagonal: of(&self.diagonal, true)?, below: below.transpose()? })
+    }
+
     /// The pattern of the diagonal.
-    pub fn diagonal(&self) -> &DevicePattern {
+    pub(super) fn diagonal(&self) -> &DevicePattern {
         &self.diagonal.pattern
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let below = self.below.as_ref().map_or(0, |(below, transposed)| below.bytes() + transposed.bytes());
         self.diagonal.bytes() + below
     }
 }
 
+impl<T: Real> CameraColumns<T> {
+    /// Y = U'·X.
+    pub(super) fn multiply(
+        &self,
+        work: &Work,
+        u: &DampedU<T>,
+        x: (DenseShape, &Buffer<T>),
+        (shape, y): (DenseShape, &mut Buffer<T>),
+    ) -> Result<()> {
+        self.diagonal.run(
+            work,
+            (&u.diagonal.cbc).into(),
+            x,
+            Scaling { alpha: T::one(), beta: T::zero() },
+            (shape, &mut *y),
+        )?;
+        if let (Some(both), Some(below)) = (&self.below, &u.below) {
+            for product in both {
+                product.run(
+                    work,
+                    (&below.cbc).into(),
+                    x,
+                    Scaling { alpha: T::one(), beta: T::one() },
+                    (shape, &mut *y),
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<T: Real> DampedU<T> {
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.diagonal.cbc.values.bytes() + self.below.as_ref().map_or(0, |below| below.cbc.values.bytes())
     }
 }

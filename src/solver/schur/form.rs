@@ -1,5 +1,5 @@
 //! The forms of S, of which an elimination has one.
-use super::system::Damped;
+use super::{cameras::Cameras, system::Damped};
 use crate::{Cbc, Device, DeviceMatrix, DevicePattern, Real, Result, planned::On};
 
 /// What an [`Elimination`](super::Elimination) makes of S: [`Formed`](super::Formed) or
@@ -28,6 +28,11 @@ pub trait Form: Sized + Send + Sync {
         damped: Damped<Self::Element>,
         system: &mut Self::System,
     ) -> Result<()>;
+    /// U' as an operator, if S is not formed.
+    #[doc(hidden)]
+    fn cameras(&self) -> Option<&Cameras<Self::Element>> {
+        None
+    }
     /// Products of blocks of Z with blocks of Zᵀ.
     #[doc(hidden)]
     fn products(&self) -> u64;

@@ -102,7 +102,7 @@ pub struct Implicit<T: Real> {
 
 /// What stands for S after an execution.
 pub struct Operator<T: Real> {
-    u: DampedU<T>,
+    pub(super) u: DampedU<T>,
     diagonal: DeviceMatrix<Cbc<T>>,
 }
 
@@ -196,6 +196,10 @@ impl<T: Real> Form for Implicit<T> {
         work.copy(of_u, 0, &mut diagonal.cbc.values, 0, of_u.len())?;
         let minus = Scaling { alpha: -T::one(), beta: T::one() };
         self.product.execute(work, (&z.cbc, &z.cbc), minus, (&mut diagonal.cbc).into())
+    }
+
+    fn cameras(&self) -> Option<&Cameras<T>> {
+        Some(&self.cameras)
     }
 
     fn products(&self) -> u64 {

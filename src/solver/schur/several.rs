@@ -1,0 +1,298 @@
+//! Several right-hand sides at once: products by S, reduced right-hand sides and back-substitution
+//! with dense matrices, one column for each. Kernels: `cl/solver/schur/several.cl`.
+use super::{Elimination, Form, Implicit, Reduced, cameras::CameraColumns};
+use crate::{
+    DeviceDense, DevicePattern, Element, Error, Marker, Real, Result,
+    apply::Spmm,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scratch, Work, kernel},
+    element::Scaling,
+    matrix::{DenseShape, Layout},
+    planned::prepared::same_device,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SolveLower<T: Element> = "solve_lower" in "solver/schur/several.cl" {
+        factor: In<T>,
+        b: In<T>,
+        x: Out<T>,
+        points: u32,
+        columns: u32,
+        b_row: u64,
+        b_col: u64,
+        x_leading: u64,
+    }
+}
+
+kernel! {
+    struct SolveUpper<T: Element> = "solve_upper" in "solver/schur/several.cl" {
+        factor: In<T>,
+        x: InOut<T>,
+        points: u32,
+        columns: u32,
+        x_leading: u64,
+    }
+}
+
+/// What an [`Elimination`] needs for n right-hand sides at once. Made by
+/// [`Elimination::several`].
+pub struct Several<T: Real> {
+    n: usize,
+    z: Spmm<T>,
+    z_transposed: Spmm<T>,
+    cameras: Option<CameraColumns<T>>,
+    lower: Kernel<SolveLower<'static, T>>,
+    upper: Kernel<SolveUpper<'static, T>>,
+    /// Memory for Zᵀ·X and L⁻¹·B.
+    at_points: Scratch<T>,
+    points: usize,
+    side: usize,
+}
+
+impl<T: Real> Several<T> {
+    /// The shape of the memory at the points.
+    fn at_points(&self) -> DenseShape {
+        DenseShape::new(self.points * self.side, self.n, Layout::ByRows)
+    }
+
+    /// X = L⁻¹·B, by rows.
+    fn solve_lower(
+        &self,
+        work: &Work,
+        factor: &Buffer<T>,
+        (shape, b): (DenseShape, &Buffer<T>),
+        (x_leading, x): (usize, &mut Buffer<T>),
+    ) -> Result<()> {
+        let (b_row, b_col) = match shape.layout {
+            Layout::ByRows => (shape.leading as u64, 1),
+            Layout::ByColumns => (1, shape.leading as u64),
+        };
+        let (points, columns, x_leading) = (self.points as u32, self.n as u32, x_leading as u64);
+        let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_leading };
+        self.lower.launch(work, self.grid(work), args)
+    }
+
+    fn grid(&self, work: &Work) -> Grid {
+        Grid::items(self.points * self.n, work.device().info().numbers().elementwise_group)
+    }
+}
+
+/// Factors of a product that is subtracted from what is there.
+fn subtracted<T: Real>() -> Scaling<T> {
+    Scaling { alpha: -T::one(), beta: T::one() }
+}
+
+impl<F: Form> Elimination<F> {
+    /// Prepares for n right-hand sides at once.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::OpenCl`].
+    pub fn several(&self, n: usize) -> Result<Several<F::Element>> {
+        let (device, side) = (&self.device, self.w.shape().cols());
+        let options =
+            Options::group_size(device.info().numbers().elementwise_group).element::<F::Element>().define("P", side);
+        let points = self.w.ncols();
+        Ok(Several {
+            n,
+            z: Spmm::of_pattern(&self.w, true, n)?,
+            z_transposed: Spmm::of_pattern(&self.w, false, n)?,
+            cameras: self.form.cameras().map(|cameras| cameras.columns(n)).transpose()?,
+            lower: Kernel::new(device, &options)?,
+            upper: Kernel::new(device, &options)?,
+            at_points: Scratch::reserve(&Work::new(device, None), points * side * n)?,
+            points,
+            side,
+        })
+    }
+
+    /// R = B_c - W·V'⁻¹·B_p for several right-hand sides, with the matrices of the last execution
+    /// that has written `reduced`. A column has the bits of the right-hand side of an execution
+    /// with the vectors of that column. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for dense matrices of other sides, or if `several` is of another
+    /// elimination; as [`Elimination::back_substitute`].
+    pub fn reduce_several(
+        &self,
+        several: &Several<F::Element>,
+        reduced: &Reduced<F>,
+        (b_c, b_p): (&DeviceDense<F::Element>, &DeviceDense<F::Element>),
+        r: &mut DeviceDense<F::Element>,
+    ) -> Result<Marker> {
+        self.check_several(several, reduced)?;
+        self.check_dense("B_c", b_c, &self.u, several.n)?;
+        self.check_dense("B_p", b_p, &self.v, several.n)?;
+        self.check_dense("R", r, &self.u, several.n)?;
+        r.copy_from(b_c)?;
+        let work = &Work::new(&self.device, None);
+        work.stage("rhs");
+        let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
+        several.solve_lower(work, &reduced.factors.l, (b_p.shape, &b_p.values), (shape.leading, &mut *at_points))?;
+        let into = (r.shape, &mut r.values);
+        several.z.run(work, (&reduced.z.cbc).into(), (shape, &*at_points), subtracted(), into)?;
+        Ok(work.marker())
+    }
+
+    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. X_p is by rows. A column has the bits
+    /// of [`Elimination::back_substitute`] after an execution with that column of B_p. Returns when
+    /// it is enqueued.
+    ///
+    /// # Errors
+    /// As [`Elimination::reduce_several`]; [`Error::Argument`] if X_p is by columns.
+    pub fn back_substitute_several(
+        &self,
+        several: &Several<F::Element>,
+        reduced: &Reduced<F>,
+        (b_p, x_c): (&DeviceDense<F::Element>, &DeviceDense<F::Element>),
+        x_p: &mut DeviceDense<F::Element>,
+    ) -> Result<Marker> {
+        self.check_several(several, reduced)?;
+        self.check_dense("B_p", b_p, &self.v, several.n)?;
+        self.check_dense("X_c", x_c, &self.u, several.n)?;
+        self.check_dense("X_p", x_p, &self.v, several.n)?;
+        if x_p.shape.layout != Layout::ByRows {
+            return Err(Error::Argument("X_p is by columns, by rows is expected".into()));
+        }
+        let work = &Work::new(&self.device, None);
+        work.stage("back_substitution");
+        let (shape, l) = (x_p.shape, &reduced.factors.l);
+        several.solve_lower(work, l, (b_p.shape, &b_p.values), (shape.leading, &mut x_p.values))?;
+        let (z, minus) = ((&reduced.z.cbc).into(), subtracted());
+        several.z_transposed.run(work, z, (x_c.shape, &x_c.values), minus, (shape, &mut x_p.values))?;
+        let (points, columns) = (several.points as u32, several.n as u32);
+        let x_leading = shape.leading as u64;
+        let args = SolveUpper { factor: l, x: &mut x_p.values, points, columns, x_leading };
+        several.upper.launch(work, several.grid(work), args)?;
+        Ok(work.marker())
+    }
+
+    fn check_several(&self, several: &Several<F::Element>, reduced: &Reduced<F>) -> Result<()> {
+        same_device(&self.device, several.z.device())?;
+        self.check_reduced(reduced)?;
+        match (several.points, several.side) == (self.w.ncols(), self.w.shape().cols()) {
+            true => reduced.check(),
+            false => Err(Error::Argument("these right-hand sides were prepared for another elimination".into())),
+        }
+    }
+
+    fn check_dense(&self, name: &str, dense: &DeviceDense<F::Element>, of: &DevicePattern, n: usize) -> Result<()> {
+        same_device(&self.device, dense.device())?;
+        let (DenseShape { rows, cols, .. }, expected) = (dense.shape(), of.scalar_sides().0);
+        match (rows, cols) == (expected, n) {
+            true => Ok(()),
+            false => Err(Error::Argument(format!("{name} is {rows}x{cols}, {expected}x{n} expected"))),
+        }
+    }
+}
+
+impl<T: Real> Elimination<Implicit<T>> {
+    /// Y = S·X for several vectors, with S of the last execution that has written `reduced`. A
+    /// column has the bits of [`Elimination::multiply`]. Returns when it is enqueued.
+    ///
+    /// # Errors
+    /// As [`Elimination::reduce_several`].
+    pub fn multiply_several(
+        &self,
+        several: &Several<T>,
+        reduced: &Reduced<Implicit<T>>,
+        x: &DeviceDense<T>,
+        y: &mut DeviceDense<T>,
+    ) -> Result<Marker> {
+        self.check_several(several, reduced)?;
+        self.check_dense("X", x, &self.u, several.n)?;
+        self.check_dense("Y", y, &self.u, several.n)?;
+        let Some(cameras) = &several.cameras else {
+            return Err(Error::Argument("these right-hand sides were prepared for a formed S".into()));
+        };
+        let work = &Work::new(&self.device, None);
+        work.stage("multiply");
+        let (shape, at_points) = (several.at_points(), &mut *several.at_points.take(work)?);
+        let (from, z) = ((x.shape, &x.values), Stored::from(&reduced.z.cbc));
+        several.z_transposed.run(
+            work,
+            z,
+            from,
+            Scaling { alpha: T::one(), beta: T::zero() },
+            (shape, &mut *at_points),
+        )?;
+        cameras.multiply(work, &reduced.system.u, from, (y.shape, &mut y.values))?;
+        let into = (y.shape, &mut y.values);
+        several.z.run(work, z, (shape, &*at_points), subtracted(), into)?;
+        Ok(work.marker())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockShape, Cbc, Planned,
+        device::test_device,
+        generate::{Random, Values, bundle_adjustment},
+        solver::{Damping, Formed, NormalEquations},
+    };
+    use nalgebra::DMatrix;
+
+    fn dense(rows: usize, cols: usize, seed: u64) -> DMatrix<f64> {
+        let mut random = Random::new(seed);
+        DMatrix::from_fn(rows, cols, |_, _| 2.0 * random.unit() - 1.0)
+    }
+
+    /// Blocks on the diagonal that are positive definite.
+    fn diagonal(n: usize, side: usize, seed: u64) -> Result<Cbc<f64>> {
+        let block = |i: usize| {
+            let half = dense(side, side, seed + i as u64);
+            &half * half.transpose() + DMatrix::identity(side, side) * 40.0
+        };
+        Cbc::from_triplets(n, n, BlockShape::new(side, side)?, (0..n).map(|i| (i, i, block(i))))
+    }
+
+    #[test]
+    fn columns_have_the_bits_of_one_after_another() -> Result<()> {
+        let device = test_device();
+        let (cameras, points, n) = (7, 40, 3);
+        let w = device.upload(&bundle_adjustment(cameras, points, 3, BlockShape::new(6, 3)?, Values::Real, 1)?)?;
+        // A block below the diagonal besides.
+        let mut blocks: Vec<_> =
+            diagonal(cameras, 6, 5)?.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block))).collect();
+        blocks.push((4, 2, dense(6, 6, 8)));
+        let u = device.upload(&Cbc::from_triplets(cameras, cameras, BlockShape::new(6, 6)?, blocks)?)?;
+        let v = device.upload(&diagonal(points, 3, 100)?)?;
+        let (b_c, b_p) = (dense(6 * cameras, n, 1), dense(3 * points, n, 2));
+        let x_c = dense(6 * cameras, n, 3);
+        let (u_pattern, w_pattern, v_pattern) = (u.pattern(), w.pattern(), v.pattern());
+        let plan = Elimination::implicit(&u_pattern, &w_pattern, &v_pattern)?;
+        let several = plan.several(n)?;
+        let mut reduced = plan.output()?;
+        let column = |of: &DMatrix<f64>, col: usize| device.upload_vector(of.column(col).as_slice());
+        let execute = |reduced: &mut Reduced<Implicit<f64>>, col: usize| -> Result<()> {
+            let (b_c, b_p) = (column(&b_c, col)?, column(&b_p, col)?);
+            let damping = Damping::None;
+            plan.execute(NormalEquations { u: &u, w: &w, v: &v, b_c: &b_c, b_p: &b_p, damping }, reduced).map(drop)
+        };
+        execute(&mut reduced, 0)?;
+        let upload = |of: &DMatrix<f64>| device.upload_dense(of);
+        let zeros = |rows, layout| device.zero_dense::<f64>(DenseShape::new(rows, n, layout));
+        let (mut r, mut y) = (zeros(6 * cameras, Layout::ByColumns)?, zeros(6 * cameras, Layout::ByRows)?);
+        let mut x_p = zeros(3 * points, Layout::ByRows)?;
+        plan.reduce_several(&several, &reduced, (&upload(&b_c)?, &upload(&b_p)?), &mut r)?;
+        plan.multiply_several(&several, &reduced, &upload(&x_c)?, &mut y)?;
+        plan.back_substitute_several(&several, &reduced, (&upload(&b_p)?, &upload(&x_c)?), &mut x_p)?;
+        let (r, y, x_p) = (r.download()?, y.download()?, x_p.download()?);
+        for col in 0..n {
+            execute(&mut reduced, col)?;
+            assert_eq!(reduced.rhs()?.download()?, r.column(col).as_slice(), "R, column {col}");
+            let (x, mut of_one) = (column(&x_c, col)?, device.zero_vector(6 * cameras)?);
+            plan.multiply(&reduced, &x, &mut of_one)?;
+            assert_eq!(of_one.download()?, y.column(col).as_slice(), "S·X, column {col}");
+            let mut of_points = device.zero_vector(3 * points)?;
+            plan.back_substitute(&reduced, &x, &mut of_points)?;
+            assert_eq!(of_points.download()?, x_p.column(col).as_slice(), "X_p, column {col}");
+        }
+        let formed: Elimination<Formed<f64>> = Elimination::formed(&u_pattern, &w_pattern, &v_pattern)?;
+        assert!(formed.several(2)?.cameras.is_none());
+        let refused = plan.multiply_several(&several, &reduced, &zeros(5, Layout::ByRows)?, &mut upload(&x_c)?);
+        assert_eq!(refused.err().unwrap().to_string(), "X is 5x3, 42x3 expected");
+        Ok(())
+    }
+}
