@@ -48,7 +48,7 @@ pub struct DenseOperand<T> {
 pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
     messages.step(format!("reading {}", path.display()));
     let file = dense::read(path, &ReadOptions::default())?;
-    Ok(of_matrix(&file.matrix, file.layout, name, messages)?)
+    of_matrix(&file.matrix, file.layout, name, messages)
 }
 
 /// A matrix of doubles in a layout, as elements.
