@@ -10,10 +10,13 @@ use nalgebra::DMatrix;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Device, dense::{DenseShape, Layout}}; use nalgebra::dmatrix; let device =
-/// Device::auto()?; let d = device.upload_dense(&dmatrix![1.0, 2.0, 3.0; 4.0, 5.0, 6.0])?;
-/// assert_eq!((d.shape().layout, d.values()?), (Layout::ByColumns, vec![1.0, 4.0, 2.0, 5.0, 3.0,
-/// 6.0])); let c = device.zero_dense::<f64>(DenseShape::new(2, 2, Layout::ByRows))?;
+/// use blockmul::{Device, dense::{DenseShape, Layout}};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// let d = device.upload_dense(&dmatrix![1.0, 2.0, 3.0; 4.0, 5.0, 6.0])?;
+/// assert_eq!(d.shape().layout, Layout::ByColumns);
+/// assert_eq!(d.values()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// let c = device.zero_dense::<f64>(DenseShape::new(2, 2, Layout::ByRows))?;
 /// assert_eq!(c.download()?, dmatrix![0.0, 0.0; 0.0, 0.0]);
 /// # Ok(())
 /// # }

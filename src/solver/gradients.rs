@@ -15,10 +15,14 @@ use crate::{
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csr, Device, solver::ConjugateGradients}; use nalgebra::dmatrix; let device =
-/// Device::auto()?; // | 4 1 | // | 1 3 | let a = device.upload(&Csr::new(2, 2, vec![0, 2, 4],
-/// vec![0, 1, 0, 1], vec![4.0, 1.0, 1.0, 3.0])?)?; let b = device.upload_dense(&dmatrix![5.0, 4.0;
-/// 4.0, 1.0])?; let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
+/// use blockmul::{Csr, Device, solver::ConjugateGradients};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// // [4 1; 1 3]
+/// let a = Csr::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![4.0, 1.0, 1.0, 3.0])?;
+/// let a = device.upload(&a)?;
+/// let b = device.upload_dense(&dmatrix![5.0, 4.0; 4.0, 1.0])?;
+/// let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.solve(&a, &b)?;
 /// assert!((x.download()? - dmatrix![1.0, 1.0; 1.0, 0.0]).norm() < 1e-9);
 /// assert!(solved.iter().all(|column| column.converged && column.steps <= 2));
 /// # Ok(())

@@ -96,14 +96,22 @@ const CHUNK: usize = 64;
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{Csr, Device, dense::DeviceGcoo}; use nalgebra::dmatrix; let device =
-/// Device::auto()?; // The matrix of the paper's Figure 2, in groups of two rows. let a =
-/// dmatrix![7.0, 0.0, 0.0, 8.0; 0.0, 10.0, 0.0, 0.0; 9.0, 0.0, 0.0, 0.0; 0.0, 0.0, 6.0, 3.0]; let
-/// grouped = DeviceGcoo::from_dense(&device.upload_dense(&a)?, 2)?; let host = grouped.download()?;
-/// assert_eq!(host.group_ptr, [0, 3, 6]); assert_eq!(host.values, [7.0, 10.0, 8.0, 9.0, 6.0, 3.0]);
-/// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3])); let
-/// compressed: Csr<f64> = grouped.to_rows()?.download()?; assert_eq!(compressed.values(), [7.0,
-/// 8.0, 10.0, 9.0, 6.0, 3.0]);
+/// use blockmul::{Csr, Device, dense::DeviceGcoo};
+/// use nalgebra::dmatrix;
+/// let device = Device::auto()?;
+/// // The matrix of the paper's Figure 2, in groups of two rows.
+/// let a = dmatrix![
+///     7.0, 0.0, 0.0, 8.0;
+///     0.0, 10.0, 0.0, 0.0;
+///     9.0, 0.0, 0.0, 0.0;
+///     0.0, 0.0, 6.0, 3.0];
+/// let grouped = DeviceGcoo::from_dense(&device.upload_dense(&a)?, 2)?;
+/// let host = grouped.download()?;
+/// assert_eq!(host.group_ptr, [0, 3, 6]);
+/// assert_eq!(host.values, [7.0, 10.0, 8.0, 9.0, 6.0, 3.0]);
+/// assert_eq!((host.rows, host.cols), (vec![0, 1, 0, 2, 3, 3], vec![0, 1, 3, 0, 2, 3]));
+/// let compressed: Csr<f64> = grouped.to_rows()?.download()?;
+/// assert_eq!(compressed.values(), [7.0, 8.0, 10.0, 9.0, 6.0, 3.0]);
 /// # Ok(())
 /// # }
 /// ```
