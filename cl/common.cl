@@ -46,6 +46,15 @@
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif
 
+// A matrix's values are stored as VALUE if vectors may have another type than they.
+#ifdef VALUE
+#if VALUE_IS_HALF
+#define LOAD_VALUE(values, i) vload_half(i, values)
+#else
+#define LOAD_VALUE(values, i) ((values)[i])
+#endif
+#endif
+
 // Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, the start of a sum, and
 // EMPTY, an entry without products. All are in ARITHMETIC, and the host defines their text. They
 // may evaluate x and y more than once; both are numbers, or vectors of one length.

@@ -100,11 +100,11 @@ float root(float x)
 
 // Loads the products of all elements of entries begin to begin + count, block after block.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
-                global const ELEMENT* values, global const ELEMENT* x, uint stride)
+                global const VALUE* values, global const ELEMENT* x, uint stride)
 {
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const uint entry = begin + i / AREA, element = i % AREA;
-        const ARITHMETIC value = LOAD(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+        const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
 #if NORMS
         term[i] = value * value;
 #else
@@ -127,7 +127,7 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
 
 #if TILE > 0
 KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint* restrict other,
-                 global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict x,
+                 global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                  global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     // Starts of lines are less than TILE entries apart, and the last line has up to TILE entries.
@@ -149,7 +149,7 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
 #endif
 
 KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict parts,
+                  global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict parts,
                   global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[DEPTH * AREA];

@@ -2,7 +2,7 @@
 use super::{ApplyOptions, Format, spmv::Spmv};
 use crate::{
     Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
-    element::Scaling,
+    element::{Scaling, VectorElement},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
     vector::check_vector,
 };
@@ -42,11 +42,14 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Apply<M: Matrix> {
+///
+/// Vectors of `V` may have another element type than the matrix, see
+/// [`ApplyOptions::vectors`].
+pub struct Apply<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
     a: DevicePattern,
     transposed: bool,
     semiring: Semiring,
-    sums: Spmv<M::Element>,
+    sums: Spmv<M::Element, V>,
     matrix: PhantomData<fn() -> M>,
 }
 
@@ -86,8 +89,10 @@ impl<M: Matrix> Apply<M> {
     pub fn with(a: &DevicePattern) -> ApplyOptions<'_, M> {
         ApplyOptions::new(a)
     }
+}
 
-    pub(super) fn prepared(options: &ApplyOptions<'_, M>) -> Result<Self> {
+impl<M: Matrix, V: VectorElement<M::Element>> Apply<M, V> {
+    pub(super) fn prepared(options: &ApplyOptions<'_, M, V>) -> Result<Self> {
         let &ApplyOptions { a, transposed, request, .. } = options;
         request.semiring.check::<M::Element>()?;
         check_patterns::<M>(a.device(), [a])?;
@@ -122,7 +127,7 @@ impl<M: Matrix> Apply<M> {
         if self.transposed { (cols, rows) } else { (rows, cols) }
     }
 
-    pub(super) fn sums(&self) -> &Spmv<M::Element> {
+    pub(super) fn sums(&self) -> &Spmv<M::Element, V> {
         &self.sums
     }
 
@@ -133,12 +138,8 @@ impl<M: Matrix> Apply<M> {
 
     /// Refuses vectors of other lengths or on another device, and factors that the semiring does
     /// not have.
-    pub(super) fn check_vectors(
-        &self,
-        x: &DeviceVector<M::Element>,
-        into: &Accum<'_, DeviceVector<M::Element>>,
-    ) -> Result<()> {
-        self.semiring.check_factors::<M::Element>(into.alpha, into.beta)?;
+    pub(super) fn check_vectors(&self, x: &DeviceVector<V>, into: &Accum<'_, DeviceVector<V>>) -> Result<()> {
+        self.semiring.check_factors::<V>(into.alpha, into.beta)?;
         let op = if self.transposed { "Aᵀ" } else { "A" };
         let why = || format!("{op} is {}x{} scalars", self.y_len(), self.x_len());
         check_vector("x", x, self.device(), self.x_len(), why)?;
@@ -146,11 +147,11 @@ impl<M: Matrix> Apply<M> {
     }
 }
 
-impl<M: Matrix> Planned for Apply<M> {
+impl<M: Matrix, V: VectorElement<M::Element>> Planned for Apply<M, V> {
     /// The matrix A and the vector x.
-    type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceVector<M::Element>);
+    type Inputs<'a> = (&'a DeviceMatrix<M>, &'a DeviceVector<V>);
     /// The vector y.
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<V>;
 
     fn device(&self) -> &Device {
         self.a.device()
@@ -173,7 +174,7 @@ impl<M: Matrix> Planned for Apply<M> {
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Apply<M> {
+impl<M: Matrix, V: VectorElement<M::Element>> std::fmt::Debug for Apply<M, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let transposed = if self.transposed { "transposed " } else { "" };
         write!(f, "Apply({transposed}{:?}, {}, {} bytes)", self.a, self.format(), self.cost().device_bytes)

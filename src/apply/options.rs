@@ -1,15 +1,15 @@
 //! Options of products of matrices with vectors.
 use super::{Apply, Format, Packed, Split, spmv::Request};
-use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring};
+use crate::{DeviceMatrix, DevicePattern, Matrix, Result, Semiring, element::VectorElement};
 use std::marker::PhantomData;
 
 /// A product of a matrix with vectors that is to be prepared, with options; see [`Apply::with`].
 #[derive(Debug, Clone)]
-pub struct ApplyOptions<'a, M: Matrix> {
+pub struct ApplyOptions<'a, M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
     pub(super) a: &'a DevicePattern,
     pub(super) transposed: bool,
     pub(super) request: Request,
-    matrix: PhantomData<fn() -> M>,
+    types: PhantomData<fn(M) -> V>,
 }
 
 impl<'a, M: Matrix> ApplyOptions<'a, M> {
@@ -27,7 +27,30 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
             packed: false,
             symmetric: false,
         };
-        Self { a, transposed: false, request, matrix: PhantomData }
+        Self { a, transposed: false, request, types: PhantomData }
+    }
+}
+
+impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
+    /// Takes vectors of another element type than A's, in whose arithmetic sums are computed: a
+    /// matrix stored in `f32` has half the bytes, and its products with `f64` vectors lose nothing
+    /// more than its values did.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csr, Device, Planned, plan::Apply};
+    /// let device = Device::auto()?;
+    /// let a = device.upload(&Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0f32, 0.5])?)?;
+    /// let plan = Apply::<Csr<f32>>::with(&a.pattern()).vectors::<f64>().plan()?;
+    /// let (x, mut y) = (device.upload_vector(&[1e9, 1.0])?, plan.output()?);
+    /// plan.execute((&a, &x), &mut y)?;
+    /// assert_eq!(y.download()?, [1_000_000_000.5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn vectors<W: VectorElement<M::Element>>(self) -> ApplyOptions<'a, M, W> {
+        let Self { a, transposed, request, .. } = self;
+        ApplyOptions { a, transposed, request, types: PhantomData }
     }
 
     /// Applies Aᵀ, without forming it.
@@ -114,7 +137,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     /// matrix of which both triangles are stored, and for an element type that the semiring does
     /// not have;
     /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
-    pub fn plan(self) -> Result<Apply<M>> {
+    pub fn plan(self) -> Result<Apply<M, V>> {
         Apply::prepared(&self)
     }
 
@@ -122,7 +145,7 @@ impl<'a, M: Matrix> ApplyOptions<'a, M> {
     ///
     /// # Errors
     /// As [`ApplyOptions::plan`].
-    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M>> {
+    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
         self.request.packed = true;
         Packed::new(Apply::prepared(&self)?, a)
     }

@@ -3,7 +3,7 @@ use super::{Apply, Format, spmv::PackedValues};
 use crate::{
     Device, DeviceMatrix, DeviceVector, Matrix, Result,
     device::Work,
-    element::Scaling,
+    element::{Scaling, VectorElement},
     planned::{Accum, Cost, On, Planned},
 };
 
@@ -29,13 +29,13 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub struct Packed<M: Matrix> {
-    plan: Apply<M>,
+pub struct Packed<M: Matrix, V: VectorElement<M::Element> = <M as Matrix>::Element> {
+    plan: Apply<M, V>,
     values: PackedValues<M::Element>,
 }
 
-impl<M: Matrix> Packed<M> {
-    pub(super) fn new(plan: Apply<M>, a: &DeviceMatrix<M>) -> Result<Self> {
+impl<M: Matrix, V: VectorElement<M::Element>> Packed<M, V> {
+    pub(super) fn new(plan: Apply<M, V>, a: &DeviceMatrix<M>) -> Result<Self> {
         let values = PackedValues::new(plan.device(), plan.sums())?;
         let mut packed = Self { plan, values };
         packed.update(a)?;
@@ -74,11 +74,11 @@ impl<M: Matrix> Packed<M> {
     }
 }
 
-impl<M: Matrix> Planned for Packed<M> {
+impl<M: Matrix, V: VectorElement<M::Element>> Planned for Packed<M, V> {
     /// The vector x.
-    type Inputs<'a> = &'a DeviceVector<M::Element>;
+    type Inputs<'a> = &'a DeviceVector<V>;
     /// The vector y.
-    type Output = DeviceVector<M::Element>;
+    type Output = DeviceVector<V>;
 
     fn device(&self) -> &Device {
         self.plan.device()
@@ -101,7 +101,7 @@ impl<M: Matrix> Planned for Packed<M> {
     }
 }
 
-impl<M: Matrix> std::fmt::Debug for Packed<M> {
+impl<M: Matrix, V: VectorElement<M::Element>> std::fmt::Debug for Packed<M, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Packed({:?}, {} bytes of values)", self.plan, self.values.bytes())
     }

@@ -97,6 +97,20 @@ impl Options {
         self.algebra::<T>(semiring, T::CL_NAME == i32::CL_NAME && semiring.adds())
     }
 
+    /// Adds the type and the conversion of a matrix's values, VALUE and LOAD_VALUE of
+    /// `cl/common.cl`, if they may have another than the vectors that they are multiplied with.
+    pub fn value<T: Element>(self) -> Self {
+        self.define("VALUE", T::CL_NAME).define("VALUE_IS_HALF", u8::from(T::NAME == "f16"))
+    }
+
+    /// As [`Options::value`], for sums of a semiring.
+    pub fn value_in<T: Element>(self, semiring: Semiring) -> Self {
+        match T::CL_NAME == i32::CL_NAME && semiring.adds() {
+            true => self.value::<u32>(),
+            false => self.value::<T>(),
+        }
+    }
+
     fn algebra<T: Element>(self, semiring: Semiring, wraps: bool) -> Self {
         let text = Text::of::<T::Arithmetic>(semiring);
         let unsigned = |name| if wraps { u32::CL_NAME } else { name };

@@ -9,12 +9,14 @@ mod integers;
 mod order;
 mod scaling;
 mod semiring;
+mod vector_element;
 
 pub(crate) use algebra::{Algebra, Text};
 pub use arithmetic::{Arithmetic, Length};
 pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
+pub use vector_element::VectorElement;
 
 use half::f16;
 use nalgebra::RealField;

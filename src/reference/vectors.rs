@@ -3,7 +3,7 @@
 use super::segmented_scan;
 use crate::{
     Arithmetic, BlockShape, Cbc, Element, Error, Field, Matrix, Pattern, Result, Semiring,
-    element::{Algebra, Order},
+    element::{Algebra, Order, VectorElement},
     matrix::CbcView,
     primitives::segmented_reduce::RUN_PIECE,
     vector::DOT_PIECE,
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 ///
 /// The terms of an element are added in ascending place in x, each multiplication rounded before
 /// its result is added. The sum is cut every 1024 entries (blocks) of the row, and the pieces are
-/// added left to right.
+/// added left to right. Vectors may have another element type than A, see [`VectorElement`].
 ///
 /// ```
 /// use blockmul::{Csr, reference};
@@ -28,7 +28,13 @@ use std::borrow::Cow;
 ///
 /// # Errors
 /// [`Error::Length`] if x or y does not have as many elements as A has scalar columns or rows.
-pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64, y: &mut [M::Element]) -> Result<()> {
+pub fn multiply_vector<M: Matrix, V: VectorElement<M::Element>>(
+    alpha: f64,
+    a: &M,
+    x: &[V],
+    beta: f64,
+    y: &mut [V],
+) -> Result<()> {
     multiply_vector_in(Order::Ascending, false, (alpha, a, x), (beta, y))
 }
 
@@ -36,12 +42,12 @@ pub fn multiply_vector<M: Matrix>(alpha: f64, a: &M, x: &[M::Element], beta: f64
 ///
 /// # Errors
 /// As [`multiply_vector`].
-pub fn multiply_vector_transposed<M: Matrix>(
+pub fn multiply_vector_transposed<M: Matrix, V: VectorElement<M::Element>>(
     alpha: f64,
     a: &M,
-    x: &[M::Element],
+    x: &[V],
     beta: f64,
-    y: &mut [M::Element],
+    y: &mut [V],
 ) -> Result<()> {
     multiply_vector_in(Order::Ascending, true, (alpha, a, x), (beta, y))
 }
@@ -69,11 +75,11 @@ pub fn multiply_vector_transposed<M: Matrix>(
 /// # Errors
 /// As [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
 /// [`Order::Ascending`].
-pub fn multiply_vector_in<M: Matrix>(
+pub fn multiply_vector_in<M: Matrix, V: VectorElement<M::Element>>(
     order: Order,
     transposed: bool,
-    ax: (f64, &M, &[M::Element]),
-    y: (f64, &mut [M::Element]),
+    ax: (f64, &M, &[V]),
+    y: (f64, &mut [V]),
 ) -> Result<()> {
     multiply_vector_over(Semiring::PlusTimes, order, transposed, ax, y)
 }
@@ -95,15 +101,15 @@ pub fn multiply_vector_in<M: Matrix>(
 /// # Errors
 /// As [`multiply_vector_in`]; [`Error::Argument`] for an element type or for factors alpha and beta
 /// that the [`Semiring`] does not have.
-pub fn multiply_vector_over<M: Matrix>(
+pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
     semiring: Semiring,
     order: Order,
     transposed: bool,
-    (alpha, a, x): (f64, &M, &[M::Element]),
-    (beta, y): (f64, &mut [M::Element]),
+    (alpha, a, x): (f64, &M, &[V]),
+    (beta, y): (f64, &mut [V]),
 ) -> Result<()> {
     semiring.check::<M::Element>()?;
-    semiring.check_factors::<M::Element>(alpha, beta)?;
+    semiring.check_factors::<V>(alpha, beta)?;
     let mut lines = Lines::new(a.as_cbc(), transposed == M::ROW_MAJOR);
     if order != Order::Ascending && a.as_cbc().shape != BlockShape::SCALAR {
         return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.as_cbc().shape)));
@@ -239,12 +245,7 @@ impl<'a, T: Element> Lines<'a, T> {
 
     /// For each scalar line (each line of blocks if `whole`) the sum of `term(value, place
     /// across)`.
-    fn sums(
-        &self,
-        algebra: &Algebra<T::Arithmetic>,
-        whole: bool,
-        term: impl Fn(T::Arithmetic, usize) -> T::Arithmetic,
-    ) -> Vec<T::Arithmetic> {
+    fn sums<V: Arithmetic>(&self, algebra: &Algebra<V>, whole: bool, term: impl Fn(T, usize) -> V) -> Vec<V> {
         let (width, depth) = self.sides();
         let mut sums = Vec::new();
         for line in 0..self.pattern.ncols() {
@@ -260,7 +261,7 @@ impl<'a, T: Element> Lines<'a, T> {
                         let block = self.a.block(self.source.as_ref().map_or(entry, |source| source[entry]));
                         let across = self.pattern.row_idx()[entry] as usize * depth;
                         let elements = elements.iter().enumerate();
-                        elements.map(move |(k, &element)| (block[element].widen(), across + k % depth))
+                        elements.map(move |(k, &element)| (block[element], across + k % depth))
                     });
                     algebra.sum(terms.map(|(value, across)| term(value, across)))
                 };
@@ -313,26 +314,29 @@ fn lanes<'a, V: Copy + 'a>(
     })
 }
 
-fn multiply_lines<T: Element>(
-    algebra: &Algebra<T::Arithmetic>,
+fn multiply_lines<T: Element, V: VectorElement<T>>(
+    algebra: &Algebra<V::Arithmetic>,
     lines: Lines<'_, T>,
-    (alpha, x): (f64, &[T]),
-    (beta, y): (f64, &mut [T]),
+    (alpha, x): (f64, &[V]),
+    (beta, y): (f64, &mut [V]),
 ) -> Result<()> {
     let (width, depth) = lines.sides();
     check_len("x", x.len(), lines.pattern.nrows() * depth)?;
     check_len("y", y.len(), lines.pattern.ncols() * width)?;
-    let (scale, factor) = (T::Arithmetic::nearest(alpha), T::Arithmetic::nearest(beta));
-    let sums = lines.sums(algebra, false, |value, across| (algebra.multiply)(value, x[across].widen()));
+    let (scale, factor) = (V::Arithmetic::nearest(alpha), V::Arithmetic::nearest(beta));
+    let sums = lines.sums(algebra, false, |value, across| (algebra.multiply)(V::take(value), x[across].widen()));
     for (y, sum) in y.iter_mut().zip(sums) {
         let scaled = scale.times(sum);
-        *y = T::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y.widen())) });
+        *y = V::narrow(if beta == 0.0 { scaled } else { (algebra.add)(scaled, factor.times(y.widen())) });
     }
     Ok(())
 }
 
 fn squares<T: Field>(a: CbcView<'_, T>, rows: bool, whole: bool) -> Vec<T::Arithmetic> {
-    Lines::new(a, rows).sums(&Algebra::of(Semiring::PlusTimes), whole, |value, _| value * value)
+    Lines::new(a, rows).sums(&Algebra::of(Semiring::PlusTimes), whole, |value, _| {
+        let value = value.widen();
+        value * value
+    })
 }
 
 fn roots<T: Field>(sums: Vec<T::Arithmetic>) -> Vec<T> {

@@ -17,42 +17,42 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumTiles<T: Element> = "sum_tiles" in "vector/line_sums.cl" {
+    struct SumTiles<T: Element, V: Element> = "sum_tiles" in "vector/line_sums.cl" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
         other: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct SumPieces<T: Element> = "sum_pieces" in "vector/line_sums.cl" {
+    struct SumPieces<T: Element, V: Element> = "sum_pieces" in "vector/line_sums.cl" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        parts: Out<T::Arithmetic>,
-        y: InOut<T>,
+        x: In<V>,
+        parts: Out<V::Arithmetic>,
+        y: InOut<V>,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct AddParts<T: Element> = "add_parts" in "vector/line_sums.cl" {
+    struct AddParts<V: Element> = "add_parts" in "vector/line_sums.cl" {
         cut: In<Piece>,
-        parts: In<T::Arithmetic>,
-        y: InOut<T>,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        parts: In<V::Arithmetic>,
+        y: InOut<V>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
@@ -80,19 +80,20 @@ impl<'a, T: Element> From<&'a DeviceCbc<T>> for Stored<'a, T> {
     }
 }
 
-pub(crate) struct LineSums<T: Element> {
+/// Sums of a matrix of `T` times vectors of `V`.
+pub(crate) struct LineSums<T: Element, V: Element = T> {
     lines: Lines,
     /// Number of sums of a line.
     width: usize,
-    tiles: Option<Kernel<SumTiles<'static, T>>>,
-    pieces: Kernel<SumPieces<'static, T>>,
-    add_parts: Kernel<AddParts<'static, T>>,
+    tiles: Option<Kernel<SumTiles<'static, T, V>>>,
+    pieces: Kernel<SumPieces<'static, T, V>>,
+    add_parts: Kernel<AddParts<'static, V>>,
     /// The sums of the pieces of lines that are cut.
-    parts: Scratch<T::Arithmetic>,
+    parts: Scratch<V::Arithmetic>,
     group_size: usize,
 }
 
-impl<T: Element> LineSums<T> {
+impl<T: Element, V: Element> LineSums<T, V> {
     /// Prepares sums over the rows or the columns of `pattern`, with blocks of `shape`.
     pub fn new(
         device: &Device,
@@ -120,7 +121,7 @@ impl<T: Element> LineSums<T> {
         terms: Terms,
         tuning: LineTuning,
     ) -> Result<Self> {
-        device.require::<T>()?;
+        device.require::<V>()?;
         let width = match (terms, side) {
             (Terms::BlockSquares, _) => 1,
             (_, Side::Columns) => shape.cols(),
@@ -128,10 +129,10 @@ impl<T: Element> LineSums<T> {
         };
         let options = Options::group_size(tuning.group_size);
         let options = match terms {
-            Terms::Products(semiring) => options.element_in::<T>(semiring),
-            Terms::Squares | Terms::BlockSquares => options.element::<T>(),
+            Terms::Products(semiring) => options.element_in::<V>(semiring).value_in::<T>(semiring),
+            Terms::Squares | Terms::BlockSquares => options.element::<V>().value::<T>(),
         }
-        .define("ELEMENT_IS_DOUBLE", u8::from(T::NAME == "f64"))
+        .define("ELEMENT_IS_DOUBLE", u8::from(V::NAME == "f64"))
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
         .define("TILE", tuning.tile)
@@ -171,9 +172,9 @@ impl<T: Element> LineSums<T> {
         &self,
         work: &Work,
         a: impl Into<Stored<'a, T>>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Self { lines, group_size, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
@@ -233,7 +234,7 @@ mod tests {
                     let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
                     let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
                     let (dx, mut y) = (work.upload(&x)?, work.upload(&want)?);
-                    let sums = LineSums::tuned(
+                    let sums = LineSums::<f32>::tuned(
                         &device,
                         |work| Index::new(work, &a.pattern, rows),
                         a.shape,
@@ -266,7 +267,7 @@ mod tests {
         for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
             let tuning = LineTuning { group_size, tile, depth };
             let terms = Terms::Products(Semiring::MinPlus);
-            let sums = LineSums::tuned(
+            let sums = LineSums::<f64>::tuned(
                 &device,
                 |work| Index::new(work, &a.pattern, true),
                 a.shape,

@@ -42,6 +42,21 @@ fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     }
 }
 
+/// In f32 1e9 and 1 are added to 1e9, and a third is another number.
+#[test]
+fn vectors_may_have_another_type_than_the_matrix() {
+    let desk = Desk::new();
+    desk.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e9\n1 2 1\n");
+    for (element, vectors, want) in [("f32", "f64", 1e9 + 1.0), ("f64", "f64", 1e9 + 1.0), ("f32", "f32", 1e9)] {
+        let ran = apply(&desk, &format!("a.mtx --element {element} --vectors {vectors} --verify -o y.mtx"));
+        assert_eq!(dense(&desk, "y.mtx"), [want]);
+        assert_eq!(ran.stdout.contains("in f64, A in f32, by"), element != vectors, "{}", ran.stdout);
+    }
+    let refused = desk.run("apply a.mtx --element f64 --vectors f32");
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("--vectors takes the type of --element"), "{}", refused.stderr);
+}
+
 /// [2 3 0; 3 5 7; 0 7 1], as a file that says so and as a triangle alone.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {

@@ -14,7 +14,7 @@ use crate::vector;
 use blockmul::{
     BlockShape, Csc, Element, Method, Planned, Semiring,
     dense::{DenseShape, Layout, Side},
-    element::Order,
+    element::{Order, VectorElement},
     plan::{Apply, Format, Split},
     reference,
 };
@@ -72,6 +72,10 @@ pub struct Args {
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, value_enum, default_value = "f64")]
     element: NumberName,
+    /// Element type of X and y, in which sums are computed: --element f32 --vectors f64 stores A in
+    /// half the bytes. f64 fits f32 and f16, f32 fits f16 [default: that of A].
+    #[arg(long, value_enum, value_name = "TYPE")]
+    vectors: Option<NumberName>,
     /// Algebra of sums and products; the first factor of a product is A's.
     #[arg(long, default_value = "plus-times", value_parser = semiring())]
     semiring: Semiring,
@@ -118,6 +122,8 @@ struct Report {
     format: Option<Format>,
     why: Option<String>,
     element: &'static str,
+    /// The element type of x and y.
+    vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
     /// Whether one triangle of A is kept; the size of A is that of the whole.
@@ -151,13 +157,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
     let places = args.overwriting.places().reads([&args.a]).reads(&args.x);
     places.others(&args.output).others(&args.report).check()?;
-    match args.element {
-        NumberName::F64 => with_element::<f64>(args),
-        NumberName::F32 => with_element::<f32>(args),
-        NumberName::F16 => with_element::<f16>(args),
-        NumberName::U32 => with_element::<u32>(args),
-        NumberName::I32 => with_element::<i32>(args),
-        NumberName::U8 => with_element::<u8>(args),
+    match (args.element, args.vectors.unwrap_or(args.element)) {
+        (NumberName::F64, NumberName::F64) => with_types::<f64, f64>(args),
+        (NumberName::F32, NumberName::F32) => with_types::<f32, f32>(args),
+        (NumberName::F32, NumberName::F64) => with_types::<f32, f64>(args),
+        (NumberName::F16, NumberName::F16) => with_types::<f16, f16>(args),
+        (NumberName::F16, NumberName::F32) => with_types::<f16, f32>(args),
+        (NumberName::F16, NumberName::F64) => with_types::<f16, f64>(args),
+        (NumberName::U32, NumberName::U32) => with_types::<u32, u32>(args),
+        (NumberName::I32, NumberName::I32) => with_types::<i32, i32>(args),
+        (NumberName::U8, NumberName::U8) => with_types::<u8, u8>(args),
+        _ => Err(Failure::Usage("--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16".into())),
     }
 }
 
@@ -171,7 +181,8 @@ struct Run<T> {
     runs_ms: Vec<f64>,
 }
 
-fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
+/// A in `T`, x and y in `V`.
+fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failure> {
     args.semiring.check::<T>()?;
     let messages = Messages::new(args.quiet);
     let file = input::read(&args.a, args.sum_duplicates, &messages)?;
@@ -181,7 +192,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
     let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
     let x = match &args.x {
         Some(path) => {
-            let x = dense::read::<T>(path, "X", &messages)?;
+            let x = dense::read::<V>(path, "X", &messages)?;
             let DenseShape { rows, cols, .. } = x.shape;
             if rows != x_len {
                 let path = path.display();
@@ -191,14 +202,19 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         }
         None => {
             let shape = DenseShape::new(x_len, 1, Layout::ByColumns);
-            DenseOperand { shape, values: vec![T::from_f64(1.0); x_len] }
+            DenseOperand { shape, values: vec![V::from_f64(1.0); x_len] }
         }
     };
     if x.shape.cols != 1 {
-        return with_matrix(args, a.whole, &x, &messages);
+        if T::NAME != V::NAME {
+            let (a, x) = (T::NAME, V::NAME);
+            return Err(Failure::Usage(format!("--vectors {x} of --element {a} is for an X of one column")));
+        }
+        let values = x.values.iter().map(|value| T::from_f64(value.to_f64())).collect();
+        return with_matrix(args, a.whole, &DenseOperand { shape: x.shape, values }, &messages);
     }
     let x = x.values;
-    let target = Target::choose::<T>(args.device.as_deref(), Method::Auto, &messages)?;
+    let target = Target::choose::<V>(args.device.as_deref(), Method::Auto, &messages)?;
     messages.step("multiplying");
     let run = match &target {
         Target::Device(device) => on_device(args, device, a.stored(), &x)?,
@@ -235,6 +251,7 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
         format: run.format.as_ref().map(|(format, _)| *format),
         why: run.format.as_ref().map(|(_, why)| why.clone()),
         element: T::NAME,
+        vectors: V::NAME,
         semiring: args.semiring,
         transposed: args.transpose,
         symmetric: args.symmetric,
@@ -260,7 +277,12 @@ fn with_element<T: Element>(args: &Args) -> Result<(), Failure> {
 }
 
 /// Converts A, multiplies, and reads y back.
-fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: &[T]) -> Result<Run<T>, Failure> {
+fn on_device<T: Element, V: VectorElement<T>>(
+    args: &Args,
+    device: &blockmul::Device,
+    a: &Csc<T>,
+    x: &[V],
+) -> Result<Run<V>, Failure> {
     let (a, x) = (device.upload(a)?, device.upload_vector(x)?);
     device.finish()?;
     let (clock, pattern) = (Instant::now(), a.pattern());
@@ -268,7 +290,7 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
     let options = Apply::<Csc<T>>::with(&pattern).format(args.format).semiring(args.semiring).uses(uses.into());
     let options = if args.transpose { options.transposed() } else { options };
     let options = if args.symmetric { options.symmetric() } else { options };
-    let options = options.split(args.split.unwrap_or_default());
+    let options = options.split(args.split.unwrap_or_default()).vectors::<V>();
     let packed = if args.any_order { options.any_order() } else { options }.pack(&a)?;
     device.finish()?;
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
@@ -287,8 +309,14 @@ fn on_device<T: Element>(args: &Args, device: &blockmul::Device, a: &Csc<T>, x: 
     Ok(Run { y, format: Some((format, why)), order: format.order(), convert_ms, device_bytes, runs_ms })
 }
 
-fn by_reference<T: Element>(args: &Args, order: Order, a: &Csc<T>, x: &[T], len: usize) -> Result<Vec<T>, Failure> {
-    let mut y = vec![T::from_f64(0.0); len];
+fn by_reference<T: Element, V: VectorElement<T>>(
+    args: &Args,
+    order: Order,
+    a: &Csc<T>,
+    x: &[V],
+    len: usize,
+) -> Result<Vec<V>, Failure> {
+    let mut y = vec![V::from_f64(0.0); len];
     reference::multiply_vector_over(args.semiring, order, args.transpose, (1.0, a, x), (0.0, &mut y))?;
     Ok(y)
 }
@@ -327,9 +355,12 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         Semiring::PlusTimes => String::new(),
         semiring => format!(" over {semiring}"),
     };
+    let types = match report.element == report.vectors {
+        true => report.element.to_owned(),
+        false => format!("{}, A in {},", report.vectors, report.element),
+    };
     let text = format!(
-        "y = {op}{over} in {} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
-        report.element,
+        "y = {op}{over} in {types} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
         report.device.name(),
         report.flops / 2,
         report.total_ms

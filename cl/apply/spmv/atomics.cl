@@ -36,7 +36,7 @@ KERNEL start_sums(global ARITHMETIC* restrict sums, uint rows)
         sums[row] = IDENTITY;
 }
 
-KERNEL add_heads(global const uint* restrict col, global const uint* restrict source, global const ELEMENT* restrict values,
+KERNEL add_heads(global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
                  global const ELEMENT* restrict x, global ARITHMETIC* sums, uint rows, uint width, uint stride)
 {
     const uint row = get_global_id(0);
@@ -50,7 +50,7 @@ KERNEL add_heads(global const uint* restrict col, global const uint* restrict so
 }
 
 KERNEL add_entries(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                   global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, ulong first,
+                   global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, ulong first,
                    uint entries, uint stride)
 {
     const ulong begin = (ulong)get_global_id(0) * SHARE, end = min(begin + SHARE, (ulong)entries);

@@ -17,7 +17,7 @@
 #endif
 
 KERNEL sum_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
+                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
                  global ARITHMETIC* restrict parts, uint nnz, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[TILE];

@@ -26,7 +26,7 @@
 
 // Sum `number` of a row of blocks, whose entries are those from `place` to `end`.
 ARITHMETIC sum_row(uint place, uint end, uint number, global const uint* restrict col, global const uint* restrict source,
-                   global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
+                   global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
     ARITHMETIC sum = place < end ? IDENTITY : EMPTY;
     while (end - place > PIECE) {
@@ -45,7 +45,7 @@ ARITHMETIC sum_row(uint place, uint end, uint number, global const uint* restric
 }
 
 KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
+                global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong item = get_global_id(0);
@@ -64,7 +64,7 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
 // Adds the terms of the entries from `place` to `end` to all sums of their row. The sums are
 // independent: a CPU adds several at once.
 void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restrict col, global const uint* restrict source,
-                global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
+                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
     AS_WRITTEN
     for (; place < end; ++place) {
@@ -75,13 +75,13 @@ void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restr
             const ARITHMETIC factor = LOAD(x, factors + k);
             OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
-                part[sum] = ADD(part[sum], MULTIPLY(LOAD(values, begin + k * step + sum * next), factor));
+                part[sum] = ADD(part[sum], MULTIPLY(LOAD_VALUE(values, begin + k * step + sum * next), factor));
         }
     }
 }
 
 KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* restrict stretch_row, global const uint* restrict col,
-                     global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict x,
+                     global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                      global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const uint stretch = get_group_id(0), first = stretch_row[stretch], last = stretch_row[stretch + 1];

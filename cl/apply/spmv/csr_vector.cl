@@ -30,7 +30,7 @@ ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
 }
 
 KERNEL sum_rows_by_teams(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                         global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
+                         global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
                          uint rows, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     TEAM_MEMORY_OF(2);

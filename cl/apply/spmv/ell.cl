@@ -15,7 +15,7 @@
 #define PADDING 0xffffffffu
 
 KERNEL sum_slices(global const ulong* restrict slice_ptr, global const uint* restrict col, global const uint* restrict source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
+                  global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
                   uint height, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong item = get_global_id(0);

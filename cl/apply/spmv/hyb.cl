@@ -27,7 +27,7 @@
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(global const uint* restrict col, global const uint* restrict source, global const uint* restrict line_before,
-                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict head,
+                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict head,
                  global ELEMENT* restrict y, uint rows, uint width, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong item = get_global_id(0);
@@ -51,12 +51,12 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
 
 // Loads the products of all elements of the blocks of `count` places, block after block.
 void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const uint* restrict col, global const uint* restrict source,
-                global const ELEMENT* restrict values, global const ELEMENT* restrict x, uint stride)
+                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const ulong place = begin + i / AREA;
         const uint k = i % AREA / SUMS, sum = i % SUMS;
-        const ARITHMETIC value = LOAD(values, BEGIN(place, sum) + k * STEP(place));
+        const ARITHMETIC value = LOAD_VALUE(values, BEGIN(place, sum) + k * STEP(place));
         term[i] = MULTIPLY(value, LOAD(x, (ulong)col[place] * DEPTH + k));
     }
 }
@@ -71,7 +71,7 @@ ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, 
 }
 
 KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restrict tile_line, global const uint* restrict tail_row,
-                 global const uint* restrict col, global const uint* restrict source, global const ELEMENT* restrict values,
+                 global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
                  global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ELEMENT* restrict y, ulong heads,
                  uint tile, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -93,7 +93,7 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
 }
 
 KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* restrict tail_ptr, global const uint* restrict tail_row,
-                       global const uint* restrict col, global const uint* restrict source, global const ELEMENT* restrict values,
+                       global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
                        global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ARITHMETIC* restrict parts,
                        global ELEMENT* restrict y, ulong heads, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {

@@ -7,7 +7,7 @@
 //   in out  y[rows]
 
 KERNEL sum_lanes(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                 global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
+                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC lane[SLICE * LANES];

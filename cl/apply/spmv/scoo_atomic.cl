@@ -10,7 +10,7 @@
 ADDS_ON_ARRIVAL(add_to_lane, local)
 
 KERNEL scatter_lanes(global const uint* restrict row_ptr, global const uint* restrict row, global const uint* restrict col,
-                     global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict x,
+                     global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                      global ELEMENT* restrict y, uint rows, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC lane[SLICE * LANES];

@@ -85,7 +85,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
 }
 
 KERNEL scan_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
+                  global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
                   global ARITHMETIC* restrict parts, global uint* restrict part_row, uint nnz, uint stride, ARITHMETIC alpha,
                   ARITHMETIC beta)
 {

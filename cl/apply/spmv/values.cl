@@ -51,15 +51,15 @@
 #endif
 
 // The term of a place of scalars.
-#define TERM(place) MULTIPLY(LOAD(values, BEGIN(place, 0)), LOAD(x, col[place]))
+#define TERM(place) MULTIPLY(LOAD_VALUE(values, BEGIN(place, 0)), LOAD(x, col[place]))
 
 // Adds the terms that a block in column `col` has for a sum: elements of `values` from `begin` on,
 // `step` apart.
-ARITHMETIC add_terms(ARITHMETIC sum, global const ELEMENT* restrict values, ulong begin, uint step,
+ARITHMETIC add_terms(ARITHMETIC sum, global const VALUE* restrict values, ulong begin, uint step,
                      global const ELEMENT* restrict x, uint col)
 {
     IN_ORDER
     for (uint k = 0; k < DEPTH; ++k)
-        sum = ADD(sum, MULTIPLY(LOAD(values, begin + (ulong)k * step), LOAD(x, (ulong)col * DEPTH + k)));
+        sum = ADD(sum, MULTIPLY(LOAD_VALUE(values, begin + (ulong)k * step), LOAD(x, (ulong)col * DEPTH + k)));
     return sum;
 }

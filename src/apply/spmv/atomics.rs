@@ -23,19 +23,19 @@ kernel! {
 }
 
 kernel! {
-    struct StartSums<T: Element> = "start_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
-        sums: Out<T::Arithmetic>,
+    struct StartSums<V: Element> = "start_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+        sums: Out<V::Arithmetic>,
         rows: u32,
     }
 }
 
 kernel! {
-    struct AddHeads<T: Element> = "add_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddHeads<T: Element, V: Element> = "add_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        sums: InOut<T::Arithmetic>,
+        x: In<V>,
+        sums: InOut<V::Arithmetic>,
         rows: u32,
         width: u32,
         stride: u32,
@@ -43,13 +43,13 @@ kernel! {
 }
 
 kernel! {
-    struct AddEntries<T: Element> = "add_entries" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct AddEntries<T: Element, V: Element> = "add_entries" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        sums: InOut<T::Arithmetic>,
+        x: In<V>,
+        sums: InOut<V::Arithmetic>,
         first: u64,
         entries: u32,
         stride: u32,
@@ -57,13 +57,13 @@ kernel! {
 }
 
 kernel! {
-    struct FinishSums<T: Element> = "finish_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
+    struct FinishSums<V: Element> = "finish_sums" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row_ptr: In<u32>,
-        sums: In<T::Arithmetic>,
-        y: InOut<T>,
+        sums: In<V::Arithmetic>,
+        y: InOut<V>,
         rows: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
@@ -72,8 +72,8 @@ kernel! {
 const SHARE: usize = 1 << 10;
 
 /// Whether sums have 64 bits, or an error if the device does not exchange them atomically.
-pub(super) fn is_wide<T: Element>(info: &DeviceInfo) -> Result<bool> {
-    let wide = size_of::<T::Arithmetic>() == 8;
+pub(super) fn is_wide<V: Element>(info: &DeviceInfo) -> Result<bool> {
+    let wide = size_of::<V::Arithmetic>() == 8;
     match wide && !info.long_atomics {
         true => Err(Error::Unsupported {
             device: info.name.clone(),
@@ -84,28 +84,28 @@ pub(super) fn is_wide<T: Element>(info: &DeviceInfo) -> Result<bool> {
     }
 }
 
-pub(super) struct Atomics<T: Element> {
+pub(super) struct Atomics<T: Element, V: Element> {
     /// Rows whose heads are padded, if some are.
     parts: Option<Parts>,
-    listed: Listed<T>,
-    start: Kernel<StartSums<'static, T>>,
-    heads: Kernel<AddHeads<'static, T>>,
-    entries: Kernel<AddEntries<'static, T>>,
-    finish: Kernel<FinishSums<'static, T>>,
-    sums: Scratch<T::Arithmetic>,
+    listed: Listed<V>,
+    start: Kernel<StartSums<'static, V>>,
+    heads: Kernel<AddHeads<'static, T, V>>,
+    entries: Kernel<AddEntries<'static, T, V>>,
+    finish: Kernel<FinishSums<'static, V>>,
+    sums: Scratch<V::Arithmetic>,
     group_size: usize,
     share: usize,
 }
 
-impl<T: Element> Atomics<T> {
+impl<T: Element, V: Element> Atomics<T, V> {
     /// With heads padded to the width of a split, or with listed entries alone.
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
-        let wide = is_wide::<T>(info)?;
+        let wide = is_wide::<V>(info)?;
         let group_size = info.numbers().vector_group;
         let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
         let options = Options::group_size(group_size);
-        let options = rows.options_through::<T>(options, rows.source.is_some() || split.is_some());
+        let options = rows.options_through::<T, V>(options, rows.source.is_some() || split.is_some());
         let options = options.define("SHARE", share).define("WIDE", u8::from(wide));
         let (start, finish) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let (heads, entries) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
@@ -129,14 +129,14 @@ impl<T: Element> Atomics<T> {
     }
 }
 
-impl<T: Element> Sums<T> for Atomics<T> {
+impl<T: Element, V: Element> Sums<T, V> for Atomics<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Listed { row, rows: listed, .. } = &self.listed;
         let (rows, of_rows) = (self.len() as u32, Grid::items(self.len(), self.group_size));

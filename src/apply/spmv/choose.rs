@@ -13,6 +13,7 @@ pub(super) struct Situation {
     pub device: DeviceKind,
     pub compute_units: u64,
     pub element_bytes: u64,
+    pub vector_bytes: u64,
     pub block: Block,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
@@ -104,8 +105,8 @@ impl Situation {
         if !allowed || pads_for_nothing {
             return None;
         }
-        let (places, element) = (padded.unwrap_or(entries), self.element_bytes);
-        let (value, [sums, depth]) = (element * self.block.area() as u64, self.block.sides());
+        let places = padded.unwrap_or(entries);
+        let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
         // Half a team is idle at the end of a row on average.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 / 2 } else { 0 };
         let listed = if format == Format::Coo { 4 * entries } else { 0 };
@@ -115,7 +116,7 @@ impl Situation {
             false => (places + idle) * 8 + entries * value * weights.scattered / 100,
         };
         // A block's factors come from the cache: a line of it for each block, about.
-        let vectors = entries * element * depth + rows * (2 * sums * element + 4);
+        let vectors = entries * self.vector_bytes * depth + rows * (2 * sums * self.vector_bytes + 4);
         let moved = (values + listed + vectors) * weight / 100;
         let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
@@ -158,6 +159,7 @@ mod tests {
             device,
             compute_units,
             element_bytes: 8,
+            vector_bytes: 8,
             block: Block::SCALAR,
             in_order,
         });

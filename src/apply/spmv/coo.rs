@@ -14,48 +14,48 @@ use crate::{
 };
 
 kernel! {
-    struct SumTiles<T: Element> = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
+    struct SumTiles<T: Element, V: Element> = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
-        parts: Out<T::Arithmetic>,
+        x: In<V>,
+        y: InOut<V>,
+        parts: Out<V::Arithmetic>,
         nnz: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct JoinTiles<T: Element> = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
+    struct JoinTiles<V: Element> = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
-        parts: In<T::Arithmetic>,
-        y: InOut<T>,
+        parts: In<V::Arithmetic>,
+        y: InOut<V>,
         tiles: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
-pub(super) struct Coo<T: Element> {
-    listed: Listed<T>,
-    tiles: Kernel<SumTiles<'static, T>>,
-    join: Kernel<JoinTiles<'static, T>>,
-    parts: Scratch<T::Arithmetic>,
+pub(super) struct Coo<T: Element, V: Element> {
+    listed: Listed<V>,
+    tiles: Kernel<SumTiles<'static, T, V>>,
+    join: Kernel<JoinTiles<'static, V>>,
+    parts: Scratch<V::Arithmetic>,
     /// Work-items of a tile, which is one item's on a CPU, and of the kernel that joins them.
     tile_group: usize,
     group_size: usize,
 }
 
-impl<T: Element> Coo<T> {
+impl<T: Element, V: Element> Coo<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
         let group_size = info.numbers().vector_group;
         let tile_group = info.serial_or(group_size);
-        let options = |group| rows.options::<T>(Options::group_size(group)).define("TILE", Order::TILE);
+        let options = |group| rows.options::<T, V>(Options::group_size(group)).define("TILE", Order::TILE);
         let tiles = Kernel::new(device, &options(tile_group))?;
         let join = Kernel::new(device, &options(group_size))?;
         let listed = Listed::new(work, rows)?;
@@ -64,14 +64,14 @@ impl<T: Element> Coo<T> {
     }
 }
 
-impl<T: Element> Sums<T> for Coo<T> {
+impl<T: Element, V: Element> Sums<T, V> for Coo<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        scaling: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;

@@ -14,32 +14,32 @@ use crate::{
 };
 
 kernel! {
-    struct SumRows<T: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+    struct SumRows<T: Element, V: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct SumStretches<T: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
@@ -57,18 +57,18 @@ fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     (most > 0).then(|| (share.max(SHORTEST / area).min(most / area)).max(1))
 }
 
-pub(super) struct Csr<T: Element> {
+pub(super) struct Csr<T: Element, V: Element> {
     rows: Rows,
-    shares: Shares<T>,
+    shares: Shares<T, V>,
 }
 
 /// What work-items take.
-enum Shares<T: Element> {
-    Rows { kernel: Kernel<SumRows<'static, T>>, group_size: usize },
-    Stretches { kernel: Kernel<SumStretches<'static, T>>, first_row: Buffer<u32> },
+enum Shares<T: Element, V: Element> {
+    Rows { kernel: Kernel<SumRows<'static, T, V>>, group_size: usize },
+    Stretches { kernel: Kernel<SumStretches<'static, T, V>>, first_row: Buffer<u32> },
 }
 
-impl<T: Element> Csr<T> {
+impl<T: Element, V: Element> Csr<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let stretch = stretch(rows.device().info(), rows.pattern.nnz() + rows.len(), rows.block.area());
         Self::tuned(work, rows, stretch)
@@ -76,7 +76,7 @@ impl<T: Element> Csr<T> {
 
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
-        let options = |group_size| rows.options::<T>(Options::group_size(group_size)).define("PIECE", RUN_PIECE);
+        let options = |group_size| rows.options::<T, V>(Options::group_size(group_size)).define("PIECE", RUN_PIECE);
         let shares = match stretch {
             None => {
                 let group_size = device.info().numbers().vector_group;
@@ -91,14 +91,14 @@ impl<T: Element> Csr<T> {
     }
 }
 
-impl<T: Element> Sums<T> for Csr<T> {
+impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         match &self.shares {
@@ -157,7 +157,7 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         for stretch in [None, Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)] {
-            let sums = Csr::<f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), stretch)?;
+            let sums = Csr::<f32, f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), stretch)?;
             let mut y = work.upload(&before)?;
             sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();

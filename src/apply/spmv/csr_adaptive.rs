@@ -15,8 +15,8 @@ use crate::{
     },
 };
 
-pub(super) struct CsrAdaptive<T: Element> {
-    sums: LineSums<T>,
+pub(super) struct CsrAdaptive<T: Element, V: Element> {
+    sums: LineSums<T, V>,
     /// If the sums do not read the values through it.
     source: Option<Buffer<u32>>,
     /// Bytes of the rows, if the sums do not count them.
@@ -24,7 +24,7 @@ pub(super) struct CsrAdaptive<T: Element> {
     places: usize,
 }
 
-impl<T: Element> CsrAdaptive<T> {
+impl<T: Element, V: Element> CsrAdaptive<T, V> {
     pub fn new(rows: Rows) -> Result<Self> {
         let of_rows = rows.bytes();
         let Rows { pattern, source, packed, semiring, block } = rows;
@@ -44,14 +44,14 @@ impl<T: Element> CsrAdaptive<T> {
     }
 }
 
-impl<T: Element> Sums<T> for CsrAdaptive<T> {
+impl<T: Element, V: Element> Sums<T, V> for CsrAdaptive<T, V> {
     fn run(
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        x: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        scaling: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         self.sums.run(work, a, x, scaling, y)
     }

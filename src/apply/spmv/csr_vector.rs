@@ -13,17 +13,17 @@ use crate::{
 };
 
 kernel! {
-    struct SumRowsByTeams<T: Element> = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
+    struct SumRowsByTeams<T: Element, V: Element> = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
@@ -32,13 +32,13 @@ const TEAMS: usize = 4;
 
 const _: () = assert!(Teams::SIZE == Order::LANES);
 
-pub(super) struct CsrVector<T: Element> {
+pub(super) struct CsrVector<T: Element, V: Element> {
     rows: Rows,
-    kernel: Kernel<SumRowsByTeams<'static, T>>,
+    kernel: Kernel<SumRowsByTeams<'static, T, V>>,
     group_size: usize,
 }
 
-impl<T: Element> CsrVector<T> {
+impl<T: Element, V: Element> CsrVector<T, V> {
     pub fn new(rows: Rows) -> Result<Self> {
         let device = rows.device();
         let teams = Teams::of(device.info()).ok_or_else(|| Error::Unsupported {
@@ -47,19 +47,19 @@ impl<T: Element> CsrVector<T> {
             hint: "the format csr needs none".into(),
         })?;
         let options =
-            rows.options::<T>(teams.options(TEAMS)).define("WIDE", u8::from(T::Arithmetic::CL_NAME == "double"));
+            rows.options::<T, V>(teams.options(TEAMS)).define("WIDE", u8::from(V::Arithmetic::CL_NAME == "double"));
         Ok(Self { kernel: Kernel::new(device, &options)?, rows, group_size: teams.group_size(TEAMS) })
     }
 }
 
-impl<T: Element> Sums<T> for CsrVector<T> {
+impl<T: Element, V: Element> Sums<T, V> for CsrVector<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         let rows = self.rows.len() as u32;

@@ -14,37 +14,37 @@ use crate::{
 };
 
 kernel! {
-    struct SumSlices<T: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/ell.cl" {
+    struct SumSlices<T: Element, V: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         rows: u32,
         height: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
-pub(super) struct Ell<T: Element> {
+pub(super) struct Ell<T: Element, V: Element> {
     rows: usize,
     /// Number of sums.
     sums: usize,
     slices: Slices,
-    kernel: Kernel<SumSlices<'static, T>>,
+    kernel: Kernel<SumSlices<'static, T, V>>,
     group_size: usize,
 }
 
-impl<T: Element> Ell<T> {
+impl<T: Element, V: Element> Ell<T, V> {
     /// Converts the rows to [`Format::Ell`] or [`Format::SlicedEll`].
     pub fn new(work: &Work, rows: &Rows, format: Format, kernels: &Kernels, counted: Counted) -> Result<Self> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
         // The values of a place are never at its own number, unless they are packed.
-        let options = rows.options_through::<T>(Options::group_size(group_size), true).define("PIECE", RUN_PIECE);
+        let options = rows.options_through::<T, V>(Options::group_size(group_size), true).define("PIECE", RUN_PIECE);
         let kernel = Kernel::new(device, &options)?;
         let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
@@ -57,14 +57,14 @@ impl<T: Element> Ell<T> {
     }
 }
 
-impl<T: Element> Sums<T> for Ell<T> {
+impl<T: Element, V: Element> Sums<T, V> for Ell<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Slices { height, ptr: slice_ptr, col, source } = &self.slices;
         let (rows, height) = (self.rows as u32, *height as u32);

@@ -18,72 +18,72 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads<T: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
         source: In<u32>,
         line_before: In<u32>,
         values: In<T>,
-        x: In<T>,
-        head: InOut<T::Arithmetic>,
-        y: InOut<T>,
+        x: In<V>,
+        head: InOut<V::Arithmetic>,
+        y: InOut<V>,
         rows: u32,
         width: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct SumTails<T: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        head: In<T::Arithmetic>,
-        y: InOut<T>,
+        x: In<V>,
+        head: In<V::Arithmetic>,
+        y: InOut<V>,
         heads: u64,
         tile: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct SumTailPieces<T: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        head: In<T::Arithmetic>,
-        parts: InOut<T::Arithmetic>,
-        y: InOut<T>,
+        x: In<V>,
+        head: In<V::Arithmetic>,
+        parts: InOut<V::Arithmetic>,
+        y: InOut<V>,
         heads: u64,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct AddTailParts<T: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
-        parts: In<T::Arithmetic>,
-        y: InOut<T>,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        parts: In<V::Arithmetic>,
+        y: InOut<V>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
-pub(super) struct Hyb<T: Element> {
+pub(super) struct Hyb<T: Element, V: Element> {
     rows: usize,
     /// Number of sums.
     sums: usize,
@@ -91,14 +91,14 @@ pub(super) struct Hyb<T: Element> {
     shares: Shares,
     /// Entries of a tile of tails.
     tile: usize,
-    heads: Kernel<SumHeads<'static, T>>,
-    tails: Kernel<SumTails<'static, T>>,
-    pieces: Kernel<SumTailPieces<'static, T>>,
-    add_parts: Kernel<AddTailParts<'static, T>>,
+    heads: Kernel<SumHeads<'static, T, V>>,
+    tails: Kernel<SumTails<'static, T, V>>,
+    pieces: Kernel<SumTailPieces<'static, T, V>>,
+    add_parts: Kernel<AddTailParts<'static, V>>,
     /// The sums of heads that have a tail.
-    head: Scratch<T::Arithmetic>,
+    head: Scratch<V::Arithmetic>,
     /// The sums of the pieces of tails that are cut.
-    part: Scratch<T::Arithmetic>,
+    part: Scratch<V::Arithmetic>,
     /// Work-items of heads, and of tails.
     group_size: usize,
     tail_group: usize,
@@ -115,13 +115,13 @@ pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Fo
     kernels.place(work, rows, &lengths, width)
 }
 
-impl<T: Element> Hyb<T> {
+impl<T: Element, V: Element> Hyb<T, V> {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
         let (device, numbers) = (rows.device(), rows.device().info().numbers());
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
-            let options = rows.options_through::<T>(Options::group_size(group_size), true);
+            let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
             options.define("PIECE", RUN_PIECE).define("TILE", entries)
         };
         let (of_heads, of_tails) = (options(group_size), options(tail_group));
@@ -157,14 +157,14 @@ impl<T: Element> Hyb<T> {
     }
 }
 
-impl<T: Element> Sums<T> for Hyb<T> {
+impl<T: Element, V: Element> Sums<T, V> for Hyb<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Parts { width, col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
         let Shares { tile_line, pieces, cuts, .. } = &self.shares;

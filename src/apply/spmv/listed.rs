@@ -17,29 +17,29 @@ kernel! {
 }
 
 kernel! {
-    struct EmptyRows<T: Element> = "empty_rows" in "apply/spmv/listed.cl" {
+    struct EmptyRows<V: Element> = "empty_rows" in "apply/spmv/listed.cl" {
         row_ptr: In<u32>,
-        y: InOut<T>,
+        y: InOut<V>,
         rows: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 /// Rows whose entries are listed with their row.
-pub(super) struct Listed<T: Element> {
+pub(super) struct Listed<V: Element> {
     pub rows: Rows,
     /// The row of each entry.
     pub row: Buffer<u32>,
-    empty: Kernel<EmptyRows<'static, T>>,
+    empty: Kernel<EmptyRows<'static, V>>,
     group_size: usize,
 }
 
-impl<T: Element> Listed<T> {
+impl<V: Element> Listed<V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, nnz) = (rows.device(), rows.pattern.nnz());
         let group_size = device.info().numbers().vector_group;
-        let options = rows.options::<T>(Options::group_size(group_size));
+        let options = rows.options::<V, V>(Options::group_size(group_size));
         let empty = Kernel::new(device, &options)?;
         let list: Kernel<ListRows<'_>> = Kernel::new(device, &options)?;
         let mut row = work.buffer(nnz)?;
@@ -52,8 +52,8 @@ impl<T: Element> Listed<T> {
     pub fn write_empty(
         &self,
         work: &Work,
-        y: &mut Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
+        y: &mut Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
     ) -> Result<()> {
         let args = EmptyRows { row_ptr: &self.rows.pattern.col_ptr, y, rows: self.rows.len() as u32, alpha, beta };
         self.empty.launch(work, Grid::items(self.rows.len(), self.group_size), args)

@@ -70,15 +70,15 @@ pub(super) struct Request {
 }
 
 /// The sums of one format, prepared for a pattern.
-trait Sums<T: Element>: Send + Sync {
+trait Sums<T: Element, V: Element>: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
     fn run(
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        x: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        scaling: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()>;
     /// Blocks in the format's order, padding included.
     fn places(&self) -> usize;
@@ -92,20 +92,21 @@ trait Sums<T: Element>: Send + Sync {
     fn bytes(&self) -> u64;
 }
 
-/// A·x in a format.
-pub(super) struct Spmv<T: Element> {
+/// A·x in a format, of a matrix of `T` and vectors of `V`.
+pub(super) struct Spmv<T: Element, V: Element> {
     choice: Choice,
     /// Entries of op(A).
     entries: u64,
     block: Block,
-    sums: Box<dyn Sums<T>>,
+    sums: Box<dyn Sums<T, V>>,
 }
 
-impl<T: Element> Spmv<T> {
+impl<T: Element, V: Element> Spmv<T, V> {
     /// Converts the columns of `arrays`, whose blocks have `shape`, or its rows.
     pub fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         device.require::<T>()?;
+        device.require::<V>()?;
         if shape != BlockShape::SCALAR && !request.format.has_blocks() {
             let shape = if of_rows { shape } else { shape.transpose() };
             let format = request.format;
@@ -129,6 +130,7 @@ impl<T: Element> Spmv<T> {
                     device: device.info().kind,
                     compute_units: device.info().compute_units.into(),
                     element_bytes: size_of::<T>() as u64,
+                    vector_bytes: size_of::<V>() as u64,
                     block,
                     in_order: rows.source.is_none(),
                 };
@@ -137,7 +139,7 @@ impl<T: Element> Spmv<T> {
             }
             format => Choice { format, why: format!("{format}, as asked for") },
         };
-        let sums: Box<dyn Sums<T>> = match choice.format {
+        let sums: Box<dyn Sums<T, V>> = match choice.format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(&work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
@@ -179,9 +181,9 @@ impl<T: Element> Spmv<T> {
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        x: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        scaling: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         self.sums.run(work, a, x, scaling, y)
     }
@@ -197,7 +199,7 @@ pub(super) struct PackedValues<T: Element> {
 
 impl<T: Element> PackedValues<T> {
     /// Reserves memory for the values of a format made for packed values.
-    pub fn new(device: &Device, spmv: &Spmv<T>) -> Result<Self> {
+    pub fn new<V: Element>(device: &Device, spmv: &Spmv<T, V>) -> Result<Self> {
         let Spmv { block, sums, .. } = spmv;
         let values = Work::new(device, None).buffer(sums.places() * block.area())?;
         let pack = pack::Pack::new(device, sums.source().is_some(), *block, sums.layout())?;
@@ -205,7 +207,7 @@ impl<T: Element> PackedValues<T> {
     }
 
     /// Copies A's values.
-    pub fn update(&mut self, work: &Work, spmv: &Spmv<T>, a: Stored<'_, T>) -> Result<()> {
+    pub fn update<V: Element>(&mut self, work: &Work, spmv: &Spmv<T, V>, a: Stored<'_, T>) -> Result<()> {
         self.pack.run(work, spmv.sums.source(), a, &mut self.values)
     }
 

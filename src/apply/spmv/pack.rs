@@ -47,7 +47,7 @@ impl<T: Element> Pack<T> {
     pub fn new(device: &Device, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;
         let options = block
-            .options(Options::group_size(group_size).element::<T>())
+            .options(Options::group_size(group_size).element::<T>().value::<T>())
             .define("THROUGH", u8::from(through))
             .define("PACKED", 0)
             .define("WHOLE_SUMS", u8::from(layout == Layout::WholeSums));

@@ -114,15 +114,15 @@ impl Rows {
     }
 
     /// The options of kernels that read values in the order of the rows, or through `source`.
-    pub fn options<T: Element>(&self, options: Options) -> Options {
-        self.options_through::<T>(options, self.source.is_some())
+    pub fn options<T: Element, V: Element>(&self, options: Options) -> Options {
+        self.options_through::<T, V>(options, self.source.is_some())
     }
 
     /// The options of kernels that read values through an index, if there is one and they are not
     /// packed.
-    pub fn options_through<T: Element>(&self, options: Options, index: bool) -> Options {
+    pub fn options_through<T: Element, V: Element>(&self, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
-        let options = self.block.options(options.element_in::<T>(self.semiring));
+        let options = self.block.options(options.element_in::<V>(self.semiring).value_in::<T>(self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 

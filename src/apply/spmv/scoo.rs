@@ -14,33 +14,33 @@ use crate::{
 };
 
 kernel! {
-    struct SumLanes<T: Element> = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
+    struct SumLanes<T: Element, V: Element> = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct ScatterLanes<T: Element> = "scatter_lanes" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
+    struct ScatterLanes<T: Element, V: Element> = "scatter_lanes" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
         row_ptr: In<u32>,
         row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
+        x: In<V>,
+        y: InOut<V>,
         rows: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
@@ -48,8 +48,8 @@ kernel! {
 const SLICE: usize = 64;
 
 /// Options of kernels of `group_size` items.
-fn options<T: Element>(rows: &Rows, group_size: usize) -> Options {
-    rows.options::<T>(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
+fn options<T: Element, V: Element>(rows: &Rows, group_size: usize) -> Options {
+    rows.options::<T, V>(Options::group_size(group_size)).define("SLICE", SLICE).define("LANES", Order::FEW_LANES)
 }
 
 fn group_size(rows: &Rows) -> usize {
@@ -57,27 +57,27 @@ fn group_size(rows: &Rows) -> usize {
 }
 
 /// Sums in a fixed order.
-pub(super) struct Scoo<T: Element> {
+pub(super) struct Scoo<T: Element, V: Element> {
     rows: Rows,
-    kernel: Kernel<SumLanes<'static, T>>,
+    kernel: Kernel<SumLanes<'static, T, V>>,
     group_size: usize,
 }
 
-impl<T: Element> Scoo<T> {
+impl<T: Element, V: Element> Scoo<T, V> {
     pub fn new(rows: Rows) -> Result<Self> {
         let group_size = group_size(&rows);
-        Ok(Self { kernel: Kernel::new(rows.device(), &options::<T>(&rows, group_size))?, rows, group_size })
+        Ok(Self { kernel: Kernel::new(rows.device(), &options::<T, V>(&rows, group_size))?, rows, group_size })
     }
 }
 
-impl<T: Element> Sums<T> for Scoo<T> {
+impl<T: Element, V: Element> Sums<T, V> for Scoo<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
         let rows = self.rows.len() as u32;
@@ -99,29 +99,29 @@ impl<T: Element> Sums<T> for Scoo<T> {
 }
 
 /// Sums in the order of arrival.
-pub(super) struct ScooAtomic<T: Element> {
-    listed: Listed<T>,
-    kernel: Kernel<ScatterLanes<'static, T>>,
+pub(super) struct ScooAtomic<T: Element, V: Element> {
+    listed: Listed<V>,
+    kernel: Kernel<ScatterLanes<'static, T, V>>,
     group_size: usize,
 }
 
-impl<T: Element> ScooAtomic<T> {
+impl<T: Element, V: Element> ScooAtomic<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let group_size = group_size(&rows);
-        let wide = u8::from(atomics::is_wide::<T>(rows.device().info())?);
-        let kernel = Kernel::new(rows.device(), &options::<T>(&rows, group_size).define("WIDE", wide))?;
+        let wide = u8::from(atomics::is_wide::<V>(rows.device().info())?);
+        let kernel = Kernel::new(rows.device(), &options::<T, V>(&rows, group_size).define("WIDE", wide))?;
         Ok(Self { kernel, listed: Listed::new(work, rows)?, group_size })
     }
 }
 
-impl<T: Element> Sums<T> for ScooAtomic<T> {
+impl<T: Element, V: Element> Sums<T, V> for ScooAtomic<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        Scaling { alpha, beta }: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Listed { row, rows: listed, .. } = &self.listed;
         let (row_ptr, col, source) = (&listed.pattern.col_ptr, &listed.pattern.row_idx, listed.source());

@@ -15,44 +15,44 @@ use crate::{
 };
 
 kernel! {
-    struct ScanTiles<T: Element> = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    struct ScanTiles<T: Element, V: Element> = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         row: In<u32>,
         col: In<u32>,
         source: In<u32>,
         values: In<T>,
-        x: In<T>,
-        y: InOut<T>,
-        parts: Out<T::Arithmetic>,
+        x: In<V>,
+        y: InOut<V>,
+        parts: Out<V::Arithmetic>,
         part_row: Out<u32>,
         nnz: u32,
         stride: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
 kernel! {
-    struct ScanParts<T: Element> = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
-        parts: In<T::Arithmetic>,
+    struct ScanParts<V: Element> = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+        parts: In<V::Arithmetic>,
         part_row: In<u32>,
-        y: InOut<T>,
+        y: InOut<V>,
         tiles: u32,
-        alpha: Scalar<T::Arithmetic>,
-        beta: Scalar<T::Arithmetic>,
+        alpha: Scalar<V::Arithmetic>,
+        beta: Scalar<V::Arithmetic>,
     }
 }
 
-pub(super) struct SegmentedScan<T: Element> {
-    listed: Listed<T>,
-    tiles: Kernel<ScanTiles<'static, T>>,
-    parts: Kernel<ScanParts<'static, T>>,
-    part: Scratch<T::Arithmetic>,
+pub(super) struct SegmentedScan<T: Element, V: Element> {
+    listed: Listed<V>,
+    tiles: Kernel<ScanTiles<'static, T, V>>,
+    parts: Kernel<ScanParts<'static, V>>,
+    part: Scratch<V::Arithmetic>,
     part_row: Scratch<u32>,
     /// Work-items of a tile: one for each chunk, or one for all.
     group_size: usize,
 }
 
-impl<T: Element> SegmentedScan<T> {
+impl<T: Element, V: Element> SegmentedScan<T, V> {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let chunks = Order::TILE / Order::CHUNK;
         let group_size = if rows.device().info().serial_or(chunks) == chunks { chunks } else { 1 };
@@ -61,7 +61,7 @@ impl<T: Element> SegmentedScan<T> {
 
     fn tuned(work: &Work, rows: Rows, group_size: usize) -> Result<Self> {
         let device = rows.device();
-        let options = rows.options::<T>(Options::group_size(group_size));
+        let options = rows.options::<T, V>(Options::group_size(group_size));
         let options = options.define("TILE", Order::TILE).define("CHUNK", Order::CHUNK);
         let (tiles, parts) = (Kernel::new(device, &options)?, Kernel::new(device, &options)?);
         let listed = Listed::new(work, rows)?;
@@ -71,14 +71,14 @@ impl<T: Element> SegmentedScan<T> {
     }
 }
 
-impl<T: Element> Sums<T> for SegmentedScan<T> {
+impl<T: Element, V: Element> Sums<T, V> for SegmentedScan<T, V> {
     fn run(
         &self,
         work: &Work,
         Stored { values, stride }: Stored<'_, T>,
-        x: &Buffer<T>,
-        scaling: Scaling<T::Arithmetic>,
-        y: &mut Buffer<T>,
+        x: &Buffer<V>,
+        scaling: Scaling<V::Arithmetic>,
+        y: &mut Buffer<V>,
     ) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
         let Scaling { alpha, beta } = scaling;
@@ -141,7 +141,7 @@ mod tests {
         let group_sizes = [1, Order::TILE / Order::CHUNK];
         for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
             let rows = Rows::of_scalars(a.pattern.clone());
-            let sums = SegmentedScan::<f32>::tuned(&work, rows, group_size)?;
+            let sums = SegmentedScan::<f32, f32>::tuned(&work, rows, group_size)?;
             let mut y = work.upload(&vec![1.0; lengths.len()])?;
             sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();

@@ -5,6 +5,7 @@ mod block_formats;
 mod dense;
 mod diagonals;
 mod formats;
+mod mixed;
 mod plans;
 mod sums;
 
