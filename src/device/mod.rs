@@ -201,7 +201,8 @@ impl Device {
     fn from_parts(info: DeviceInfo, context: Context, queue: Queue, (times_apart, adopted): (bool, bool)) -> Self {
         let queue = Arc::new(queue);
         let commands = queue.commands().clone();
-        let pool = Arc::new(Pool::new(context.get(), commands, info.max_alloc_bytes, info.global_bytes));
+        let pool = Pool::new(context.get(), commands, info.max_alloc_bytes, info.global_bytes);
+        let pool = Arc::new(pool.in_large_pages(info.kind == DeviceKind::Cpu && !adopted));
         let context = Arc::new(context);
         let compiler = Compiler::new(context.clone(), &info);
         let [kernel_wait, commands, launches, read_backs] = Default::default();

@@ -10,6 +10,7 @@
 //! the work that asks for memory, and towards its peak. The pool keeps as much as was needed
 //! lately. The rest goes back to the driver, the oldest first. Memory that a plan reserves for its
 //! executions is in use as long as the plan lives.
+mod pages;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,6 @@ use opencl3::{
 };
 use std::{
     collections::{BTreeMap, VecDeque},
-    ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -85,6 +85,8 @@ pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
     capacity: u64,
+    /// Whether large buffers lie in pages of 2 MiB.
+    large_pages: bool,
     commands: Arc<Commands>,
     state: Mutex<State>,
 }
@@ -122,7 +124,13 @@ const ALWAYS_KEPT: u64 = 64 << 20;
 impl Pool {
     /// The pool of `context`, whose queues record their commands in `commands`.
     pub(super) fn new(context: cl_context, commands: Arc<Commands>, max_alloc: u64, capacity: u64) -> Self {
-        Self { context: context as isize, max_alloc, capacity, commands, state: Mutex::default() }
+        Self { context: context as isize, max_alloc, capacity, large_pages: false, commands, state: Mutex::default() }
+    }
+
+    /// Takes memory in large pages, for a context of CPU devices alone.
+    pub(super) fn in_large_pages(mut self, large_pages: bool) -> Self {
+        self.large_pages = large_pages;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -197,11 +205,8 @@ impl Pool {
     }
 
     fn create(&self, bytes: u64) -> std::result::Result<isize, i32> {
-        // SAFETY: the context outlives the pool (both live in the device); no host pointer is
-        // given.
-        let raw = unsafe {
-            cl::create_buffer(self.context as cl_context, cl::CL_MEM_READ_WRITE, bytes as usize, ptr::null_mut())
-        };
+        let (context, bytes) = (self.context as cl_context, bytes as usize);
+        let raw = if self.large_pages { pages::create(context, bytes) } else { pages::plain(context, bytes) };
         raw.map(|raw| raw as isize)
     }
 

@@ -8,7 +8,7 @@ use opencl3::{
     event::{create_user_event, set_user_event_status},
     types::cl_event,
 };
-use std::time::Duration;
+use std::{ptr, time::Duration};
 
 const MIB: usize = 1 << 20;
 
