@@ -20,8 +20,9 @@ use std::marker::PhantomData;
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. The other two
 /// need an index of 8 bytes per entry, which the constructor makes.
 ///
-/// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with the same values, [`ApplyOptions::pack`] copies them once in the
-/// order in which executions read them.
+/// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with
+/// the same values, [`ApplyOptions::pack`] copies them once in the order in which executions read
+/// them.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

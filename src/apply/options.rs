@@ -60,8 +60,9 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     }
 
     /// A is one triangle of a symmetric matrix, lower or upper, with its diagonal: the whole matrix
-    /// is applied, with the bits of the whole. Blocks on the diagonal are stored whole. An index of its entries is made once,
-    /// and [`ApplyOptions::pack`] makes their values from those of the triangle.
+    /// is applied, with the bits of the whole. Blocks on the diagonal are stored whole. An index of
+    /// its entries is made once, and [`ApplyOptions::pack`] makes their values from those of the
+    /// triangle.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -133,15 +134,16 @@ impl<'a, M: Matrix, V: VectorElement<M::Element>> ApplyOptions<'a, M, V> {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
-    /// M, for a format that blocks do not have, for one that would be mostly padding, for a symmetric
-    /// matrix of which both triangles are stored, and for an element type that the semiring does
-    /// not have;
-    /// [`Error::Memory`](crate::Error::Memory), [`Error::Unsupported`](crate::Error::Unsupported).
+    /// M, for a format that blocks do not have, for one that would be mostly padding, for a
+    /// symmetric matrix of which both triangles are stored, and for an element type that the
+    /// semiring does not have; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn plan(self) -> Result<Apply<M, V>> {
         Apply::prepared(&self)
     }
 
-    /// Prepares the product for one matrix, whose values are copied in the order of the format. An execution then reads them from front to back.
+    /// Prepares the product for one matrix, whose values are copied in the order of the format. An
+    /// execution then reads them from front to back.
     ///
     /// # Errors
     /// As [`ApplyOptions::plan`].

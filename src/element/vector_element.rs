@@ -3,8 +3,8 @@ use super::Element;
 use half::f16;
 
 /// An element type of vectors that a matrix of `T` may be multiplied with: `T` itself, or one whose
-/// arithmetic holds every `T`. `f64` vectors fit matrices of `f32` and `f16`, `f32` vectors those of
-/// `f16`. Sums and products are computed in the vectors' arithmetic type.
+/// arithmetic holds every `T`. `f64` vectors fit matrices of `f32` and `f16`, `f32` vectors those
+/// of `f16`. Sums and products are computed in the vectors' arithmetic type.
 ///
 /// The trait is implemented for these pairs alone.
 pub trait VectorElement<T: Element>: Element {

@@ -1,4 +1,5 @@
-//! ELL and sliced ELL: padded rows, a work-item for each scalar row. Kernel: `cl/apply/spmv/ell.cl`.
+//! ELL and sliced ELL: padded rows, a work-item for each scalar row. Kernel:
+//! `cl/apply/spmv/ell.cl`.
 //!
 //! Neighbouring items of a GPU read neighbouring places. ELL is one slice of all rows.
 use super::{
