@@ -82,6 +82,30 @@ fn parger_has_its_tables_and_figures() {
 }
 
 #[test]
+fn evtushenko_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --per-column 4 -q -o g.mtx");
+    let (page, object) = study(&desk, "g.mtx power-law:64x300 --paper evtushenko");
+    has_its_pictures(&desk, &page, &["figure-7-f32.png", "figure-7-f64.png"]);
+    let found = object["matrices"].as_array().unwrap();
+    let names: Vec<_> = found.iter().map(|of| [&of["matrix"], &of["element"]].map(|of| of.as_str().unwrap())).collect();
+    assert_eq!(names[..3], [["g", "f32"], ["g", "f64"], ["power-law:64x300", "f32"]]);
+    for of in found {
+        let measured = of["formats"].as_array().unwrap().len() + of["left_out"].as_array().unwrap().len();
+        assert_eq!(measured, blockmul::plan::Format::ALL.len(), "{of}");
+        let choices = of["choices"].as_array().unwrap();
+        assert_eq!(choices.iter().map(|choice| choice["uses"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 10, 1000]);
+        assert!(choices.iter().all(|choice| choice["regret"].as_f64().unwrap() >= 0.0), "{of}");
+        assert!(of["entries"].as_u64().unwrap() > of["longest_row"].as_u64().unwrap());
+    }
+    for words in
+        ["## Tables 1 to 8, f64", "## Which format wins, f32", "## Regret of `auto`, f64", "`csr` is faster than"]
+    {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+}
+
+#[test]
 fn what_is_no_paper_is_refused() {
     let desk = Desk::new();
     desk.put("other.json", r#"{"schema": "other/1", "results": []}"#);

@@ -141,7 +141,7 @@ impl Subject<'_> {
 }
 
 /// Whether sums of at most `terms` terms, whose sizes add up to `sizes`, differ by rounding alone.
-fn within_rounding<T: Element>(y: &[T], want: &[T], sizes: &[T], terms: usize) -> bool {
+pub fn within_rounding<T: Element>(y: &[T], want: &[T], sizes: &[T], terms: usize) -> bool {
     let unit = 2.0 * terms as f64 * T::ARITHMETIC_ROUNDOFF + 2.0 * T::STORAGE_ROUNDOFF;
     let close = |y: f64, want: f64, size: f64| y == want || (y - want).abs() <= unit * size;
     y.iter().zip(want).zip(sizes).all(|((y, want), size)| close(y.to_f64(), want.to_f64(), size.to_f64()))

@@ -1,6 +1,8 @@
 //! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
-//! folder: `report.md`, `report.json` and the figures. `polok`, `parger` and `garland` have the
-//! papers, `models` the matrices that stand for theirs, `peers` the times of other libraries.
+//! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland` and `evtushenko`
+//! have the papers, `models` the matrices that stand for theirs, `peers` the times of other
+//! libraries.
+mod evtushenko;
 mod garland;
 mod models;
 mod parger;
@@ -27,6 +29,8 @@ pub enum Paper {
     Parger,
     /// Garland: Sparse Matrix Computations on Manycore GPU's, 2008.
     Garland,
+    /// Evtushenko: Sparse Matrix-Vector Multiplication with CUDA, 2019.
+    Evtushenko,
 }
 
 /// The circumstances of a study.
@@ -56,6 +60,7 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
         Paper::Polok => polok::study(&setting, &mut report)?,
         Paper::Parger => parger::study(&setting, &mut report)?,
         Paper::Garland => garland::study(&setting, &mut report)?,
+        Paper::Evtushenko => evtushenko::study(&setting, &mut report)?,
     }
     report.write(folder)?;
     bench.messages.say(&format!("{}: the report", folder.join("report.md").display()));

@@ -1,6 +1,6 @@
 //! Generated matrices that stand for those of the papers, if no files are given.
-use crate::patterns::{Factors, banded, drawn, elements, hexagons, plane, power_law, scattered, side, space};
-use blockmul::Result;
+use crate::patterns::{Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space};
+use blockmul::{Csc, Result};
 
 /// A matrix that stands for one of a paper's.
 pub struct Model {
@@ -97,6 +97,29 @@ pub fn polok(most: u64) -> Vec<String> {
     sizes.flat_map(names).collect()
 }
 
+/// Matrices of Evtushenko 2019, by kind, of about `most` entries and of a tenth of them.
+pub fn evtushenko(most: usize) -> Result<Vec<(String, Csc<f64>)>> {
+    let of_size = |entries: usize| -> Result<Vec<(String, Csc<f64>)>> {
+        let hub = (entries / 4).max(2);
+        let long_row = [vec![(0, 0)], (1..hub).flat_map(|i| [(0, i), (i, i)]).collect()].concat();
+        let arrow = Csc::from_triplets(hub, hub, long_row.into_iter().map(|(i, j)| (i, j, 0.5)))?;
+        let made = [
+            ("5-point stencil", plane(side(entries / 5, 2))?),
+            ("27-point stencil", space(side(entries / 27, 3))?),
+            ("honeycomb", hexagons(side(entries / 3, 2))?),
+            ("17 entries in a band", scattered((entries / 17).max(40), 17, 64)?),
+            ("elements, 3 unknowns a node", elements(cube(entries / 63), 3)?),
+            ("8 entries anywhere", drawn([entries.div_ceil(8); 2], 8)?),
+            ("100 entries anywhere", drawn([entries.div_ceil(100).max(100); 2], 100)?),
+            ("roads", roads(side(entries / 3, 2))?),
+            ("graph of few hubs", power_law(20 * entries)?.0),
+            ("one full row", arrow),
+        ];
+        Ok(made.into_iter().map(|(what, a)| (format!("{what}, {}", a.nnz()), a)).collect())
+    };
+    Ok([of_size((most / 10).max(100))?, of_size(most.max(100))?].concat())
+}
+
 impl Model {
     /// Factors of about as many products as the paper's have, but of about `most` at most.
     pub fn factors(&self, most: u64) -> Result<Factors> {
@@ -127,6 +150,10 @@ mod tests {
             assert!(longest_column(&factors) > 0);
         }
         assert_eq!(polok(100_000).len(), 4);
+        for (name, a) in evtushenko(20_000)? {
+            let around = if name.contains(&a.nnz().to_string()) { a.nnz() } else { 0 };
+            assert!((500..=60_000).contains(&around), "{name}: {around}");
+        }
         Ok(())
     }
 }

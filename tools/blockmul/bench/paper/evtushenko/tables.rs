@@ -1,0 +1,171 @@
+//! The tables and figures of the report.
+use super::{Setting, Subject, USES};
+use crate::bench::paper::report::{Report, counted, shown};
+use crate::chart::{Plot, Series};
+use crate::failure::Failure;
+use blockmul::plan::Format;
+
+/// Entries from which a matrix counts in the paper's two averages.
+const CLASSES: [usize; 2] = [10_000, 100_000];
+
+/// Formats that take entries one by one, of figure 7.
+const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
+
+/// Writes the page.
+pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -> Result<(), Failure> {
+    let info = setting.device.info();
+    report.say("# Formats of A·x, again");
+    report.say(&format!(
+        "Measurements of G. Evtushenko, *Sparse Matrix-Vector Multiplication with CUDA*, 2019, with blockmul {} on {} \
+         ({}). Medians of up to {} rounds; A, x and y are on the device, A's values in the order of the format. Every \
+         y is the reference's bit for bit, or within rounding in formats that end in -atomic.",
+        env!("CARGO_PKG_VERSION"),
+        info.name,
+        info.platform,
+        setting.bench.patience.rounds,
+    ));
+    for element in ["f32", "f64"] {
+        let of: Vec<&Subject> = subjects.iter().filter(|subject| subject.element == element).collect();
+        speedups(report, element, &of);
+        winners(report, element, &of);
+        lists(report, element, &of)?;
+        conversions(report, element, &of);
+        regret(report, element, &of);
+    }
+    report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");
+    Ok(())
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+fn geometric_mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    mean(numbers.map(f64::ln)).map(f64::exp)
+}
+
+/// Tables 1 to 8: how many times faster than one thread.
+fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
+    report.say(&format!("## Tables 1 to 8, {element}: speedup over one thread"));
+    report.say("Means and maxima over compressed rows on one thread of the host, of matrices by their entries.");
+    let speedup = |format: Format, least: usize| {
+        let large = of.iter().filter(move |subject| subject.entries >= least);
+        large.filter_map(move |subject| subject.time(format).map(|time| subject.serial_ms / time.ms))
+    };
+    let rows = Format::ALL.iter().map(|&format| {
+        let mut row = vec![format.to_string()];
+        for least in CLASSES {
+            row.push(shown(mean(speedup(format, least)), 2));
+            row.push(shown(speedup(format, least).reduce(f64::max), 2));
+        }
+        row.push(of.iter().filter(|subject| subject.time(format).is_none()).count().to_string());
+        row
+    });
+    let rows: Vec<_> = rows.collect();
+    report.table(&["format", "mean, from 10 k", "max", "mean, from 100 k", "max", "left out"], &rows);
+    let beats = |one: Format, other: Format| {
+        let both = of.iter().filter_map(|subject| Some((subject.time(one)?.ms, subject.time(other)?.ms)));
+        let won = both.clone().filter(|(one, other)| one < other).count();
+        format!("`{one}` is faster than `{other}` on {won} of {}", both.count())
+    };
+    let pairs = [
+        (Format::Csr, Format::CsrVector),
+        (Format::CsrAdaptive, Format::Csr),
+        (Format::CsrAdaptive, Format::CsrVector),
+    ];
+    report.say(&format!("{}.", pairs.map(|(one, other)| beats(one, other)).join("; ")));
+}
+
+/// Which format is the fastest where.
+fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
+    report.say(&format!("## Which format wins, {element}"));
+    let rows = of.iter().map(|subject| {
+        let mut times: Vec<_> = subject.formats.iter().map(|time| (time.ms, time.format)).collect();
+        times.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let named = |at: usize| times.get(at).map_or("-".into(), |(_, format)| format.to_string());
+        let rate = times.first().map(|(ms, _)| 2.0 * subject.entries as f64 / ms / 1e6);
+        let ahead = times.first().zip(times.get(1)).map(|(first, second)| second.0 / first.0);
+        let row_length = subject.entries as f64 / subject.rows.max(1) as f64;
+        vec![
+            subject.matrix.clone(),
+            counted(subject.rows as f64),
+            counted(subject.entries as f64),
+            shown(Some(row_length), 1),
+            subject.longest_row.to_string(),
+            shown(Some(subject.serial_ms), 3),
+            named(0),
+            shown(times.first().map(|(ms, _)| *ms), 3),
+            shown(rate, 2),
+            named(1),
+            shown(ahead, 2),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    let header = [
+        "matrix",
+        "rows",
+        "entries",
+        "a row",
+        "longest",
+        "one thread ms",
+        "fastest",
+        "ms",
+        "GFLOP/s",
+        "second",
+        "× as long",
+    ];
+    report.table(&header, &rows);
+}
+
+/// Figure 7: lists of entries against the lengths of rows.
+fn lists(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
+    report.say(&format!("## Figure 7, {element}: entries one by one"));
+    let points = |format: Format| {
+        let point = |subject: &&Subject| {
+            let rate = 2.0 * subject.entries as f64 / subject.time(format)?.ms / 1e6;
+            (subject.entries > 0).then(|| [subject.entries as f64 / subject.rows as f64, rate])
+        };
+        of.iter().filter_map(point).collect()
+    };
+    let series = LISTS.map(|format| Series::dots(format.name(), points(format))).into();
+    let plot = Plot::new("speed by entries of a row", [("entries of a row", true), ("GFLOP/s", true)], series);
+    report.figure(&format!("figure-7-{element}.png"), "Speed of lists of entries by the mean row.", plot.encode())
+}
+
+/// What conversions cost.
+fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
+    report.say(&format!("## Conversions, {element}"));
+    report.say("Milliseconds of a conversion over those of an execution of the same format.");
+    let rows = Format::ALL.iter().map(|&format| {
+        let costs = of.iter().filter_map(|subject| subject.time(format)).map(|time| time.convert_ms / time.ms);
+        let costs: Vec<f64> = costs.collect();
+        let most = costs.iter().copied().reduce(f64::max);
+        vec![format.to_string(), shown(geometric_mean(costs.iter().copied()), 1), shown(most, 1)]
+    });
+    let rows: Vec<_> = rows.collect();
+    report.table(&["format", "executions, geometric mean", "max"], &rows);
+}
+
+/// How much longer the choice of `auto` takes than the best.
+fn regret(report: &mut Report, element: &str, of: &[&Subject]) {
+    report.say(&format!("## Regret of `auto`, {element}"));
+    report.say(
+        "How much longer the format that `auto` chooses takes than the best one of the same bits, conversion and \
+         executions together.",
+    );
+    let rows = USES.iter().map(|&uses| {
+        let choices: Vec<_> =
+            of.iter().flat_map(|subject| &subject.choices).filter(|choice| choice.uses == uses).collect();
+        let percent = |regret: Option<f64>| shown(regret.map(|regret| 100.0 * regret), 1);
+        let right = choices.iter().filter(|choice| choice.chosen == choice.best).count();
+        vec![
+            uses.to_string(),
+            format!("{right} of {}", choices.len()),
+            percent(mean(choices.iter().map(|choice| choice.regret))),
+            percent(choices.iter().map(|choice| choice.regret).reduce(f64::max)),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    report.table(&["executions", "best chosen", "mean %", "worst %"], &rows);
+}
