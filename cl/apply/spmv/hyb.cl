@@ -7,6 +7,9 @@
 //   sum_tail_pieces  one work-group per piece of a tail too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
 //
+// If ARRIVAL is 1, the pieces of a tail are added to the sum of its head as they end, and parts is
+// that sum; add_tail_parts places it.
+//
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
 //   in      tile_line[tiles + 1]  piece[pieces]  cut[cuts]   as in lines.cl, of the tails as lines
@@ -18,8 +21,8 @@
 // The terms of a row are added in ascending place: its tail goes on from the sum of its head. After
 // every PIECE entries of the row a new sum begins, and the sums are added left to right. A head is
 // shorter than PIECE. Padding is never multiplied, since x may hold infinities.
-#if !defined(PIECE) || !defined(TILE)
-#error "PIECE, TILE: see src/apply/spmv/hyb.rs"
+#if !defined(PIECE) || !defined(TILE) || !defined(ARRIVAL)
+#error "PIECE, TILE, ARRIVAL: see src/apply/spmv/hyb.rs"
 #endif
 #define PADDING 0xffffffffu
 #define WHOLE 0xffffffffu
@@ -48,6 +51,10 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
     else
         place_sum(sum, y, item, alpha, beta);
 }
+
+#if ARRIVAL
+ADDS_ON_ARRIVAL(add_on_arrival, global)
+#endif
 
 // Loads the products of all elements of the blocks of `count` places, block after block.
 void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const uint* restrict col, global const uint* restrict source,
@@ -101,7 +108,7 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
     const uint4 at = piece[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-        sum[own] = at.y == tail_ptr[at.x] ? head[(ulong)at.x * SUMS + number] : IDENTITY;
+        sum[own] = !ARRIVAL && at.y == tail_ptr[at.x] ? head[(ulong)at.x * SUMS + number] : IDENTITY;
     const uint entries = at.z - at.y;
     for (uint done = 0; done < entries; done += TILE) {
         const uint count = min((uint)TILE, entries - done);
@@ -115,13 +122,22 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
         if (at.w == WHOLE)
             place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
         else
+#if ARRIVAL
+            add_on_arrival(&parts[(ulong)at.x * SUMS + number], sum[own]);
+#else
             parts[(ulong)at.w * SUMS + number] = sum[own];
+#endif
     }
 }
 
 KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restrict tail_row, global const ARITHMETIC* restrict parts,
                       global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {
+#if ARRIVAL
+    const uint4 at = cut[get_group_id(0)];
+    for (uint number = get_local_id(0); number < SUMS; number += GROUP_SIZE)
+        place_sum(parts[(ulong)at.x * SUMS + number], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
+#else
     local ARITHMETIC term[TILE * AREA];
     const uint depth = TILE * DEPTH;
     const uint4 at = cut[get_group_id(0)];
@@ -142,4 +158,5 @@ KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restr
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
         place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
+#endif
 }

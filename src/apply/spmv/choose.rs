@@ -97,7 +97,7 @@ impl Situation {
             Format::Coo => (None, weights.csr_adaptive, false),
             // Not estimated: nothing was measured on a GPU.
             Format::Auto | Format::Hyb | Format::SegmentedScan | Format::Scoo => return None,
-            Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
+            Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
         // Values read through an index are scattered in every format: padding gains nothing.

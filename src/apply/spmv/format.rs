@@ -31,8 +31,10 @@ pub enum Format {
     SegmentedScan,
     /// A work-group for each slice of 64 rows, four work-items for each row.
     Scoo,
-    /// Entries with their rows, added in the order in which work-items arrive. It is there to be
-    /// compared with: the bits differ from run to run.
+    /// [`Format::CsrAdaptive`] with the pieces of a long row added in the order in which their
+    /// work-groups arrive. It is there to be compared with: the bits differ from run to run.
+    CsrAdaptiveAtomic,
+    /// Entries with their rows, added in the order in which work-items arrive, likewise.
     CooAtomic,
     /// [`Format::Hyb`] with heads and entries of tails added in the order in which work-items
     /// arrive, likewise.
@@ -53,6 +55,7 @@ impl Format {
         Self::Coo,
         Self::SegmentedScan,
         Self::Scoo,
+        Self::CsrAdaptiveAtomic,
         Self::CooAtomic,
         Self::HybAtomic,
         Self::ScooAtomic,
@@ -70,6 +73,7 @@ impl Format {
             Self::Hyb => "hyb",
             Self::Coo => "coo",
             Self::SegmentedScan => "segmented-scan",
+            Self::CsrAdaptiveAtomic => "csr-adaptive-atomic",
             Self::CooAtomic => "coo-atomic",
             Self::HybAtomic => "hyb-atomic",
             Self::Scoo => "scoo",
@@ -86,7 +90,7 @@ impl Format {
             Self::Coo => Order::Tiles,
             Self::SegmentedScan => Order::Scan,
             Self::Scoo => Order::FewLanes,
-            Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
+            Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
         }
     }
@@ -96,7 +100,7 @@ impl Format {
         match self {
             Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
             Self::CsrVector | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
-            Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
+            Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
         }
     }
 

@@ -1,10 +1,14 @@
 //! Padded heads of rows, and what is beyond them row after row: HYB. Kernels:
 //! `cl/apply/spmv/hyb.cl`.
 //!
-//! A work-item has the head of a scalar row, and a work-group a tile of short tails or a piece of a long
-//! one. A tail goes on from the sum of its head, so the sums have the order of every product.
+//! A work-item has the head of a scalar row, and a work-group a tile of short tails or a piece of a
+//! long one. A tail goes on from the sum of its head, so the sums have the order of every product.
+//!
+//! Without heads it is `csr-adaptive` as published, if the groups of a long row add to its sum as
+//! they arrive.
 use super::{
     Format, Layout, Rows, Sums,
+    atomics::is_wide,
     slices::check_places,
     split::Split,
     tails::{Kernels, Parts},
@@ -18,7 +22,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
         source: In<u32>,
         line_before: In<u32>,
@@ -35,7 +39,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -54,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -73,7 +77,7 @@ kernel! {
 }
 
 kernel! {
-    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
         parts: In<V::Arithmetic>,
@@ -99,6 +103,8 @@ pub(super) struct Hyb<T: Element, V: Element> {
     head: Scratch<V::Arithmetic>,
     /// The sums of the pieces of tails that are cut.
     part: Scratch<V::Arithmetic>,
+    /// Whether pieces are added in the order of arrival.
+    arrival: bool,
     /// Work-items of heads, and of tails.
     group_size: usize,
     tail_group: usize,
@@ -117,19 +123,35 @@ pub(super) fn cut<T: Element>(work: &Work, rows: &Rows, split: Split, format: Fo
 
 impl<T: Element, V: Element> Hyb<T, V> {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
+        let parts = cut::<T>(work, rows, split, Format::Hyb)?;
+        Self::of_parts(work, rows, parts, false)
+    }
+
+    /// No heads, and pieces of long rows in the order of arrival.
+    pub fn arriving(work: &Work, rows: &Rows) -> Result<Self> {
+        let kernels = Kernels::new(rows.device(), rows)?;
+        let parts = kernels.place(work, rows, &kernels.count(work, rows)?, 0)?;
+        Self::of_parts(work, rows, parts, true)
+    }
+
+    fn of_parts(work: &Work, rows: &Rows, parts: Parts, arrival: bool) -> Result<Self> {
         let (device, numbers) = (rows.device(), rows.device().info().numbers());
         let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
+        let wide = arrival && is_wide::<V>(device.info())?;
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
             let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
-            options.define("PIECE", RUN_PIECE).define("TILE", entries)
+            options
+                .define("PIECE", RUN_PIECE)
+                .define("TILE", entries)
+                .define("ARRIVAL", u8::from(arrival))
+                .define("WIDE", u8::from(wide))
         };
         let (of_heads, of_tails) = (options(group_size), options(tail_group));
         let heads = Kernel::new(device, &of_heads)?;
         let tails = Kernel::new(device, &of_tails)?;
         let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
 
-        let parts = cut::<T>(work, rows, split, Format::Hyb)?;
         // A tail in a tile ends in the first piece of its row.
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
         // A few large blocks keep a group busy.
@@ -151,6 +173,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
             add_parts,
             head,
             part,
+            arrival,
             group_size,
             tail_group,
         })
@@ -191,6 +214,8 @@ impl<T: Element, V: Element> Sums<T, V> for Hyb<T, V> {
             beta,
         };
         self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
+        // Pieces in the order of arrival are added to the sums of heads.
+        let (head, parts) = if self.arrival { (parts, head) } else { (head, parts) };
         let args = SumTailPieces {
             piece: pieces,
             tail_ptr,

@@ -15,7 +15,7 @@
 //! | [`ell`] | ELL and sliced ELL |
 //! | [`split`] | where rows are cut for HYB |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
-//! | [`hyb`] | padded heads of rows, and their tails |
+//! | [`hyb`] | padded heads of rows, and their tails; CSR-adaptive in the order of arrival |
 //! | [`atomics`] | COO and HYB with sums in the order of arrival |
 //! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
 //! | [`pack`] | values in the order of a format |
@@ -150,6 +150,7 @@ impl<T: Element, V: Element> Spmv<T, V> {
             Format::CooAtomic => Box::new(atomics::Atomics::new(&work, rows, None)?),
             Format::HybAtomic => Box::new(atomics::Atomics::new(&work, rows, Some(request.split))?),
             Format::Hyb => Box::new(hyb::Hyb::new(&work, &rows, request.split)?),
+            Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(&work, &rows)?),
             Format::Ell | Format::SlicedEll => {
                 let kernels = kernels()?;
                 let counted = counted.map_or_else(|| kernels.count(&work, &rows), Ok)?;
