@@ -58,8 +58,9 @@ impl<M: Matrix> Apply<M> {
     /// Prepares y = A·x.
     ///
     /// # Errors
-    /// [`Error::Argument`] for the pattern of another kind of matrix than M, [`Error::Memory`],
-    /// [`Error::Unsupported`].
+    /// [`Error::Argument`](crate::Error::Argument) for the pattern of another kind of matrix than
+    /// M; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
     pub fn new(a: &DevicePattern) -> Result<Self> {
         Self::with(a).plan()
     }

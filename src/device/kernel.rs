@@ -119,9 +119,9 @@ impl<S: Arguments> Kernel<S> {
     /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
     /// enqueues nothing.
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
-        // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers named
-        // in `args` may be dropped before the kernel has run: their memory is then reused only
-        // behind it (see pool.rs).
+        // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers
+        // named in `args` may be dropped before the kernel has run: their memory is then reused
+        // only behind it (see pool.rs).
         self.untyped.launch(work, grid, Self::declaration(), &|arguing| unsafe { S::pass(&args, arguing) })
     }
 }

@@ -16,7 +16,9 @@
 //! assert_eq!((found.matrix, found.layout), (d.to_matrix(), Layout::ByRows));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
-use super::{ReadOptions, matrix_market::is_banner, npz::Member, source::Source, words::words, write_whole};
+use super::{
+    MatrixFile, ReadOptions, matrix_market::is_banner, npz::Member, source::Source, words::words, write_whole,
+};
 use crate::{
     Element, Error, Pattern, Result,
     host::memory,
@@ -50,10 +52,19 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> 
         let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
         return read_npy_from(BufReader::with_capacity(1 << 16, file), path);
     }
-    let file = super::read(path, options)?;
-    let (rows, cols) = (file.matrix.nrows(), file.matrix.ncols());
-    check_memory(rows as u64, cols as u64)?;
-    Ok(DenseFile { matrix: file.matrix.as_cbc().to_dense(), layout: Layout::ByColumns })
+    DenseFile::of_sparse(&super::read(path, options)?)
+}
+
+impl DenseFile {
+    /// The matrix of a file that has been read as a sparse one.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the matrix does not fit the host.
+    pub fn of_sparse(file: &MatrixFile) -> Result<Self> {
+        let (rows, cols) = (file.matrix.nrows(), file.matrix.ncols());
+        check_memory(rows as u64, cols as u64)?;
+        Ok(Self { matrix: file.matrix.as_cbc().to_dense(), layout: Layout::ByColumns })
+    }
 }
 
 /// Reads the bytes of a `.npy` file from any reader; messages have `name` where those of [`read`]

@@ -132,8 +132,9 @@ impl MethodCosts {
         self.set(method, Some(cost))
     }
 
-    /// The same without a method: [`Method::Auto`](crate::Method::Auto) leaves its columns to others.
-    /// A method asked for by name needs no costs, and ESC takes the columns that no other can.
+    /// The same without a method: [`Method::Auto`](crate::Method::Auto) leaves its columns to
+    /// others. A method asked for by name needs no costs, and ESC takes the columns that no other
+    /// can.
     ///
     /// # Errors
     /// [`Error::Argument`] if no method of this name has costs.

@@ -153,8 +153,23 @@ fn the_report_has_format_reason_and_times() {
 }
 
 #[test]
+fn x_may_come_from_stdin() {
+    let desk = desk();
+    desk.ok("apply a.mtx x.mtx -o want.npy -q");
+    let mut command = desk.command("apply a.mtx - -o found.npy -q");
+    command.write_stdin(std::fs::read(desk.path("x.mtx")).unwrap());
+    let ran = ran(command);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read(desk.path("found.npy")).unwrap(), std::fs::read(desk.path("want.npy")).unwrap());
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let desk = desk();
+    desk.put("i.mtx", "%%MatrixMarket matrix array real general\n1 4\n1\n2\n3\n4\n");
+    desk.put("nan.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\nnan\n7\n8\n");
+    let refused = "X has NaN at row 2, column 2, which is not of type i32";
+    desk.fails("apply i.mtx nan.mtx --element i32", 2, &[refused]);
     desk.fails("apply a.mtx a.mtx", 2, &["a.mtx: X is 2 x 4, 4 rows are expected"]);
     desk.fails("apply a.mtx x.mtx --transpose", 2, &["X is 4 x 1, 2 rows are expected"]);
     desk.fails(

@@ -1,6 +1,7 @@
 //! Products of a sparse matrix with a dense one: of `apply` with several vectors, and of `multiply`
 //! if one operand is dense.
 use crate::failure::Failure;
+use crate::input;
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::output;
@@ -9,7 +10,10 @@ use crate::target::Target;
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Side},
-    io::{ReadOptions, dense},
+    io::{
+        ReadOptions,
+        dense::{self, DenseFile, is_npy},
+    },
     plan::{ApplyDense, DenseMethod},
     reference,
 };
@@ -46,8 +50,13 @@ pub struct DenseOperand<T> {
 
 /// Reads a dense matrix, and warns of values that are too large for the element.
 pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<DenseOperand<T>, Failure> {
-    messages.step(format!("reading {}", path.display()));
-    let file = dense::read(path, &ReadOptions::default())?;
+    let file = match is_npy(path) {
+        true => {
+            messages.step(format!("reading {}", path.display()));
+            dense::read(path, &ReadOptions::default())?
+        }
+        false => DenseFile::of_sparse(&input::read(path, false, messages)?)?,
+    };
     of_matrix(&file.matrix, file.layout, name, messages)
 }
 
@@ -61,9 +70,12 @@ fn of_matrix<T: Element>(
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
     let by_layout = if layout == Layout::ByRows { &matrix.transpose() } else { matrix };
     if T::ARITHMETIC_ROUNDOFF == 0.0
-        && let Some(value) = matrix.iter().find(|&&value| T::from_f64(value).to_f64() != value && value.is_finite())
+        && let Some((at, value)) =
+            matrix.iter().enumerate().find(|&(_, &value)| T::from_f64(value).to_f64() != value && !value.is_infinite())
     {
-        return Err(Failure::Usage(format!("{name} has {value}, which is not of type {}", T::NAME)));
+        let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
+        let why = format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME);
+        return Err(Failure::Usage(why));
     }
     let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
     let lost = by_layout.iter().zip(&values).filter(|(from, to)| from.is_finite() && !to.to_f64().is_finite()).count();

@@ -16,6 +16,8 @@
 #error "LINES, STAGED, PIECE, THROUGH: see src/apply/spmm/groups.rs"
 #endif
 #define SAME 0x80
+// One more than what a slot stages, so that slots lie in different banks.
+#define ROOM (STAGED + 1)
 // The line of what is staged behind the last entry.
 #define NO_LINE 0x7f
 
@@ -25,9 +27,9 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                   uint groups, uint column, uint columns, uint share, uint d_leading, uint c_leading, uint stride,
                   ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local uint held_other[SLOTS * STAGED];
-    local uchar held_line[SLOTS * STAGED];
-    local ARITHMETIC held_value[SLOTS * STAGED];
+    local uint held_other[SLOTS * ROOM];
+    local uchar held_line[SLOTS * ROOM];
+    local ARITHMETIC held_value[SLOTS * ROOM];
 
     const uint shares = (columns + share - 1) / share, slot = get_local_id(0) / LANES;
     const uint first_id = get_group_id(0) * SLOTS, id = first_id + slot, group = id / shares;
@@ -53,21 +55,21 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
             for (uint i = LANE; i < STAGED; i += LANES) {
                 const bool is = done + i < entries;
                 const uint entry = begin + done + i;
-                held_other[slot * STAGED + i] = is ? g_other[entry] : 0;
-                held_line[slot * STAGED + i] = is ? g_line[entry] : (SAME | NO_LINE);
+                held_other[slot * ROOM + i] = is ? g_other[entry] : 0;
+                held_line[slot * ROOM + i] = is ? g_line[entry] : (SAME | NO_LINE);
 #if THROUGH
-                held_value[slot * STAGED + i] = is ? (ARITHMETIC)LOAD(values, (ulong)g_source[entry] * stride) : 0;
+                held_value[slot * ROOM + i] = is ? (ARITHMETIC)LOAD(values, (ulong)g_source[entry] * stride) : 0;
 #else
-                held_value[slot * STAGED + i] = is ? (ARITHMETIC)LOAD(values, (ulong)entry * stride) : 0;
+                held_value[slot * ROOM + i] = is ? (ARITHMETIC)LOAD(values, (ulong)entry * stride) : 0;
 #endif
             }
             GROUP_BARRIER;
             const uint staged = min((uint)STAGED, max(entries, done) - done);
             AS_WRITTEN
             for (uint next = 0; next < staged; next += AHEAD) {
-                local const uint* other = held_other + slot * STAGED + next;
-                local const uchar* line = held_line + slot * STAGED + next;
-                local const ARITHMETIC* value = held_value + slot * STAGED + next;
+                local const uint* other = held_other + slot * ROOM + next;
+                local const uchar* line = held_line + slot * ROOM + next;
+                local const ARITHMETIC* value = held_value + slot * ROOM + next;
                 UNROLLED
                 for (uint i = 0; i < AHEAD; ++i) {
                     const ulong row = (ulong)other[i] * d_leading;

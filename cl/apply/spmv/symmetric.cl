@@ -49,8 +49,8 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
 }
 
 // The lower triangle has the beginning of a row by rows and its rest by columns, the upper one the
-// other way round. Both have the diagonal, whose blocks are taken by rows if `of_rows`: they need not
-// be symmetric to the last bit.
+// other way round. Both have the diagonal, whose blocks are taken by rows if `of_rows`: they need
+// not be symmetric to the last bit.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
                    global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)

@@ -52,14 +52,13 @@ impl<T: Element> GroupSums<T> {
     /// Sums of `groups`, made of the lines of `index`.
     pub fn new(work: &Work, index: &Index, mut groups: Gcoo, request: &Request) -> Result<Self> {
         let numbers = request.numbers;
-        // The kernel takes `ahead` of the staged entries at once.
-        let staged = numbers.dense_staged.next_multiple_of(numbers.dense_ahead);
+        let local_bytes = work.device().info().local_bytes;
         let kernels = |by_columns| {
             let options = |pass: &Pass| {
                 pass.slot
                     .options::<T>(request.semiring, by_columns)
                     .define("LINES", numbers.dense_group_lines)
-                    .define("STAGED", staged)
+                    .define("STAGED", pass.slot.staged::<T>(&numbers, local_bytes))
                     .define("PIECE", RUN_PIECE)
                     .define("THROUGH", u8::from(!request.packed))
             };
@@ -119,7 +118,7 @@ impl<T: Element> GroupSums<T> {
                 alpha: scaling.alpha,
                 beta: scaling.beta,
             };
-            kernel.launch(work, Grid::items(pass.items(group_len.len()), slot.group_size), args)?;
+            kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
         self.long.run(work, &Entries { line_ptr, other, source }, a, (d, d_leading), scaling, c)
     }

@@ -240,7 +240,7 @@ impl<T: Element> LineSums<T> {
                 alpha,
                 beta,
             };
-            kernel.launch(work, Grid::items(pass.items(self.tasks()), slot.group_size), args)?;
+            kernel.launch(work, Grid::items(pass.items(self.tasks())?, slot.group_size), args)?;
         }
         let (cuts, columns) = (self.cuts.len(), self.n as u32);
         let grid = Grid::items(cuts * self.side * self.n, self.group_size);

@@ -98,6 +98,8 @@ pub(crate) struct Spmm<T: Element> {
     rewrite: Rewrite<T>,
     /// D by rows, if it is stored by columns.
     by_rows: Scratch<T>,
+    /// Whether D is expected by columns.
+    by_columns: bool,
     choice: method::Choice,
 }
 
@@ -144,7 +146,7 @@ impl<T: Element> Spmm<T> {
         if d {
             by_rows.take(&work)?;
         }
-        Ok(Self { by_rows, rewrite, sums, index, choice })
+        Ok(Self { by_rows, by_columns: d, rewrite, sums, index, choice })
     }
 
     /// The number of each entry in A's values in the order of the sums; `None` if it is the same.
@@ -203,6 +205,7 @@ impl<T: Element> Spmm<T> {
             }
         };
         index
+            + if self.by_columns { self.by_rows.bytes() } else { 0 }
             + match &self.sums {
                 Sums::Lines(lines) => lines.bytes(),
                 Sums::Groups(groups) => groups.bytes(),

@@ -1,5 +1,9 @@
 //! How the columns of D are shared out: pure functions of their number, the element and the device.
-use crate::{Element, Semiring, device::Options, tuning::Numbers};
+use crate::{
+    Element, Result, Semiring,
+    device::{Options, at_most},
+    tuning::Numbers,
+};
 
 /// Work-items of a slot, and the columns that each of them holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +30,24 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
+/// Most bytes of local memory of a work-group: every device of OpenCL 1.2 has them.
+const MOST_LOCAL_BYTES: u64 = 32 << 10;
+
 impl Slot {
     /// Columns that a slot holds at once.
     pub fn width(&self) -> usize {
         self.lanes * self.vec * self.vectors
+    }
+
+    /// Entries of its group that a slot stages at once: a multiple of [`Slot::ahead`], as many as
+    /// fit the local memory of a work-group.
+    pub fn staged<T: Element>(&self, numbers: &Numbers, local_bytes: u64) -> usize {
+        let slots = self.group_size / self.lanes;
+        // An index, a line and a value; each slot has room for one more.
+        let bytes = slots * (size_of::<u32>() + size_of::<u8>() + size_of::<T::Arithmetic>());
+        let fitting = (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1);
+        let most = numbers.dense_staged.next_multiple_of(self.ahead);
+        most.min(fitting / self.ahead * self.ahead).max(self.ahead)
     }
 
     /// Options of `cl/apply/spmm/vectors.cl`.
@@ -46,9 +64,11 @@ impl Slot {
 }
 
 impl Pass {
-    /// Work-items for `tasks` tasks over all columns.
-    pub fn items(&self, tasks: usize) -> usize {
-        tasks * self.columns.div_ceil(self.share) * self.slot.lanes
+    /// Work-items for `tasks` tasks over all columns. Kernels count slots in 32 bits.
+    pub fn items(&self, tasks: usize) -> Result<usize> {
+        let slots = tasks as u64 * self.columns.div_ceil(self.share) as u64;
+        at_most("slots of a product with a dense matrix", slots, u32::MAX.into())?;
+        Ok(slots as usize * self.slot.lanes)
     }
 }
 
@@ -113,6 +133,21 @@ pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
 mod tests {
     use super::*;
     use crate::DeviceKind;
+
+    #[test]
+    fn what_is_staged_fits_every_device() {
+        for n in [1, 2, 3, 4, 7, 8, 32, 33, 128] {
+            for aligned in [false, true] {
+                let numbers = Numbers::of(DeviceKind::Gpu);
+                for Pass { slot, .. } in passes::<f64>(numbers, n, 1, aligned).unwrap_or_default() {
+                    let (slots, staged) = (slot.group_size / slot.lanes, slot.staged::<f64>(&numbers, 1 << 20));
+                    assert!(slots * (staged + 1) * 13 <= 32 << 10, "{n}: {slot:?}");
+                    assert!(staged.is_multiple_of(slot.ahead) && staged > 0, "{n}: {slot:?}");
+                    assert_eq!(slot.staged::<f64>(&numbers, 100), slot.ahead, "the least that the kernel takes");
+                }
+            }
+        }
+    }
 
     /// Every column is in one pass, and passes fit their slots.
     #[test]

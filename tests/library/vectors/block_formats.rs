@@ -88,7 +88,7 @@ fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let x = device.upload_vector(&x).unwrap();
     for part in [Part::Lower, Part::Upper] {
         let a = device.upload(&of(part)).unwrap();
-        for (format, transposed) in formats_of(whole.shape()).into_iter().flat_map(|one| [(one, false), (one, true)]) {
+        for (format, transposed) in formats_of(whole.shape()).flat_map(|one| [(one, false), (one, true)]) {
             let (pattern, want) = (a.pattern(), &wants[usize::from(transposed)]);
             let options = || {
                 let options = Apply::<Cbc<f64>>::with(&pattern).symmetric().format(format);

@@ -1,7 +1,7 @@
 //! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
-//! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland` and `evtushenko`
-//! have the papers, `models` the matrices that stand for theirs, `peers` the times of other
-//! libraries.
+//! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland` and
+//! `evtushenko` have the papers, `models` the matrices that stand for theirs, `peers` the times of
+//! other libraries.
 mod evtushenko;
 mod garland;
 mod models;
