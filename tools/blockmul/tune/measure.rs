@@ -13,9 +13,10 @@ use blockmul::{
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Timed runs of each method, of which the fastest counts: the others were disturbed.
+/// Timed runs of each method, of which the fastest counts: the others were disturbed. There is one
+/// if the time is over.
 const ROUNDS: usize = 3;
-/// Timed runs of the choice and of each method beside it.
+/// Timed runs of the choice and of each method beside it, one if the time is over.
 const CHOICE_ROUNDS: usize = 7;
 /// Products on which the choice is measured even if there is no time.
 const LEAST_CHOICES: usize = 3;
@@ -159,7 +160,10 @@ fn case<T: Field>(
         if first.total_ms > LONG_MS {
             reports.push(first);
         }
-        while reports.len() < ROUNDS && reports.iter().all(|report: &Report| report.total_ms <= LONG_MS) {
+        let again = |reports: &[Report], time: &Time| {
+            reports.is_empty() || (time.has(1.0, 0.0) && reports.iter().all(|report| report.total_ms <= LONG_MS))
+        };
+        while reports.len() < ROUNDS && again(&reports, time) {
             let mut report = product.run_with_report()?.1;
             report.total_ms = untimed.run_with_report()?.1.total_ms;
             reports.push(report);
@@ -206,6 +210,9 @@ pub fn choices<T: Field>(
         let mut times = vec![Vec::new(); products.len()];
         // In turn, so that a change of the machine concerns all of them. The first is a warm-up.
         for round in 0..=CHOICE_ROUNDS {
+            if round > 1 && !time.has(1.0, 0.0) {
+                break;
+            }
             for (product, times) in products.iter().zip(&mut times) {
                 let (_, report) = product.run_with_report()?;
                 time.kernels += Duration::from_secs_f64(report.kernels_ms / 1e3);
