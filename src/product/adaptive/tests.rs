@@ -257,7 +257,7 @@ fn every_class_has_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn a_method_without_costs_leaves_its_columns_to_others() -> Result<()> {
-    let (a, b) = operands::<f64>(11, 40_000)?;
+    let (a, b) = operands::<f64>(1, 3000)?;
     let usual = MethodCosts::of_kind(DeviceKind::Gpu);
     for (without, others) in [
         (Method::Direct, &[Method::Sort, Method::Dense, Method::Hub][..]),

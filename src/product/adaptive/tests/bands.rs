@@ -38,7 +38,7 @@ fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> R
 fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
     for (spread, wide) in [(11, 40_000), (300, 900_000)] {
         let (a, b) = operands::<f64>(spread, wide)?;
-        let b = repeated(&b, 4)?;
+        let b = repeated(&b, 2)?;
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
             let bands = check_bands(&a, &b, &tuning(method))?;
             assert!(bands > 1, "{method}");
