@@ -31,6 +31,7 @@ mod costs;
 mod file;
 mod fit;
 mod numbers;
+mod tables;
 
 pub use costs::{BinSize, MethodCost, MethodCosts};
 pub(crate) use file::check_file;

@@ -51,6 +51,12 @@ fn apply_takes_several_vectors() {
     let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
     assert_eq!((&report["verified"], report["runs_ms"].as_array().unwrap().len()), (&true.into(), 2));
     assert_eq!((&report["sharing"], &report["from_right"]), (&"rows".into(), &false.into()));
+    let refused = "--block-b is for a sparse matrix, and B is dense";
+    desk.fails("multiply a.mtx d.mtx --block-b 2", 2, &[refused]);
+    desk.fails("multiply d.mtx a.mtx --block 2", 2, &["--block is for a sparse matrix, and A is dense"]);
+    on_device(&desk, "apply", "a.mtx -o y.npy --quiet");
+    desk.fails("multiply y.npy d.mtx -o c.npy", 2, &["y.npy and d.mtx are both dense; one is sparse"]);
+    desk.fails("multiply y.npy", 2, &["both dense"]);
     desk.fails("apply a.mtx d.mtx --format csr", 2, &["--format csr is for vectors, X has 2 columns"]);
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
 }

@@ -1,6 +1,6 @@
 //! The peers of benches/peers that need only SciPy and faer, on small matrices: inputs, results,
 //! records, table.
-#[allow(dead_code)] // its `main`
+#[expect(dead_code, reason = "its `main` is that of a benchmark")]
 #[path = "../../benches/peers/faer.rs"]
 mod peer;
 

@@ -7,7 +7,7 @@ use crate::multiply::semiring;
 use crate::numbers::some;
 use crate::output;
 use crate::places::Overwriting;
-use crate::report::{DeviceName, Size, command_line};
+use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::symmetric;
 use crate::target::Target;
 use crate::vector;
@@ -131,16 +131,8 @@ struct Report {
     a: Size,
     x: Size,
     y: Size,
-    flops: u64,
-    /// Milliseconds to convert A to the format, with its kernels compiled or loaded.
-    convert_ms: Option<f64>,
-    device_bytes: u64,
-    total_ms: f64,
-    gflops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs_ms: Option<Vec<f64>>,
-    /// Whether y has the reference's bits; `None` without --verify.
-    verified: Option<bool>,
+    #[serde(flatten)]
+    executed: Executed,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -240,9 +232,8 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         messages.say(why);
     }
     let flops = 2 * a.whole.nnz() as u64;
-    let mut sorted = run.runs_ms.clone();
-    sorted.sort_by(f64::total_cmp);
-    let total_ms = sorted[(sorted.len() - 1) / 2];
+    let converted = (run.convert_ms, run.device_bytes);
+    let executed = Executed::new(flops, converted, (run.runs_ms.clone(), args.repeat.is_some()), different);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
@@ -258,13 +249,7 @@ fn with_types<T: Element, V: VectorElement<T>>(args: &Args) -> Result<(), Failur
         a: Size::of(&a.whole),
         x: Size::of_vector(x_len),
         y: Size::of_vector(y_len),
-        flops,
-        convert_ms: run.convert_ms,
-        device_bytes: run.device_bytes,
-        total_ms,
-        gflops: (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6),
-        runs_ms: args.repeat.map(|_| run.runs_ms.clone()),
-        verified: different.map(|count| count == 0),
+        executed,
     };
     tell(args, &report, &messages)?;
     match (different, &args.output) {
@@ -326,6 +311,9 @@ fn with_matrix<T: Element>(args: &Args, a: Csc<T>, x: &DenseOperand<T>, messages
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!("--format {} is for vectors, X has {} columns", args.format, x.shape.cols)));
     }
+    if args.symmetric {
+        messages.warn("X has several columns: the device keeps the whole of A, not one triangle");
+    }
     let request = dense::Request {
         side: Side::Left,
         transposed: args.transpose,
@@ -346,11 +334,6 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
     args.report.as_deref().map_or(Ok(()), |path| output::write(path, &json()))?;
     let op = if report.transposed { "Aᵀ·x" } else { "A·x" };
     let by = report.format.map_or("the reference", Format::name);
-    let rate = report.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
-    let verified = match report.verified {
-        Some(true) => "\nverified: equal to the reference, bit for bit",
-        _ => "",
-    };
     let over = match report.semiring {
         Semiring::PlusTimes => String::new(),
         semiring => format!(" over {semiring}"),
@@ -360,10 +343,10 @@ fn tell(args: &Args, report: &Report, messages: &Messages) -> Result<(), Failure
         false => format!("{}, A in {},", report.vectors, report.element),
     };
     let text = format!(
-        "y = {op}{over} in {types} by {by} on {}\n  {} entries, {:.3} ms{rate}{verified}",
+        "y = {op}{over} in {types} by {by} on {}\n  {} entries, {}",
         report.device.name(),
-        report.flops / 2,
-        report.total_ms
+        report.executed.flops / 2,
+        report.executed.text()
     );
     let mut files = [&args.output, &args.report].into_iter().flatten();
     match (args.quiet, files.any(|path| output::is_standard(path))) {

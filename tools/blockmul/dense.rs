@@ -5,7 +5,7 @@ use crate::input;
 use crate::messages::Messages;
 use crate::operands::Operand;
 use crate::output;
-use crate::report::{DeviceName, Size, command_line};
+use crate::report::{DeviceName, Executed, Size, command_line};
 use crate::target::Target;
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Element, Matrix, Method, Planned, Semiring,
@@ -104,16 +104,8 @@ struct Report {
     dense: Size,
     layout: &'static str,
     c: Size,
-    flops: u64,
-    /// Milliseconds to convert the sparse matrix, with kernels compiled or loaded.
-    convert_ms: Option<f64>,
-    device_bytes: u64,
-    total_ms: f64,
-    gflops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs_ms: Option<Vec<f64>>,
-    /// Whether C has the reference's bits; `None` without --verify.
-    verified: Option<bool>,
+    #[serde(flatten)]
+    executed: Executed,
 }
 
 /// A product, and what it took.
@@ -190,9 +182,9 @@ fn multiply<M: Matrix>(
     }
     let terms = size.nnz() as u64 * a.as_cbc().shape.area() as u64;
     let n = if request.side == Side::Left { d.shape.cols } else { d.shape.rows };
-    let mut sorted = run.runs_ms.clone();
-    sorted.sort_by(f64::total_cmp);
-    let (total_ms, flops) = (sorted[(sorted.len() - 1) / 2], 2 * terms * n as u64);
+    let converted = (run.convert_ms, run.device_bytes);
+    let executed =
+        Executed::new(2 * terms * n as u64, converted, (run.runs_ms.clone(), request.repeat.is_some()), different);
     let (name, platform, driver) = target.describe();
     let report = Report {
         schema: SCHEMA,
@@ -208,13 +200,7 @@ fn multiply<M: Matrix>(
         dense: Size::of_dense(d.shape.rows, d.shape.cols),
         layout: d.shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
-        flops,
-        convert_ms: run.convert_ms,
-        device_bytes: run.device_bytes,
-        total_ms,
-        gflops: (total_ms > 0.0).then(|| flops as f64 / total_ms / 1e6),
-        runs_ms: request.repeat.map(|_| run.runs_ms.clone()),
-        verified: different.map(|count| count == 0),
+        executed,
     };
     tell(request, &report, messages)?;
     match (different, request.output) {
@@ -272,21 +258,19 @@ fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
     let by = report.sharing.map_or("the reference", DenseMethod::name);
-    let rate = report.gflops.map(|gflops| format!(", {gflops:.2} GFLOP/s")).unwrap_or_default();
-    let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
     let over = match report.semiring {
         Semiring::PlusTimes => String::new(),
         semiring => format!(" over {semiring}"),
     };
     let text = format!(
-        "C = {product}{over} in {} by {by} on {}\n  {} entries times {} x {} by {}, {:.3} ms{rate}{verified}",
+        "C = {product}{over} in {} by {by} on {}\n  {} entries times {} x {} by {}, {}",
         report.element,
         report.device.name(),
         report.sparse.nnz(),
         report.dense.rows(),
         report.dense.cols(),
         report.layout,
-        report.total_ms
+        report.executed.text()
     );
     let mut files = [request.output, request.report].into_iter().flatten();
     match (request.quiet, files.any(|path| output::is_standard(path))) {

@@ -143,7 +143,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
-    let dense = args.operands.dense();
+    let dense = args.operands.dense()?;
     let places = args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
     let places = if dense.is_some() { places.others(&args.output) } else { places.matrices(&args.output) };
     places.others(&args.report).check()?;

@@ -6,7 +6,10 @@ use crate::messages::Messages;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Result,
     dense::Side,
-    io::{MatrixFile, Symmetry, dense::is_dense},
+    io::{
+        MatrixFile, Symmetry,
+        dense::{is_dense, is_npy},
+    },
 };
 use std::path::PathBuf;
 
@@ -81,12 +84,17 @@ impl Overflow {
 }
 
 impl OperandArgs {
-    /// The side of the sparse matrix if the other operand is dense.
-    pub fn dense(&self) -> Option<Side> {
-        match (is_dense(&self.a), is_dense(self.b.as_ref()?)) {
-            (false, true) => Some(Side::Left),
-            (true, false) => Some(Side::Right),
-            _ => None,
+    /// The side of the sparse matrix if the other operand is dense. Two arrays of Matrix Market are
+    /// read as sparse matrices.
+    pub fn dense(&self) -> std::result::Result<Option<Side>, Failure> {
+        let b = self.b.as_ref().unwrap_or(&self.a);
+        match (is_dense(&self.a), is_dense(b)) {
+            (true, true) if is_npy(&self.a) || is_npy(b) => {
+                Err(Failure::Usage(format!("{} and {} are both dense; one is sparse", self.a.display(), b.display())))
+            }
+            (false, true) => Ok(Some(Side::Left)),
+            (true, false) => Ok(Some(Side::Right)),
+            _ => Ok(None),
         }
     }
 
@@ -101,10 +109,17 @@ impl OperandArgs {
             Side::Left => (&self.a, b, "B"),
             Side::Right => (b, &self.a, "A"),
         };
-        let (transposed, transpose_dense, block) = match side {
-            Side::Left => (self.transpose_a, self.transpose_b, self.block),
-            Side::Right => (self.transpose_b, self.transpose_a, self.block_b),
+        let (transposed, transpose_dense) = match side {
+            Side::Left => (self.transpose_a, self.transpose_b),
+            Side::Right => (self.transpose_b, self.transpose_a),
         };
+        let (block, of_dense) = match side {
+            Side::Left => (self.block, self.block_b.map(|_| "--block-b")),
+            Side::Right => (self.block_b, self.block.map(|_| "--block")),
+        };
+        if let Some(option) = of_dense {
+            return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense")));
+        }
         let file = input::read(sparse, self.sum_duplicates, messages)?;
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.

@@ -18,7 +18,7 @@
 #define SAME 0x80
 // One more than what a slot stages, so that slots lie in different banks.
 #define ROOM (STAGED + 1)
-// The line of what is staged behind the last entry.
+// Stands for a line where a slot has staged past the end of its group: no sum takes it.
 #define NO_LINE 0x7f
 
 KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restrict group_len, global const uint* restrict g_other,

@@ -141,7 +141,7 @@ pub struct GcooArrays<T> {
     pub values: Vec<T>,
 }
 
-/// Refuses groups of no lines, and of more than a byte tells apart.
+/// Refuses groups that are empty, and those with more lines than a byte can number.
 fn check_group(lines: usize) -> Result<()> {
     match (1..=32).contains(&lines) {
         true => Ok(()),

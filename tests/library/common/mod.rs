@@ -1,6 +1,6 @@
 //! Shared parts of the integration tests: the device they run on, and matrix families. Values are
 //! small integers, so that sums are exact.
-#![allow(dead_code)] // each program uses its part
+#![allow(dead_code, reason = "each program uses its part")]
 use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Result, product::Report};
 use nalgebra::DMatrix;
 use proptest::prelude::*;

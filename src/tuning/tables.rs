@@ -1,0 +1,232 @@
+//! The numbers of each kind of device, with what was measured for them.
+use super::Numbers;
+
+/// GPUs like the NVIDIA H200.
+pub(super) const GPU: Numbers = Numbers {
+    // Several groups of 256 items fill a multiprocessor and leave registers.
+    group_size: 256,
+    binned_items: 8,
+    scan_group_size: 256,
+    scan_items: 8,
+    // 4096 tiles read 8 M partial sums, which takes as long as a launch if they are cached.
+    scan_direct_tiles: 4096,
+    drop_scan_items: 8,
+    sort_group_size: 256,
+    sort_items: 7,
+    // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
+    // the fastest, on ten matrices.
+    expansion_items: 11,
+    expansion_short_max: 576,
+    window_group_size: 128,
+    window_items: 9,
+    tile_group_size: 256,
+    tile_items: 8,
+    // Sides in use: points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7,
+    // tetrahedra 4, hexahedra 8; finite elements up to 16.
+    block_compiled_side: 16,
+    block_held_area: 64,
+    // Meanwhile the items of the group hold the next blocks, in 48 registers each.
+    block_staged_bytes: 6 << 10,
+    // Few items wait for each other, and many groups are resident (13x13: 1.00 ms; with 64 items
+    // 1.23 ms).
+    block_staged_group: 32,
+    // One item adds a product of small blocks in about a microsecond, most of it waiting for
+    // memory. A group hides that latency.
+    block_long_run: 32,
+    // The same holds for the lines of the Schur complement.
+    schur_short_line: 32,
+    warp_instructions: 1,
+    host_entries: 0,
+    host_multiplications: 0,
+    // A group of one item is no way to use a GPU.
+    range_shares: 0,
+    row_stretch: 0,
+    // Four warps; with fewer a multiprocessor runs out of groups before it runs out of warps.
+    dense_group: 128,
+    dense_lanes: 32,
+    // The longest load of an instruction.
+    dense_vector_bytes: 16,
+    dense_ahead: 4,
+    dense_tile: 32,
+    dense_reuse_percent: 130,
+    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
+    adaptive_lanes: 8,
+    // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
+    // 0.43. The border between them is an estimate.
+    adaptive_equal_products: 1 << 27,
+    frontier_group: 256,
+    // Vertices of roads and meshes have 3 to 6 edges: an edge or less for each item.
+    frontier_tile: 32,
+    // As many as a multiprocessor has items for.
+    frontier_groups: 8,
+    ..CPU
+};
+
+/// CPUs. A work-group is a loop, and memory is cached.
+pub(super) const CPU: Numbers = Numbers {
+    group_size: 64,
+    // Two warps or one wavefront: in checks of patterns larger groups were as fast or slower.
+    elementwise_group: 64,
+    value_group: 256,
+    // They hide the cost of starting a group.
+    serial_elements: 1 << 12,
+    // Fills a device that has groups of that size.
+    vector_group: 128,
+    // 8 KiB of doubles, twice that for a tile: a dozen groups on a multiprocessor.
+    line_elements: 1024,
+    // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.
+    row_stretch: 1 << 15,
+    // An item takes all columns, in vectors of 16 doubles: of AVX-512 two registers each.
+    dense_group: 1,
+    dense_lanes: 1,
+    dense_vector_bytes: 128,
+    dense_vectors: 2,
+    dense_ahead: 1,
+    dense_held_lines: 6,
+    dense_tile: 1 << 15,
+    dense_group_lines: 4,
+    dense_staged: 32,
+    // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
+    dense_reuse_percent: 1 << 20,
+    // Looking up the columns of a group is a small part of its work.
+    scaled_elements: 1024,
+    // Atomic additions and, on a CPU, barriers are as many times fewer.
+    checked_items: 16,
+    // More elements mean fewer searches for a column, and fewer atomics if neighbours share a cell.
+    binned_items: 256,
+    // Enough for any device, few enough to add up on the host.
+    record_groups: 256,
+    list_record_groups: 64,
+    // One item with many values: kernels without barriers compile and run faster. Tiles of tiles
+    // gain nothing.
+    scan_group_size: 1,
+    scan_items: 4096,
+    scan_direct_tiles: 64,
+    drop_scan_items: 256,
+    drop_scan_direct_tiles: 64,
+    sort_group_size: 1,
+    sort_items: 7,
+    expansion_items: 7,
+    // 16 bytes for each product of a chunk, and some for the group.
+    expansion_local_bytes: 48 << 10,
+    expansion_short_max: 576,
+    // Half a chunk of keys and payloads, twice for both directions, fits a second-level cache.
+    serial_short_max: 1 << 14,
+    serial_insertion_max: 24,
+    serial_merge_cost: 8,
+    serial_deal_cost: 3,
+    serial_digit_cost: 2,
+    window_group_size: 128,
+    window_items: 9,
+    // The one item moves a cursor forward through the tile, which is long enough to hide the start
+    // of a group.
+    tile_group_size: 1,
+    tile_items: 4096,
+    block_compiled_side: 16,
+    block_held_area: 64,
+    block_staged_bytes: 6 << 10,
+    block_staged_group: 32,
+    block_long_run: 1024,
+    block_serial_runs: 64,
+    // 640 thousand products of 6x6 take 23 ms, without 28. With 2 and 8 as long within their noise.
+    block_pairs_ahead: 4,
+    // With the stretch below `rmat18_e8` takes 5.9 ms, in groups of 128 8.5.
+    scalar_group: 256,
+    // All pairs of a stretch at once, in few registers: a multiprocessor runs 2048 work-items.
+    scalar_ahead: 4,
+    // `cnr-2000` takes 0.48 ms, with half of it 0.67. With a run of 1024 that begins at its end,
+    // doubles take 17 KiB; mostly there is none, and 8 groups are resident.
+    scalar_stretch: 1024,
+    schur_group: 64,
+    // An item reads its terms from the cache.
+    schur_short_line: 1024,
+    schur_line_bytes: 16 << 10,
+    // 21 numbers.
+    schur_factor_side: 6,
+    // Groups of 64 blocks up to side 4, and of 32 up to side 6.
+    schur_factor_bytes: 10 << 10,
+    warp_instructions: 0,
+    // With PoCL 320 products take 0.14 ms on the host and 0.25 by `dense`, some 30,000 as long by
+    // both. So do some 10,000 of blocks of 2 x 2; of 6 x 6 it is between 640 and 3840.
+    host_entries: 7000,
+    host_multiplications: 100_000,
+    // A group takes the next range when it is ready, so that all end together.
+    range_shares: 16,
+    range_one_pass_percent: 10,
+    // 12 MiB for all products: less than is worth a launch.
+    range_sampled_products: 1 << 20,
+    // The kernel of `er100k` takes 39 ms, with 16 40, without 89.
+    range_ahead: 8,
+    // Zeroing a bitmap takes as long as a word for each product.
+    range_rows_for_product: 64,
+    // On two cores 42 in products of 8x8, 83 of 3x3.
+    range_multiplication_ps: 50,
+    // `st27_100` has 580 and takes as long either way.
+    plan_sums_percent: 500,
+    // 1 GiB of pairs. With fewer an execution takes longer without them: `bcsstk16`, which has
+    // 1800, 0.15 ms, not 0.10.
+    plan_sums_products: 1 << 27,
+    // A bitmap of 1 KiB for each team, so that many groups are resident.
+    adaptive_narrow_words: 256,
+    // 6 KiB for each of four teams. With 4 KiB of lists a group fits 32 KiB.
+    adaptive_medium_words: 1536,
+    // 41.4 KiB. The lists of 16 teams take 6.1 KiB more, and every GPU of NVIDIA's has 48 KiB.
+    adaptive_wide_words: 10_600,
+    // A few long columns would end last with four teams; in shorter ones 16 would wait for each
+    // other.
+    adaptive_big_products: 8192,
+    // 4 KiB for a team, so that as many are resident as a multiprocessor starts groups.
+    adaptive_small_hash_words: 1024,
+    // 16 KiB for four teams: 14 groups are resident.
+    adaptive_medium_hash_words: 4096,
+    // 41.4 KiB; with the lists of 16 teams every GPU of NVIDIA's has room.
+    adaptive_hash_words: 10_600,
+    // An estimate: a group of 512 items that wait for memory takes about a product each nanosecond,
+    // 4 ms in all. More are faster by ESC, which divides them among all groups.
+    adaptive_hash_products: 1 << 22,
+    // Enough for two groups on each of 132 multiprocessors if columns have 280,000 rows.
+    adaptive_hash_bytes: 1 << 30,
+    // More than a window.
+    adaptive_far_words: 10_600,
+    // Their table is half full in four teams. `rmat20_e8_mild` takes 62 ms, with 1024 63, with 3500
+    // 66, without them 84.
+    adaptive_far_products: 2048,
+    // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
+    // 33.5.
+    adaptive_piece: 512,
+    // Samples differ from the whole. Rows without room cost a second pass over their columns. With
+    // 105 and with 125 `rmat18_e8` takes 28.6 ms, `st27_100` 6.7 and 6.8.
+    adaptive_room_percent: 105,
+    // The rows of fewer products take about 16 MiB at most: less than is worth a launch.
+    adaptive_sampled_products: 1 << 22,
+    // `email-Enron` takes 1.85 ms, with an average of 48 2.27; `cnr-2000` 5.4, from 256 entries and
+    // with an average of 32 5.9.
+    adaptive_hub_entries: 128,
+    adaptive_hub_average: 96,
+    // An estimate: fewer save less than the launch that shares.
+    adaptive_equal_percent: 25,
+    adaptive_equal_products: 1,
+    // The unknowns of a node are mostly 3, or 6.
+    adaptive_equal_columns: 3,
+    // 12 KiB for three sums of doubles: an estimate.
+    adaptive_equal_piece: 512,
+    // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
+    adaptive_long_column: 128,
+    adaptive_few_columns: 1 << 16,
+    // An H200's multiprocessor.
+    adaptive_resident_bytes: 228 << 10,
+    // A kernel has all cores. PoCL 3.1 fails if two queues begin the same kernel at once (assertion
+    // of `pocl_release_dlhandle_cache`).
+    adaptive_lanes: 1,
+    // Fork and join take as long as some launches.
+    adaptive_lane_products: 1 << 21,
+    // More than are resident, since columns differ in length; few enough that each clears its
+    // bitmap once for many columns.
+    adaptive_groups: 32,
+    // One item needs no barriers.
+    frontier_group: 1,
+    frontier_tile: 16,
+    frontier_groups: 4,
+    // The items that a multiprocessor runs at once.
+    frontier_edges: 2048,
+};
