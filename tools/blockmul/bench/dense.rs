@@ -4,7 +4,7 @@ use super::record::Record;
 use crate::numbers::some;
 use crate::report::Size;
 use blockmul::{
-    Cbc, Element, Planned, Result,
+    Cbc, Element, Planned, Result, Semiring,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     plan::{ApplyDense, DenseMethod},
     reference,
@@ -34,52 +34,68 @@ fn sharings() -> clap::builder::PossibleValuesParser {
     all.map(|method| method.name()).collect::<Vec<_>>().into()
 }
 
-/// One product of each matrix.
-#[derive(Clone, Copy)]
+/// A product of each matrix, by each way to share its entries out.
+#[derive(Clone)]
 pub struct Dense {
     columns: usize,
     layout: Layout,
-    method: DenseMethod,
+    pub methods: Vec<DenseMethod>,
+}
+
+/// The dense matrix of such a product, and the result by the reference.
+pub struct DenseOperand<T> {
+    shapes: [DenseShape; 2],
+    d: Vec<T>,
+    want: Vec<T>,
 }
 
 impl DenseArgs {
-    /// Every combination.
+    /// The products of a matrix.
     pub fn cases(&self) -> Result<Vec<Dense>> {
-        let mut cases = Vec::new();
-        for layout in &self.layout {
-            for method in &self.sharing {
-                let (layout, method) = (layout.parse()?, method.parse()?);
-                cases.push(Dense { columns: self.columns.get() as usize, layout, method });
-            }
-        }
-        Ok(cases)
+        let methods = self.sharing.iter().map(|method| method.parse()).collect::<Result<Vec<_>>>()?;
+        let of = |layout: &String| {
+            Ok(Dense { columns: self.columns.get() as usize, layout: layout.parse()?, methods: methods.clone() })
+        };
+        self.layout.iter().map(of).collect()
+    }
+}
+
+impl Dense {
+    /// The dense matrix to multiply `a` with.
+    pub fn operand<T: Element>(&self, semiring: Semiring, a: &Cbc<T>) -> Result<DenseOperand<T>> {
+        let shapes = [a.scalar_cols(), a.scalar_rows()].map(|rows| DenseShape::new(rows, self.columns, self.layout));
+        let number = |i: usize| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0);
+        let d: Vec<T> = (0..shapes[0].len()).map(number).collect();
+        let mut want = vec![T::from_f64(0.0); shapes[1].len()];
+        let into = (0.0, DenseViewMut::new(shapes[1], &mut want)?);
+        let of_a = (1.0, a, DenseView::new(shapes[0], &d)?);
+        reference::multiply_dense_over(semiring, Side::Left, false, of_a, into)?;
+        Ok(DenseOperand { shapes, d, want })
     }
 }
 
 impl Subject<'_> {
     /// Times A·D with A's values in the order of the sums. Bytes are those of the values, of 4 of
     /// index for each entry and row, of D and of C.
-    pub fn dense<T: Element>(&self, a: &Cbc<T>, dense: Dense) -> Result<Record> {
-        let Dense { columns, layout, method } = dense;
+    pub fn dense<T: Element>(
+        &self,
+        a: &Cbc<T>,
+        DenseOperand { shapes: [d_shape, c_shape], d, want }: &DenseOperand<T>,
+        method: DenseMethod,
+    ) -> Result<Record> {
+        let (columns, layout) = (d_shape.cols, d_shape.layout);
         let da = self.device().upload(a)?;
         let pattern = da.pattern();
         let (packed, plan_ms) = self.planned(|| {
             let options = ApplyDense::<Cbc<T>>::with(&pattern, columns).method(method);
             options.semiring(self.semiring()).layouts(layout, layout).pack(&da)
         })?;
-        let shape = |(rows, cols)| DenseShape::new(rows, cols, layout);
-        let (d_shape, c_shape) = (shape(packed.d_sides()), shape(packed.c_sides()));
-        let number = |i: usize| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0);
-        let d: Vec<T> = (0..d_shape.len()).map(number).collect();
-        let d = DenseView::new(d_shape, &d)?;
-        let (on_device, mut c) = (self.device().upload_dense(d)?, packed.output()?);
+        let on_device = self.device().upload_dense(DenseView::new(*d_shape, d)?)?;
+        let mut c = packed.output()?;
         packed.execute(&on_device, &mut c)?;
-        let mut want = vec![T::from_f64(0.0); c_shape.len()];
-        let into = (0.0, DenseViewMut::new(c_shape, &mut want)?);
-        reference::multiply_dense_over(self.semiring(), Side::Left, false, (1.0, a, d), into)?;
-        let right = same_bits(&c.values()?, &want);
+        let right = c.shape() == *c_shape && same_bits(&c.values()?, want);
         let index = 4 * (a.nnz() + a.pattern().nrows());
-        let elements = a.values().len() + d.values().len() + want.len();
+        let elements = a.values().len() + d.len() + want.len();
         let variant = format!("dense {} by {layout} {columns}", packed.method());
         let case = Case {
             b: Size::of_dense(d_shape.rows, d_shape.cols),

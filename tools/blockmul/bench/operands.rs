@@ -69,8 +69,13 @@ impl Operands<'_> {
             }
             Operation::Dense => {
                 let a = self.source.matrix::<T>(self.shape)?;
-                let of = |&dense| self.everywhere(bench, |on| Ok(vec![on.dense(&a, dense)?]));
-                Ok(bench.dense.iter().flat_map(of).collect())
+                let mut records = Vec::new();
+                for dense in &bench.dense {
+                    let operand = dense.operand(bench.semiring, &a)?;
+                    let by = |&method| self.everywhere(bench, |on| Ok(vec![on.dense(&a, &operand, method)?]));
+                    records.extend(dense.methods.iter().flat_map(by));
+                }
+                Ok(records)
             }
             _ => {
                 let a = self.source.matrix::<T>(self.shape)?;
