@@ -10,15 +10,16 @@
 //   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
 //                                 are not direct: the rows between which all rows of C are
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
-//                                 cl/product/adaptive/equal.cl; without in_windows columns of a
-//                                 wide range are hashed, or else of the last, as all with more than
-//                                 HASHED_PRODUCTS products; with it those of a range of more than
-//                                 FAR_WORDS and at most FAR_PRODUCTS products are hashed
+//                                 cl/product/adaptive/equal.cl; columns with a range of more than
+//                                 most_words words of 32 rows are hashed, or else of the last, as
+//                                 all with more than HASHED_PRODUCTS products; so are those of a
+//                                 range of more than FAR_WORDS and at most FAR_PRODUCTS products
 //   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
 //                                 longest column of B, most products of a column, entries of B,
 //                                 columns of dense classes that are hubs, and their products;
-//                                 columns that follow, and the bound of their entries of C; zeros
-//                                 before. Products and bounds have two words, the low one first
+//                                 columns that follow, and the bound of their entries of C; most
+//                                 words of a range of rows that were looked at; zeros before.
+//                                 Products and bounds have two words, the low one first
 //   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
 //   out  list[cols]               the columns, class after class, within a class in any order;
 //                                 if `shares_rows` without those that follow
@@ -38,7 +39,7 @@ bool is_direct(uint entries)
 
 // The number of the class in `Class`, src/product/adaptive/classes.rs. Its model is in
 // src/product/adaptive/rules.rs.
-uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint in_windows)
+uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint most_words)
 {
     if (products == 0)
         return 0;
@@ -48,7 +49,7 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
         return SORTED + (products <= 32 ? 0 : products <= 64 ? 1 : products <= 128 ? 2 : 3);
     const uint words = last_row / 32 - first_row / 32 + 1;
     const bool far_apart = HASHED > 0 && words > FAR_WORDS && products <= FAR_PRODUCTS;
-    if (!DENSE || (!in_windows && words > MEDIUM_WORDS) || far_apart) {
+    if (!DENSE || words > most_words || far_apart) {
         const uint bound = min(products, last_row - first_row + 1);
         // Most rows of the classes of hashed columns, from that of number HASHED on; the last has
         // more.
@@ -58,7 +59,7 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
             hashed += bound > most[i];
         return HASHED > 0 && products <= HASHED_PRODUCTS ? hashed : CLASSES - 1;
     }
-    return NARROW + (products > BIG_PRODUCTS && in_windows ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
+    return NARROW + (products > BIG_PRODUCTS ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
 // Adds to a sum of two words. Atomic: the carry goes to the item that made it.
@@ -125,13 +126,15 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         }                                                                                                             \
         if (follows) {                                                                                                \
             atomic_inc(of_class + 11);                                                                                \
-            add_wide(of_class + 12, most_entries);                                                                    \
+            add_wide(of_class + 12, most_entries);                                                                            \
         }                                                                                                             \
+        if (rows.x <= rows.y)                                                                                         \
+            atomic_max(of_class + 14, rows.y / 32 - rows.x / 32 + 1);                                                  \
     } while (0)
 
 KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                        global const uint* b_row_idx, global uint* products, global uint* first_row,
-                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint sorted_most, uint in_windows)
+                       global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint sorted_most, uint most_words)
 {
     TEAM_MEMORY;
     // Of a long column: its products in two words, and its first and last row.
@@ -161,7 +164,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
             rows = measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART).yz;
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
-        const uint entries = stop - begin, of = class_of(entries, count, rows.x, rows.y, sorted_most, in_windows);
+        const uint entries = stop - begin, of = class_of(entries, count, rows.x, rows.y, sorted_most, most_words);
         // The column before it is compared if the rows of this one will be found.
         bool same = of >= NARROW && of < CLASSES - 1 && col > 0 && (first_col + col) % LEADING > 0
             && begin - b_col_ptr[first_col + col - 1] == entries;
@@ -185,7 +188,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
             count = together[1] > 0 ? 0xffffffff : together[0];
             rows = (uint2)(together[2], together[3]);
             if (item == 0) {
-                const uint of = class_of(to - from, count, rows.x, rows.y, sorted_most, in_windows);
+                const uint of = class_of(to - from, count, rows.x, rows.y, sorted_most, most_words);
                 NOTE_COLUMN(long_columns[i], of, count, rows, to - from, false);
             }
             barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
@@ -194,7 +197,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     }
     for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE) {
         const uint word = i % RECORD, sum = sums[i];
-        if (word == 5 || word == 6)
+        if (word == 5 || word == 6 || word == 14)
             atomic_max(record + i, sum);
         else if (sum > 0 && atomic_add(record + i, sum) > 0xffffffff - sum && (word == 1 || word == 3 || word == 9 || word == 12))
             atomic_inc(record + i + 1);

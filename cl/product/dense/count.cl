@@ -3,7 +3,7 @@
 //
 //   count_narrow   teams in a stride over the columns listed; the bitmap of each has `words` words
 //   count_wide     work-groups in a stride over the columns and their windows of rows: a window has
-//                  32 * `words` rows, and a column as many windows as C's rows take
+//                  32 * `words` rows, and the first begins with the column's first row
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]   the columns, counted from first_col, if `listed`
@@ -207,9 +207,11 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint number = i / windows, window = i % windows;
         const uint col = purpose == SAMPLE ? (uint)((ulong)number * first / columns) : listed ? list[first + number] : number;
         const uint to_place = col * windows + window;
-        const uint samples = purpose == SAMPLE && first_row[col] <= last_row[col] ? products[col] : 0;
+        const uint column_low = first_row[col] / 32, column_high = last_row[col] / 32 + 1;
+        const bool in_windows = first_row[col] <= last_row[col] && column_high - column_low <= words * windows;
+        const uint samples = purpose == SAMPLE && in_windows ? products[col] : 0;
         // Rows of the window that the column may have: low * 32 on, `range` words.
-        const uint low = max(first_row[col] / 32, window * words), high = min(last_row[col] / 32 + 1, (window + 1) * words);
+        const uint low = column_low + window * words, high = min(column_high, low + words);
         barrier(CLK_LOCAL_MEM_FENCE); // zeros, and reads of the window before
         if (purpose == SAMPLE && (samples == 0 || samples > SAMPLE_PRODUCTS))
             continue;
@@ -218,7 +220,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         if (low >= high || (purpose == MISSING && place[to_place] != NOWHERE))
             continue; // `lengths` is 0 there
         const uint range = high - low;
-        const bool whole = low <= first_row[col] / 32 && high > last_row[col] / 32;
+        const bool whole = low == column_low && high == column_high;
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
         for (uint base = begin; base < end; base += GROUP_SIZE) {
             uint from = 0, count = 0;

@@ -93,11 +93,13 @@ pub(in crate::product) struct ClassSums {
     /// of C.
     pub followers: u32,
     pub follower_entries: u64,
+    /// Words of 32 rows in the widest range of rows of a column, of those whose rows are looked at.
+    pub widest: u32,
 }
 
 impl ClassSums {
     /// Words of the device's record.
-    pub(super) const WORDS: usize = 14;
+    pub(super) const WORDS: usize = 15;
 
     pub(super) fn new(words: &[u32]) -> Self {
         let wide = |at: usize| u64::from(words[at + 1]) << 32 | u64::from(words[at]);
@@ -113,6 +115,7 @@ impl ClassSums {
             hub_products: wide(9),
             followers: words[11],
             follower_entries: wide(12),
+            widest: words[14],
         }
     }
 }
@@ -135,11 +138,11 @@ pub(in crate::product) struct ClassSizes {
 }
 
 impl ClassSizes {
-    /// The sizes of columns with these sums. They have the windows of `rules` if the rows of any
-    /// are in a wide range.
+    /// The sizes of columns with these sums. They have as many windows as the widest range of rows
+    /// that bitmaps of windows find.
     pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
-        let wide = [Class::Wide, Class::Big].iter().any(|&class| sums[class as usize].columns > 0);
-        let (windows, shares_rows) = (if wide { rules.windows } else { 1 }, rules.shares_rows(&sums));
+        let widest = [Class::Wide, Class::Big].map(|class| sums[class as usize].widest).into_iter().max();
+        let (windows, shares_rows) = (rules.windows_of(widest.unwrap_or(0)), rules.shares_rows(&sums));
         Self { columns, windows, sums, shares_rows, samples }
     }
 

@@ -153,7 +153,7 @@ impl Finder {
         work.stage("count");
         work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
-        let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1 };
+        let task = ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, widest: 0 };
         // Behind the offsets: their end, and the number of products in two words.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
@@ -184,7 +184,8 @@ impl Finder {
         if rules.sampled {
             let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
             let patterns = Patterns { a, b, first_row, last_row, products };
-            self.counts.sample(work, patterns, b.ncols.min(ClassRules::SAMPLES), (record, Profiler::SAMPLED))?;
+            let samples = b.ncols.min(ClassRules::SAMPLES);
+            self.counts.sample(work, patterns, (samples, rules.most_words), (record, Profiler::SAMPLED))?;
         }
         self.profiler.finish(work, (a, b), (rules, columns), profiled, None)
     }

@@ -98,7 +98,7 @@ impl HostProfile {
         let columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| column(rules, a, b, col)).collect();
         let mut sums = ClassesSums::default();
         columns.iter().for_each(|column| rules.add(&mut sums, column));
-        let samples = if rules.sampled { sample(&columns, a, b) } else { [0; 2] };
+        let samples = if rules.sampled { sample(rules, &columns, a, b) } else { [0; 2] };
         let sizes = ClassSizes::new(rules, 0..b.ncols() as u32, sums, samples);
         Self { columns, sizes }
     }
@@ -124,11 +124,12 @@ fn column(rules: &ClassRules, a: &Pattern, b: &Pattern, col: usize) -> Column {
 }
 
 /// Entries of C in the columns that the device samples, and the bound of them.
-fn sample(columns: &[Column], a: &Pattern, b: &Pattern) -> [u32; 2] {
+fn sample(rules: &ClassRules, columns: &[Column], a: &Pattern, b: &Pattern) -> [u32; 2] {
     let samples = columns.len().min(ClassRules::SAMPLES);
     let sampled: Vec<_> = (0..samples)
         .map(|number| number * columns.len() / samples)
         .filter(|&col| columns[col].rows.is_some() && columns[col].products <= SAMPLE_PRODUCTS)
+        .filter(|&col| columns[col].words() <= rules.most_words)
         .collect();
     let bound = sampled.iter().map(|&col| columns[col].most_entries()).sum();
     [entries_of_columns(a, b, sampled).iter().sum(), bound]

@@ -49,13 +49,15 @@ impl ClassLists {
     pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
         let listed = |sums: &ClassSums| sums.columns - if self.shares_rows { sums.followers } else { 0 };
         let columns = |classes: &[ClassSums]| classes.iter().map(listed).sum();
+        let of_task = &self.sums[first as usize..=last as usize];
         ColumnTask {
             list: &self.list,
             first: columns(&self.sums[..first as usize]),
-            columns: columns(&self.sums[first as usize..=last as usize]),
+            columns: columns(of_task),
             listed: self.list.len() > 0,
             first_col: self.columns.start,
             windows: self.windows as u32,
+            widest: of_task.iter().map(|sums| sums.widest).max().unwrap_or(0),
         }
     }
 

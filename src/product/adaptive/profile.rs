@@ -29,7 +29,7 @@ kernel! {
         first_col: u32,
         cols: u32,
         sorted_most: u32,
-        in_windows: u32,
+        most_words: u32,
     }
 }
 
@@ -158,7 +158,7 @@ impl Profiler {
             first_col: columns.start,
             cols: cols as u32,
             sorted_most: rules.sorted_most,
-            in_windows: rules.in_windows.into(),
+            most_words: rules.most_words,
         };
         self.profile.launch(work, Grid::groups(groups, self.group_size), args)?;
         Ok(Profiled { products, first_row, last_row, class, record })
@@ -188,6 +188,7 @@ impl Profiler {
             at_most("columns that follow", sums.followers.into(), sums.columns.into())?;
             at_most("entries of C that follow", sums.follower_entries, sums.most_entries)?;
             at_most("entries of B", sums.b_entries.into(), b.nnz() as u64)?;
+            at_most("words of a range of rows", sums.widest.into(), a.nrows.div_ceil(32) as u64)?;
         }
         at_most("columns of C", all, cols as u64)?;
         let samples = samples.unwrap_or([words[Self::SAMPLED], words[Self::SAMPLED + 1]]);

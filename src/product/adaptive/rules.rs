@@ -21,6 +21,12 @@ impl Column {
     pub fn most_entries(&self) -> u32 {
         self.rows.map_or(self.products, |(first, last)| self.products.min((last - first).saturating_add(1)))
     }
+
+    /// Words of 32 rows that the range of rows meets.
+    pub fn words(&self) -> u32 {
+        let (first, last) = self.rows.unwrap_or((0, u32::MAX));
+        last / 32 - first / 32 + 1
+    }
 }
 
 /// The rules by which the columns of one product are put into classes. All bands have the same.
@@ -29,11 +35,9 @@ pub(in crate::product) struct ClassRules {
     tuning: AdaptiveTuning,
     /// Most products of a column that is sorted.
     pub sorted_most: u32,
-    /// Whether bitmaps of windows find rows in any range. Otherwise columns with rows in a wide
-    /// range are hashed, or left to ESC.
-    pub in_windows: bool,
-    /// Windows of a column whose rows are in a wide range.
-    pub windows: usize,
+    /// Words of 32 rows in the widest range whose rows bitmaps find. Columns of a wider one are
+    /// hashed, or left to ESC.
+    pub most_words: u32,
     /// Whether entries of C are estimated from samples.
     pub sampled: bool,
 }
@@ -47,12 +51,12 @@ impl ClassRules {
     /// The rules for a product of an A with `nrows` rows, `inner` columns and `a_nnz` entries and a
     /// B with `ncols` columns and `b_nnz` entries.
     pub fn new(tuning: &AdaptiveTuning, [nrows, inner, ncols]: [usize; 3], [a_nnz, b_nnz]: [usize; 2]) -> Self {
-        let (windows, in_windows) = (tuning.windows(nrows, ncols), tuning.in_windows(nrows, ncols));
+        let most_words = tuning.most_words(nrows, ncols) as u32;
         // About as many products as entries of B meet average columns of A.
         let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
         let sorted_most = tuning.sorted_most(expected, ncols as u64);
-        let sampled = (tuning.dense || tuning.hash) && in_windows && expected >= tuning.sampled_products;
-        Self { tuning: *tuning, sorted_most, in_windows, windows, sampled }
+        let sampled = (tuning.dense || tuning.hash) && expected >= tuning.sampled_products;
+        Self { tuning: *tuning, sorted_most, most_words, sampled }
     }
 
     /// Defines the numbers for the kernels.
@@ -78,6 +82,12 @@ impl ClassRules {
             .define("HUB_AVERAGE", format!("{}u", tuning.hub_average))
     }
 
+    /// Windows of a column whose rows are in a range of so many words: see
+    /// [`AdaptiveTuning::windows_of`].
+    pub fn windows_of(&self, words: u32) -> usize {
+        self.tuning.windows_of(words as usize)
+    }
+
     /// Whether the rows of a column are looked at.
     pub fn looks_at_rows(&self, entries: u32, products: u32) -> bool {
         entries > Self::AT_ONCE || (products > self.sorted_most && !self.is_direct(entries))
@@ -100,16 +110,15 @@ impl ClassRules {
             let larger = [32, 64, 128].iter().filter(|&&most| products > most).count();
             return Class::SORTED[larger];
         }
-        let (first, last) = column.rows.unwrap_or((0, u32::MAX));
-        let words = (last / 32 - first / 32) as usize + 1;
+        let words = column.words() as usize;
         let far_apart = of.hash && words > of.far_words && products as usize <= of.far_products;
-        if !of.dense || (!self.in_windows && words > of.medium_words) || far_apart {
+        if !of.dense || words > self.most_words as usize || far_apart {
             let bound = column.most_entries() as usize;
             let larger = of.hash_words.iter().filter(|&&words| bound > most_rows(words)).count();
             return if of.hash && products <= of.hash_products { Class::HASHED[larger] } else { Class::Rest };
         }
         match words {
-            _ if products > of.big_products && self.in_windows => Class::Big,
+            _ if products > of.big_products => Class::Big,
             words if words <= of.narrow_words => Class::Narrow,
             words if words <= of.medium_words => Class::Medium,
             _ => Class::Wide,
@@ -137,6 +146,7 @@ impl ClassRules {
         of.longest_b = of.longest_b.max(column.entries);
         of.longest = of.longest.max(column.products);
         of.b_entries += column.entries;
+        of.widest = of.widest.max(column.rows.map_or(0, |_| column.words()));
         if [Class::Narrow, Class::Medium, Class::Wide, Class::Big].contains(&class) && self.is_hub(column) {
             of.hub_columns += 1;
             of.hub_products += u64::from(column.products);
@@ -145,5 +155,29 @@ impl ClassRules {
             of.followers += 1;
             of.follower_entries += u64::from(column.most_entries());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, product::method::Method};
+
+    /// A mesh of any size: what counts is how far apart the rows of a column are.
+    #[test]
+    fn bitmaps_find_rows_that_are_near_each_other_in_a_c_of_any_size() {
+        let device = test_device();
+        let tuning = AdaptiveTuning::new(device.info(), (Method::Dense, device.info().costs()), 32);
+        let class = |rows: usize, (first, last)| {
+            let rules = ClassRules::new(&tuning, [rows, rows, rows], [27 * rows; 2]);
+            let column = Column { entries: 27, products: 729, rows: Some((first, last)), follows: false };
+            (rules.class_of(&column), rules.windows_of(column.words()))
+        };
+        for rows in [1 << 20, 1 << 27] {
+            assert_eq!(class(rows, (900_000, 900_000 + 32 * 200)), (Class::Narrow, 1));
+            assert_eq!(class(rows, (500_000, 550_000)), (Class::Wide, 1));
+            assert_eq!(class(rows, (100_000, 800_000)), (Class::Wide, 3));
+        }
+        assert_eq!(class(1 << 27, (0, 100_000_000)).0, Class::Rest);
     }
 }

@@ -165,21 +165,17 @@ impl AdaptiveTuning {
         self.groups * info.compute_units as usize
     }
 
-    /// Windows of rows that a column of C has if its rows are in a wide range: 1 if bitmaps of them
-    /// would be too many.
-    pub fn windows(&self, nrows: usize, ncols: usize) -> usize {
-        if self.in_windows(nrows, ncols) { self.all_windows(nrows) } else { 1 }
+    /// Windows of a column whose rows are in a range of so many words of 32 rows.
+    pub fn windows_of(&self, words: usize) -> usize {
+        words.div_ceil(self.wide_words).max(1)
     }
 
-    fn all_windows(&self, nrows: usize) -> usize {
-        nrows.div_ceil(32 * self.wide_words).max(1)
-    }
-
-    /// Whether bitmaps of windows find the rows of a C of `nrows` rows and `ncols` columns, however
-    /// wide their range is.
-    pub fn in_windows(&self, nrows: usize, ncols: usize) -> bool {
-        let windows = self.all_windows(nrows);
-        windows <= MOST_WINDOWS && ((ncols * windows) as u64) < Limits::MAX_PRODUCTS
+    /// Words of 32 rows in the widest range in which bitmaps find rows of a C of `nrows` rows and
+    /// `ncols` columns.
+    pub fn most_words(&self, nrows: usize, ncols: usize) -> usize {
+        let fitting = (Limits::MAX_PRODUCTS - 1) / ncols.max(1) as u64;
+        let windows = MOST_WINDOWS.min(fitting as usize);
+        (windows * self.wide_words).max(self.medium_words).min(nrows.div_ceil(32))
     }
 
     /// Tables in global memory for the hashed columns of a band of a C with `nrows` rows.

@@ -92,19 +92,20 @@ impl DenseCounts {
     }
 
     /// Counts the entries of C in `samples` columns, spread evenly over all, and adds them to
-    /// `sums` at `at`, and the bound of them to the next number.
+    /// `sums` at `at`, and the bound of them to the next number. Columns whose rows are in a range
+    /// of more than `most_words` words of 32 rows are left out.
     pub fn sample(
         &self,
         work: &Work,
         patterns: Patterns<'_>,
-        samples: usize,
+        (samples, most_words): (usize, u32),
         (sums, at): (&mut Buffer<u32>, usize),
     ) -> Result<()> {
         let (list, lengths, place, rows) =
             (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
-        let windows = self.tuning.windows(patterns.a.nrows, patterns.b.ncols) as u32;
-        let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows };
+        let windows = self.tuning.windows_of(most_words as usize) as u32;
+        let task = ColumnTask { list, first, columns, listed: false, first_col: 0, windows, widest: most_words };
         let into = RowArrays { lengths, place, rows, top: sums, top_at: at };
         self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
     }
@@ -133,11 +134,11 @@ impl DenseCounts {
         work: &Work,
         words: usize,
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows, widest }: ColumnTask<'_>,
         purpose: Purpose,
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
-        let (words, teams) = (words.min(a.nrows.div_ceil(32)), self.teams.in_group(Self::NARROW_TEAMS));
+        let (words, teams) = (words.min(widest as usize), self.teams.in_group(Self::NARROW_TEAMS));
         let groups = (columns as usize).div_ceil(teams).min(self.most_groups);
         let room = rows.len() as u32;
         let args = CountRows {
@@ -171,11 +172,11 @@ impl DenseCounts {
         work: &Work,
         (kernel, teams): (&Kernel<CountWindows<'static>>, usize),
         Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows }: ColumnTask<'_>,
+        ColumnTask { list, first, columns, listed, first_col, windows, widest }: ColumnTask<'_>,
         purpose: Purpose,
         RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
     ) -> Result<()> {
-        let words = self.tuning.wide_words.min(a.nrows.div_ceil(32));
+        let words = self.tuning.wide_words.min(widest as usize);
         let groups = (columns as usize * windows as usize).min(self.most_groups);
         let room = rows.len() as u32;
         let args = CountWindows {

@@ -45,7 +45,8 @@ struct Share {
 impl Share {
     fn of(self, list: &Buffer<u32>, listed: bool, first_col: usize) -> ColumnTask<'_> {
         let first_col = first_col as u32;
-        ColumnTask { list, first: self.first, columns: self.columns, listed, first_col, windows: WINDOWS as u32 }
+        let (first, columns, windows) = (self.first, self.columns, WINDOWS as u32);
+        ColumnTask { list, first, columns, listed, first_col, windows, widest: 0 }
     }
 }
 
