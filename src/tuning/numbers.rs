@@ -34,6 +34,8 @@ pub struct Numbers {
     /// Most entries and rows, together, that a work-item adds one after another in A·x of
     /// compressed rows. 0 if each item has one row.
     pub row_stretch: usize,
+    /// Entries of a row that a work-item loads before it adds their terms in A·x: a power of two.
+    pub row_ahead: usize,
     /// Work-items of a work-group that multiplies sparse and dense matrices.
     pub dense_group: usize,
     /// Most of these work-items that share the columns of a line.
@@ -279,6 +281,7 @@ impl Numbers {
             ("elementwise_group", self.elementwise_group),
             ("value_group", self.value_group),
             ("vector_group", self.vector_group),
+            ("row_ahead", self.row_ahead),
             ("dense_group", self.dense_group),
             ("dense_lanes", self.dense_lanes),
             ("dense_vector_bytes", self.dense_vector_bytes),
@@ -307,6 +310,7 @@ impl Numbers {
             ("binned_items", self.binned_items, 1 << 16),
             ("record_groups", self.record_groups, 1 << 16),
             ("list_record_groups", self.list_record_groups, 1 << 16),
+            ("row_ahead", self.row_ahead, 16),
             ("dense_lanes", self.dense_lanes, self.dense_group),
             ("dense_vector_bytes", self.dense_vector_bytes, 128),
             ("dense_vectors", self.dense_vectors, 4),

@@ -11,10 +11,7 @@
 //
 // The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
 // and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the
-// first.
-#if !defined(PIECE)
-#error "PIECE: see src/apply/spmv/csr.rs"
-#endif
+// first. It comes after row.cl.
 
 // A row is short, and its end is hard to foresee: copies of the loop's body cost more than they
 // save.
@@ -24,8 +21,9 @@
 #define AS_WRITTEN
 #endif
 
-// Sum `number` of a row of blocks, whose entries are those from `place` to `end`.
-ARITHMETIC sum_row(uint place, uint end, uint number, global const uint* restrict col, global const uint* restrict source,
+#if AREA == 1
+// The sum of a row in a stretch, whose entries are those from `place` to `end`.
+ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global const uint* restrict source,
                    global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
     ARITHMETIC sum = place < end ? IDENTITY : EMPTY;
@@ -34,15 +32,16 @@ ARITHMETIC sum_row(uint place, uint end, uint number, global const uint* restric
         ARITHMETIC part = IDENTITY;
         AS_WRITTEN
         for (; place < piece_end; ++place)
-            part = add_terms(part, values, BEGIN(place, number), STEP(place), x, col[place]);
+            part = ADD(part, TERM(place));
         sum = ADD(sum, part);
     }
     ARITHMETIC part = IDENTITY;
     AS_WRITTEN
     for (; place < end; ++place)
-        part = add_terms(part, values, BEGIN(place, number), STEP(place), x, col[place]);
+        part = ADD(part, TERM(place));
     return ADD(sum, part);
 }
+#endif
 
 KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
@@ -50,8 +49,10 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
 {
     const ulong item = get_global_id(0);
     const uint row = item / SUMS;
-    if (row < rows)
-        place_sum(sum_row(row_ptr[row], row_ptr[row + 1], item % SUMS, col, source, values, x, stride), y, item, alpha, beta);
+    if (row >= rows)
+        return;
+    const ARITHMETIC sum = sum_entries(row_ptr[row], row_ptr[row + 1], 1, 0, item % SUMS, col, source, values, x, stride);
+    place_sum(sum, y, item, alpha, beta);
 }
 
 // Small blocks are written out, so that their sums stay in registers (6x6: 1.1 ms, not 2.2).
@@ -89,7 +90,7 @@ KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* res
     for (uint row = first; row < last; ++row) {
         const uint end = row_ptr[row + 1];
 #if AREA == 1
-        place_sum(sum_row(place, end, 0, col, source, values, x, stride), y, row, alpha, beta);
+        place_sum(sum_row(place, end, col, source, values, x, stride), y, row, alpha, beta);
 #else
         ARITHMETIC total[SUMS], part[SUMS];
         OF_BLOCK

@@ -20,11 +20,10 @@
 //
 // The terms of a row are added in ascending place: its tail goes on from the sum of its head. After
 // every PIECE entries of the row a new sum begins, and the sums are added left to right. A head is
-// shorter than PIECE. Padding is never multiplied, since x may hold infinities.
-#if !defined(PIECE) || !defined(TILE) || !defined(ARRIVAL)
-#error "PIECE, TILE, ARRIVAL: see src/apply/spmv/hyb.rs"
+// shorter than PIECE. It comes after row.cl.
+#if !defined(TILE) || !defined(ARRIVAL)
+#error "TILE, ARRIVAL: see src/apply/spmv/hyb.rs"
 #endif
-#define PADDING 0xffffffffu
 #define WHOLE 0xffffffffu
 // Sums for each item of a group that has one tail.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
@@ -38,16 +37,9 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
         return;
     const uint row = item / SUMS, number = item % SUMS, line = line_before[row];
     const bool has_tail = line_before[row + 1] != line;
-    const ulong end = (ulong)rows * width;
-    ulong first = 0;
-    ARITHMETIC sum = first < end && col[row] != PADDING ? IDENTITY : EMPTY;
+    const ARITHMETIC sum = sum_entries(0, (ulong)rows * width, rows, row, number, col, source, values, x, stride);
     if (has_tail)
-        sum = IDENTITY; // also of a head of width 0
-    IN_ORDER
-    for (; first < end && col[first + row] != PADDING; first += rows)
-        sum = add_terms(sum, values, BEGIN_SLICED(first, rows, row, number), STEP_SLICED(first, rows, row), x, col[first + row]);
-    if (has_tail)
-        head[(ulong)line * SUMS + number] = sum;
+        head[(ulong)line * SUMS + number] = width > 0 ? sum : IDENTITY;
     else
         place_sum(sum, y, item, alpha, beta);
 }

@@ -9,12 +9,11 @@ use crate::{
     DeviceInfo, Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
-    primitives::segmented_reduce::RUN_PIECE,
     vector::{line_sums::Stored, lines},
 };
 
 kernel! {
-    struct SumRows<T: Element, V: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+    struct SumRows<T: Element, V: Element> = "sum_rows" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: In<u32>,
@@ -29,7 +28,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/csr.cl" {
+    struct SumStretches<T: Element, V: Element> = "sum_stretches" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         col: In<u32>,
@@ -76,7 +75,7 @@ impl<T: Element, V: Element> Csr<T, V> {
 
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
-        let options = |group_size| rows.options::<T, V>(Options::group_size(group_size)).define("PIECE", RUN_PIECE);
+        let options = |group_size| rows.by_item(rows.options::<T, V>(Options::group_size(group_size)));
         let shares = match stretch {
             None => {
                 let group_size = device.info().numbers().vector_group;
@@ -134,6 +133,7 @@ impl<T: Element, V: Element> Sums<T, V> for Csr<T, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::segmented_reduce::RUN_PIECE;
     use crate::{Csc, Csr as Host, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
 
     /// Rows of 0 to 6 entries, and one of several pieces.
@@ -156,12 +156,14 @@ mod tests {
         let before: Vec<f32> = (0..70).map(|i| i as f32).collect();
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
-        for stretch in [None, Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)] {
-            let sums = Csr::<f32, f32>::tuned(&work, Rows::of_scalars(a.pattern.clone()), stretch)?;
+        let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
+        for (stretch, ahead) in [(None, 1), (None, 4), (None, 8)].into_iter().chain(stretches) {
+            let rows = Rows { ahead, ..Rows::of_scalars(a.pattern.clone()) };
+            let sums = Csr::<f32, f32>::tuned(&work, rows, stretch)?;
             let mut y = work.upload(&before)?;
             sums.run(&work, (&a).into(), &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
             let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&y.download(&work)?), bits(&want), "{stretch:?}");
+            assert_eq!(bits(&y.download(&work)?), bits(&want), "{stretch:?}, {ahead} ahead");
         }
         Ok(())
     }

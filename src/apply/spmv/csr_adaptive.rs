@@ -27,7 +27,7 @@ pub(super) struct CsrAdaptive<T: Element, V: Element> {
 impl<T: Element, V: Element> CsrAdaptive<T, V> {
     pub fn new(rows: Rows) -> Result<Self> {
         let of_rows = rows.bytes();
-        let Rows { pattern, source, packed, semiring, block } = rows;
+        let Rows { pattern, source, packed, semiring, block, .. } = rows;
         let (device, places) = (pattern.device.clone(), pattern.nnz());
         let shape = block.by_columns()?;
         let (index, shape, source) = match source {

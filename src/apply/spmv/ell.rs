@@ -10,12 +10,11 @@ use crate::{
     Element, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Work, kernel},
     element::Scaling,
-    primitives::segmented_reduce::RUN_PIECE,
     vector::line_sums::Stored,
 };
 
 kernel! {
-    struct SumSlices<T: Element, V: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/ell.cl" {
+    struct SumSlices<T: Element, V: Element> = "sum_slices" in "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
         col: In<u32>,
         source: In<u32>,
@@ -45,7 +44,7 @@ impl<T: Element, V: Element> Ell<T, V> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
         // The values of a place are never at its own number, unless they are packed.
-        let options = rows.options_through::<T, V>(Options::group_size(group_size), true).define("PIECE", RUN_PIECE);
+        let options = rows.by_item(rows.options_through::<T, V>(Options::group_size(group_size), true));
         let kernel = Kernel::new(device, &options)?;
         let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };

@@ -22,7 +22,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads<T: Element, V: Element> = "sum_heads" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         col: In<u32>,
         source: In<u32>,
         line_before: In<u32>,
@@ -39,7 +39,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
+    struct SumTails<T: Element, V: Element> = "sum_tails" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -58,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces<T: Element, V: Element> = "sum_tail_pieces" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -77,7 +77,7 @@ kernel! {
 }
 
 kernel! {
-    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts<V: Element> = "add_tail_parts" in "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
         parts: In<V::Arithmetic>,
@@ -140,9 +140,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let wide = arrival && is_wide::<V>(device.info())?;
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
-            let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
-            options
-                .define("PIECE", RUN_PIECE)
+            rows.by_item(rows.options_through::<T, V>(Options::group_size(group_size), true))
                 .define("TILE", entries)
                 .define("ARRIVAL", u8::from(arrival))
                 .define("WIDE", u8::from(wide))

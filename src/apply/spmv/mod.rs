@@ -38,6 +38,8 @@ mod slices;
 mod split;
 mod symmetric;
 mod tails;
+#[cfg(test)]
+mod tests;
 
 pub use format::Format;
 pub use split::Split;
@@ -117,13 +119,19 @@ impl<T: Element, V: Element> Spmv<T, V> {
             true => symmetric::whole(&work, arrays, (shape, of_rows), request)?,
             false => Rows::new(&work, arrays, Block::new(shape, of_rows), of_rows, request)?,
         };
+        Self::of_rows(&work, rows, request)
+    }
+
+    /// Converts rows.
+    fn of_rows(work: &Work, rows: Rows, request: Request) -> Result<Self> {
+        let device = work.device();
         let block = rows.block;
         let entries = rows.pattern.nnz() as u64;
         let kernels = || slices::Kernels::new(device, &rows);
         let mut counted = None;
         let choice = match request.format {
             Format::Auto => {
-                let found = kernels()?.count(&work, &rows)?;
+                let found = kernels()?.count(work, &rows)?;
                 let situation = Situation {
                     profile: found.profile,
                     request,
@@ -140,21 +148,21 @@ impl<T: Element, V: Element> Spmv<T, V> {
             format => Choice { format, why: format!("{format}, as asked for") },
         };
         let sums: Box<dyn Sums<T, V>> = match choice.format {
-            Format::Auto | Format::Csr => Box::new(csr::Csr::new(&work, rows)?),
+            Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
-            Format::Coo => Box::new(coo::Coo::new(&work, rows)?),
-            Format::SegmentedScan => Box::new(segmented_scan::SegmentedScan::new(&work, rows)?),
+            Format::Coo => Box::new(coo::Coo::new(work, rows)?),
+            Format::SegmentedScan => Box::new(segmented_scan::SegmentedScan::new(work, rows)?),
             Format::Scoo => Box::new(scoo::Scoo::new(rows)?),
-            Format::ScooAtomic => Box::new(scoo::ScooAtomic::new(&work, rows)?),
-            Format::CooAtomic => Box::new(atomics::Atomics::new(&work, rows, None)?),
-            Format::HybAtomic => Box::new(atomics::Atomics::new(&work, rows, Some(request.split))?),
-            Format::Hyb => Box::new(hyb::Hyb::new(&work, &rows, request.split)?),
-            Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(&work, &rows)?),
+            Format::ScooAtomic => Box::new(scoo::ScooAtomic::new(work, rows)?),
+            Format::CooAtomic => Box::new(atomics::Atomics::new(work, rows, None)?),
+            Format::HybAtomic => Box::new(atomics::Atomics::new(work, rows, Some(request.split))?),
+            Format::Hyb => Box::new(hyb::Hyb::new(work, &rows, request.split)?),
+            Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
             Format::Ell | Format::SlicedEll => {
                 let kernels = kernels()?;
-                let counted = counted.map_or_else(|| kernels.count(&work, &rows), Ok)?;
-                Box::new(ell::Ell::new(&work, &rows, choice.format, &kernels, counted)?)
+                let counted = counted.map_or_else(|| kernels.count(work, &rows), Ok)?;
+                Box::new(ell::Ell::new(work, &rows, choice.format, &kernels, counted)?)
             }
         };
         Ok(Self { choice, entries, block, sums })

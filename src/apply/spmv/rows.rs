@@ -3,7 +3,10 @@ use super::Request;
 use crate::{
     BlockShape, Device, Element, Result, Semiring,
     device::{Buffer, Options, Work},
-    primitives::transpose::{Transpose, Transposed},
+    primitives::{
+        segmented_reduce::RUN_PIECE,
+        transpose::{Transpose, Transposed},
+    },
     resident::PatternArrays,
     vector::lines::Side,
 };
@@ -49,6 +52,12 @@ impl Block {
         [self.sums as u64, self.depth as u64]
     }
 
+    /// Entries of a row that an item loads at once, a power of two, of `most` scalars. Blocks have
+    /// up to twice as many terms.
+    fn ahead(self, most: usize) -> usize {
+        1 << (2 * most / self.depth).clamp(1, most).ilog2()
+    }
+
     /// The shape whose columns are rows of op(A).
     pub fn by_columns(self) -> Result<BlockShape> {
         BlockShape::new(self.depth, self.sums)
@@ -70,6 +79,8 @@ pub(super) struct Rows {
     /// The algebra of the sums.
     pub semiring: Semiring,
     pub block: Block,
+    /// Entries of a row of scalars that an item loads before it adds their terms.
+    pub ahead: usize,
 }
 
 impl Rows {
@@ -81,17 +92,18 @@ impl Rows {
         of_rows: bool,
         Request { packed, semiring, .. }: Request,
     ) -> Result<Self> {
+        let ahead = work.device().info().numbers().row_ahead;
         if !of_rows {
-            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block });
+            return Ok(Self { pattern: arrays.clone(), source: None, packed, semiring, block, ahead });
         }
         let Transposed { pattern, source } = Transpose::new(work.device())?.run(work, arrays)?;
-        Ok(Self { pattern, source: Some(source), packed, semiring, block })
+        Ok(Self { pattern, source: Some(source), packed, semiring, block, ahead })
     }
 
     /// Rows of scalars in the order of A's values.
     #[cfg(test)]
     pub fn of_scalars(pattern: Arc<PatternArrays>) -> Self {
-        Self { pattern, source: None, packed: false, semiring: Semiring::PlusTimes, block: Block::SCALAR }
+        Self { pattern, source: None, packed: false, semiring: Semiring::PlusTimes, block: Block::SCALAR, ahead: 1 }
     }
 
     pub fn device(&self) -> &Device {
@@ -124,6 +136,11 @@ impl Rows {
         let through = u8::from(index && !self.packed);
         let options = self.block.options(options.element_in::<V>(self.semiring).value_in::<T>(self.semiring));
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
+    }
+
+    /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row.
+    pub fn by_item(&self, options: Options) -> Options {
+        options.define("PIECE", RUN_PIECE).define("AHEAD", self.block.ahead(self.ahead))
     }
 
     /// Bytes held beside A's pattern.

@@ -98,5 +98,6 @@ pub(super) fn whole(
     place.launch(work, Grid::items(lines, group_size), args)?;
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
     let source: Buffer<u32> = whole_source;
-    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape) })
+    let ahead = device.info().numbers().row_ahead;
+    Ok(Rows { pattern, source: Some(source), packed, semiring, block: Block::flagged(shape), ahead })
 }

@@ -1,0 +1,67 @@
+//! Rows that a work-item adds, under every number of entries loaded ahead.
+use super::*;
+use crate::{Cbc, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
+use nalgebra::DMatrix;
+
+/// Columns of 0 to 19 blocks, one of several pieces, and one that ends where a piece does. Their
+/// rows have 0 to 20 blocks.
+fn of_all_lengths(shape: BlockShape) -> Result<Cbc<f32>> {
+    let mut random = Random::new(5);
+    let length = |col: usize| match col {
+        3 => 2 * 1024 + 9,
+        37 => 1024,
+        _ => col * 7 % 20,
+    };
+    let places = (0..70).flat_map(|col| (0..length(col)).map(move |k| (k + col, col)));
+    let block =
+        |random: &mut Random| DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| (2.0 * random.unit() - 1.0) as f32);
+    Cbc::from_triplets(2200, 70, shape, places.map(|(i, j)| (i, j, block(&mut random))))
+}
+
+#[test]
+fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
+    let device = test_device();
+    let work = Work::new(&device, None);
+    let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
+    for (r, c) in [(1, 1), (3, 2)] {
+        let host = of_all_lengths(BlockShape::new(r, c)?)?;
+        let a = DeviceCbc::upload(&work, host.as_cbc())?;
+        for of_rows in [false, true] {
+            let (nx, ny) = if of_rows { (70 * c, 2200 * r) } else { (2200 * r, 70 * c) };
+            let x: Vec<f32> = (0..nx).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
+            let mut want = vec![2.0; ny];
+            match of_rows {
+                true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
+                false => reference::multiply_vector_transposed(0.7, &host, &x, -1.3, &mut want)?,
+            }
+            let (x, block) = (work.upload(&x)?, Block::new(a.shape, of_rows));
+            for (format, packed) in [Format::SlicedEll, Format::Hyb].iter().flat_map(|f| [(*f, false), (*f, true)]) {
+                let request = Request {
+                    format,
+                    semiring: Semiring::PlusTimes,
+                    any_order: false,
+                    split: Split::Bytes,
+                    uses: 1,
+                    packed,
+                    symmetric: false,
+                };
+                for ahead in [2, 8] {
+                    let rows = Rows { ahead, ..Rows::new(&work, &a.pattern, block, of_rows, request)? };
+                    let spmv = Spmv::<f32, f32>::of_rows(&work, rows, request)?;
+                    let mut y = work.upload(&vec![2.0; ny])?;
+                    let scaling = Scaling { alpha: 0.7, beta: -1.3 };
+                    if packed {
+                        let mut values = PackedValues::new(&device, &spmv)?;
+                        values.update(&work, &spmv, (&a).into())?;
+                        spmv.run(&work, values.stored(), &x, scaling, &mut y)?;
+                    } else {
+                        spmv.run(&work, (&a).into(), &x, scaling, &mut y)?;
+                    }
+                    let what = format!("{format} of {r}x{c}, of rows {of_rows}, packed {packed}, {ahead} ahead");
+                    assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
