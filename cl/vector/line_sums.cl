@@ -2,11 +2,10 @@
 // squares.
 // Host: src/vector/line_sums.rs
 //
-//   sum_tiles   one work-group per tile: neighbours load its products to local memory side by side,
-//               then one item adds each sum
-//   sum_pieces  one work-group per piece of a line too long for a tile: the same in rounds of DEPTH
-//               entries
-//   add_parts   one work-group per line that is cut: adds the sums of its pieces
+//   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
+//              shorter lines: neighbours load its products to local memory side by side, then one
+//              item adds each sum; pieces take longest and come first, in rounds of HELD entries
+//   add_parts  one work-group per line that is cut: adds the sums of its pieces
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
@@ -25,9 +24,9 @@
 // an empty line is EMPTY.
 //
 // Norms serve plus-times alone: they take roots.
-#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(DEPTH) || !defined(ACROSS) || !defined(NORMS) ||        \
-    !defined(WHOLE_BLOCKS)
-#error "ROWS, COLS, TILE, DEPTH, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
+#if !defined(ROWS) || !defined(COLS) || !defined(LONGEST) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||    \
+    !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS)
+#error "ROWS, COLS, LONGEST, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -44,6 +43,19 @@
 #define TERM_AT(sum, k) ((sum) * ROWS + (k))
 #endif
 #define TERMS (AREA / SUMS)
+// Element j of those that an item loads from element i on, or the last.
+#if AHEAD > 1
+#define ELEMENT_BEHIND(i, j) min((i) + (j) * GROUP_SIZE, elements - 1)
+#else
+#define ELEMENT_BEHIND(i, j) (i)
+#endif
+
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("unroll")
+#endif
+
 // Sums for each item of a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
@@ -98,87 +110,146 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
-// Loads the products of all elements of entries begin to begin + count, block after block.
+// Loads the products of all elements of entries begin to begin + count, block after block. An item
+// loads what AHEAD elements need before it multiplies; elements behind the last stand for that.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
                 global const VALUE* values, global const ELEMENT* x, uint stride)
 {
-    for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
-        const uint entry = begin + i / AREA, element = i % AREA;
-        const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
-#if NORMS
-        term[i] = value * value;
-#else
-        term[i] = MULTIPLY(value, LOAD(x, FACTOR_AT(other[entry], element)));
+    const uint elements = count * AREA;
+    for (uint i = get_local_id(0); i < elements; i += GROUP_SIZE * AHEAD) {
+        ARITHMETIC value[AHEAD];
+#if !NORMS
+        ARITHMETIC factor[AHEAD];
+        uint place[AHEAD];
+        UNROLLED
+        for (uint j = 0; j < AHEAD; ++j)
+            place[j] = other[begin + ELEMENT_BEHIND(i, j) / AREA];
 #endif
+        UNROLLED
+        for (uint j = 0; j < AHEAD; ++j) {
+            const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / AREA, element = at % AREA;
+            value[j] = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+#if !NORMS
+            factor[j] = LOAD(x, FACTOR_AT(place[j], element));
+#endif
+        }
+        UNROLLED
+        for (uint j = 0; j < AHEAD; ++j) {
+            if (i + j * GROUP_SIZE < elements)
+#if NORMS
+                term[i + j * GROUP_SIZE] = value[j] * value[j];
+#else
+                term[i + j * GROUP_SIZE] = MULTIPLY(value[j], factor[j]);
+#endif
+        }
     }
 }
 
-// Adds the terms that `count` blocks have for one sum.
+// Reads the terms that TOGETHER blocks from number `first` have for one sum. Blocks behind the last
+// stand for that.
+void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint first, uint count, uint number)
+{
+    UNROLLED
+    for (uint i = 0; i < TOGETHER; ++i) {
+        const uint block = min(first + i, count - 1) * AREA;
+        UNROLLED
+        for (uint k = 0; k < TERMS; ++k)
+            held[i * TERMS + k] = term[block + TERM_AT(number, k)];
+    }
+}
+
+// Adds the terms that `count` blocks have for one sum. With TOGETHER above 1 the terms of so many
+// blocks are read before those of the blocks before them are added, which hides the latency of
+// local memory.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
+#if TOGETHER == 1
     IN_ORDER
     for (uint i = 0; i < count; ++i) {
         IN_ORDER
         for (uint k = 0; k < TERMS; ++k)
             sum = ADD(sum, term[i * AREA + TERM_AT(number, k)]);
     }
+#else
+    ARITHMETIC held[TOGETHER * TERMS], next[TOGETHER * TERMS];
+    if (count > 0)
+        read_terms(next, term, 0, count, number);
+    IN_ORDER
+    for (uint first = 0; first < count; first += TOGETHER) {
+        UNROLLED
+        for (uint i = 0; i < TOGETHER * TERMS; ++i)
+            held[i] = next[i];
+        if (first + TOGETHER < count)
+            read_terms(next, term, first + TOGETHER, count, number);
+        UNROLLED
+        for (uint i = 0; i < TOGETHER; ++i) {
+            UNROLLED
+            for (uint k = 0; k < TERMS; ++k) {
+                const ARITHMETIC more = ADD(sum, held[i * TERMS + k]);
+                sum = first + i < count ? more : sum;
+            }
+        }
+    }
+#endif
     return sum;
 }
 
-#if TILE > 0
-KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint* restrict other,
-                 global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                 global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
+                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
+                 global const ELEMENT* restrict x, global ARITHMETIC* restrict parts, global ELEMENT* restrict y, uint pieces,
+                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    // Starts of lines are less than TILE entries apart, and the last line has up to TILE entries.
-    local ARITHMETIC term[2 * TILE * AREA];
-    const uint tile = get_group_id(0), first = tile_line[tile];
-    uint end = tile_line[tile + 1];
-    if (end > first && line_ptr[end] - line_ptr[end - 1] > TILE)
-        --end; // the last line is in pieces
-    const uint begin = line_ptr[first];
-    load_terms(term, begin, line_ptr[end] - begin, other, source, values, x, stride);
-    GROUP_BARRIER;
-    for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
-        const uint line = first + i / SUMS, from = line_ptr[line], count = line_ptr[line + 1] - from;
-        const ARITHMETIC start = count > 0 ? IDENTITY : EMPTY;
-        const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, count, i % SUMS);
-        PLACE(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+    local ARITHMETIC term[HELD * AREA];
+    const uint group = get_group_id(0);
+    uint first = 0, last = 0, begin = 0, end = 0, part = WHOLE;
+    if (group < pieces) {
+        const uint4 at = piece[group];
+        first = at.x, begin = at.y, end = at.z, part = at.w;
+    } else {
+        first = tile_line[group - pieces], last = tile_line[group - pieces + 1];
+        if (last > first && line_ptr[last] - line_ptr[last - 1] > LONGEST)
+            --last; // it is in pieces
+        begin = line_ptr[first], end = line_ptr[last];
     }
-}
-#endif
-
-KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
-                  global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict parts,
-                  global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
-{
-    local ARITHMETIC term[DEPTH * AREA];
-    const uint4 at = piece[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)
-        sum[own] = at.y < at.z ? IDENTITY : EMPTY;
-    const uint entries = at.z - at.y;
-    for (uint done = 0; done < entries; done += DEPTH) {
-        const uint count = min((uint)DEPTH, entries - done);
-        load_terms(term, at.y + done, count, other, source, values, x, stride);
+        sum[own] = begin < end ? IDENTITY : EMPTY;
+    uint done = begin;
+    do { // once for a tile
+        const uint count = min((uint)HELD, end - done);
+        load_terms(term, done, count, other, source, values, x, stride);
         GROUP_BARRIER;
-        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-            sum[own] = add_terms(sum[own], term, count, number);
+        if (group < pieces) {
+            for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+                sum[own] = add_terms(sum[own], term, count, number);
+        } else {
+            for (uint i = get_local_id(0); i < (last - first) * SUMS; i += GROUP_SIZE) {
+                const uint line = first + i / SUMS, from = line_ptr[line], entries = line_ptr[line + 1] - from;
+                if (entries > LONGEST)
+                    continue; // it is in pieces
+                const ARITHMETIC start = entries > 0 ? IDENTITY : EMPTY;
+                const ARITHMETIC all = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS);
+                PLACE(all, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+            }
+        }
         GROUP_BARRIER; // every read, before the next round writes
-    }
-    for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
-        if (at.w == WHOLE)
-            PLACE(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
-        else
-            parts[(ulong)at.w * SUMS + number] = sum[own];
+        done += count;
+    } while (done < end);
+    if (group < pieces) {
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
+            if (part == WHOLE)
+                PLACE(sum[own], y, (ulong)first * SUMS + number, alpha, beta);
+            else
+                parts[(ulong)part * SUMS + number] = sum[own];
+        }
     }
 }
 
 KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y,
                  ARITHMETIC alpha, ARITHMETIC beta)
 {
-    local ARITHMETIC term[DEPTH * AREA];
-    const uint depth = DEPTH * AREA / SUMS;
+    local ARITHMETIC term[HELD * AREA];
+    const uint depth = HELD * AREA / SUMS;
     const uint4 at = cut[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)

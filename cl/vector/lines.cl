@@ -8,8 +8,9 @@
 // Lines are the columns of a pattern, or its rows by way of the transposed pattern. Line l stands
 // at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
 // and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
-// of `tile` entries or more is the last of its tile. If `tile` is 0, every line is in pieces. A
-// line is cut as if `before` more entries, fewer than PIECE, came before its first.
+// of `tile` entries or more is the last of its tile. Lines of more than `longest` entries are in
+// pieces; if it is 0, all are. A line is cut as if `before` more entries, fewer than PIECE, came
+// before its first.
 //
 //   in   line_ptr[lines + 1]     entries of the lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
@@ -43,18 +44,18 @@ KERNEL tile_lines(global const uint* line_ptr, global uint* tile_line, uint line
 
 // Number of pieces of a line, 0 if it stays in its tile. If there are no tiles, an empty line is
 // one piece.
-uint pieces_of(uint entries, uint tile, uint before)
+uint pieces_of(uint entries, uint longest, uint before)
 {
-    if (tile > 0 && entries <= tile)
+    if (longest > 0 && entries <= longest)
         return 0;
     const ulong all = (ulong)before + entries;
     return max((uint)(all / PIECE) + (all % PIECE != 0), 1u);
 }
 
-KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines, uint tile, uint before)
+KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines, uint longest, uint before)
 {
     const uint line = get_global_id(0);
-    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], tile, before) : 0;
+    const uint pieces = line < lines ? pieces_of(line_ptr[line + 1] - line_ptr[line], longest, before) : 0;
     if (pieces > 0)
         atomic_add(&counts[0], pieces);
     if (pieces > 1) {
@@ -63,13 +64,13 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* counts, uint lines
     }
 }
 
-KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines, uint tile,
+KERNEL place_pieces(global const uint* line_ptr, global uint* counts, global uint4* piece, global uint4* cut, uint lines, uint longest,
                     uint before)
 {
     const uint line = get_global_id(0);
     if (line >= lines)
         return;
-    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, tile, before);
+    const uint begin = line_ptr[line], end = line_ptr[line + 1], pieces = pieces_of(end - begin, longest, before);
     if (pieces == 0)
         return;
     const uint number = atomic_add(&counts[0], pieces);

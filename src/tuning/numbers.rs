@@ -28,9 +28,16 @@ pub struct Numbers {
     /// Work-items of a work-group that processes elements of vectors, or adds up lines. On a CPU a
     /// line's group is one item.
     pub vector_group: usize,
-    /// Products that a work-group holds in local memory while it adds up lines: at most a piece of
-    /// 1024 terms.
+    /// Elements and lines that a work-group adds up in a tile of lines: at most a piece of 1024
+    /// terms.
     pub line_elements: usize,
+    /// Entries of the longest line that is in a tile. Longer ones have groups of their own.
+    pub line_longest: usize,
+    /// Products that a work-group holds in local memory while it adds up lines: these at least, and
+    /// those of a tile and a line.
+    pub line_held: usize,
+    /// Elements of lines that a work-item loads before it multiplies them.
+    pub line_ahead: usize,
     /// Most entries and rows, together, that a work-item adds one after another in A·x of
     /// compressed rows. 0 if each item has one row.
     pub row_stretch: usize,
@@ -305,6 +312,9 @@ impl Numbers {
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
             ("line_elements", self.line_elements, 1024),
+            ("line_longest", self.line_longest, 1024),
+            ("line_held", self.line_held, 2048),
+            ("line_ahead", self.line_ahead, 16),
             ("scaled_elements", self.scaled_elements, 1 << 16),
             ("checked_items", self.checked_items, 1 << 16),
             ("binned_items", self.binned_items, 1 << 16),

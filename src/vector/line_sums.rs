@@ -6,7 +6,7 @@
 //! with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
-use super::lines::{Index, LineTuning, Lines, Side};
+use super::lines::{Index, LineTuning, Lines, Side, entries_ahead};
 use crate::{
     BlockShape, Element, Result, Semiring,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
@@ -17,22 +17,9 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumTiles<T: Element, V: Element> = "sum_tiles" in "vector/line_sums.cl" {
+    struct SumLines<T: Element, V: Element> = "sum_lines" in "vector/line_sums.cl" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
-        other: In<u32>,
-        source: In<u32>,
-        values: In<T>,
-        x: In<V>,
-        y: InOut<V>,
-        stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct SumPieces<T: Element, V: Element> = "sum_pieces" in "vector/line_sums.cl" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -40,6 +27,7 @@ kernel! {
         x: In<V>,
         parts: Out<V::Arithmetic>,
         y: InOut<V>,
+        pieces: u32,
         stride: u32,
         alpha: Scalar<V::Arithmetic>,
         beta: Scalar<V::Arithmetic>,
@@ -85,8 +73,7 @@ pub(crate) struct LineSums<T: Element, V: Element = T> {
     lines: Lines,
     /// Number of sums of a line.
     width: usize,
-    tiles: Option<Kernel<SumTiles<'static, T, V>>>,
-    pieces: Kernel<SumPieces<'static, T, V>>,
+    kernel: Kernel<SumLines<'static, T, V>>,
     add_parts: Kernel<AddParts<'static, V>>,
     /// The sums of the pieces of lines that are cut.
     parts: Scratch<V::Arithmetic>,
@@ -127,6 +114,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
             (_, Side::Columns) => shape.cols(),
             (_, Side::Rows | Side::Flagged) => shape.rows(),
         };
+        let terms_of_sum = shape.area() / width;
         let options = Options::group_size(tuning.group_size);
         let options = match terms {
             Terms::Products(semiring) => options.element_in::<V>(semiring).value_in::<T>(semiring),
@@ -135,21 +123,19 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ELEMENT_IS_DOUBLE", u8::from(V::NAME == "f64"))
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
-        .define("TILE", tuning.tile)
-        .define("DEPTH", tuning.depth)
+        .define("LONGEST", tuning.longest)
+        .define("HELD", tuning.held)
+        .define("AHEAD", tuning.ahead)
+        .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
-        let tiles = (tuning.tile > 0).then(|| Kernel::new(device, &options)).transpose()?;
+        let kernel = Kernel::new(device, &options)?;
         super::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
         Ok(Self {
-            tiles,
-            pieces: match lines.shares.pieces.len() {
-                0 => Kernel::rare(device, &options)?,
-                _ => Kernel::new(device, &options)?,
-            },
+            kernel,
             add_parts: match lines.shares.cuts.len() {
                 0 => Kernel::rare(device, &options)?,
                 _ => Kernel::new(device, &options)?,
@@ -180,16 +166,14 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
         let mut parts = self.parts.take(work)?;
-        if let Some(tiles) = &self.tiles {
-            let tile_line = &lines.shares.tile_line;
-            let args = SumTiles { line_ptr, tile_line, other, source, values, x, y, stride, alpha, beta };
-            tiles.launch(work, Grid::groups(lines.shares.tiles(), *group_size), args)?;
-        }
-        let (piece, parts) = (&lines.shares.pieces, &mut *parts);
-        let args = SumPieces { piece, other, source, values, x, parts, y, stride, alpha, beta };
-        self.pieces.launch(work, Grid::groups(piece.len(), *group_size), args)?;
-        let args = AddParts { cut: &lines.shares.cuts, parts, y, alpha, beta };
-        self.add_parts.launch(work, Grid::groups(lines.shares.cuts.len(), *group_size), args)
+        let shares = &lines.shares;
+        let (tile_line, piece, parts) = (&shares.tile_line, &shares.pieces, &mut *parts);
+        let pieces = piece.len() as u32;
+        let args =
+            SumLines { line_ptr, tile_line, piece, other, source, values, x, parts, y, pieces, stride, alpha, beta };
+        self.kernel.launch(work, Grid::groups(piece.len() + shares.tiles(), *group_size), args)?;
+        let args = AddParts { cut: &shares.cuts, parts, y, alpha, beta };
+        self.add_parts.launch(work, Grid::groups(shares.cuts.len(), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.
@@ -204,9 +188,22 @@ mod tests {
     use crate::{Cbc, Csc, Matrix, device::test_device, generate::Random, reference};
     use nalgebra::DMatrix;
 
-    /// Work-items, entries of a tile, entries at once. There are fewer items than sums of a line,
-    /// as many, or more; lines are in tiles, or all in pieces.
-    const TUNINGS: [(usize, usize, usize); 5] = [(1, 16, 3), (2, 0, 1), (4, 8, 2), (16, 1024, 1024), (64, 3, 7)];
+    /// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
+    /// pieces; those in tiles are as long as a tile, or shorter. Items load one element or entry at
+    /// once, or several.
+    const TUNINGS: [LineTuning; 6] = [
+        tuning(1, [16, 16], 32, [1, 1]),
+        tuning(2, [0, 0], 1, [1, 4]),
+        tuning(4, [8, 8], 16, [2, 1]),
+        tuning(16, [512, 300], 1024, [4, 8]),
+        tuning(64, [3, 2], 7, [2, 2]),
+        tuning(8, [40, 4], 44, [8, 8]),
+    ];
+
+    const fn tuning(group_size: usize, tile: [usize; 2], held: usize, ahead: [usize; 2]) -> LineTuning {
+        let ([tile, longest], [ahead, together]) = (tile, ahead);
+        LineTuning { group_size, tile, longest, held, ahead, together }
+    }
 
     /// A long row and a long column among short and empty ones.
     fn arrow(n: usize, shape: BlockShape) -> Result<Cbc<f32>> {
@@ -227,9 +224,7 @@ mod tests {
         for (n, (r, c)) in [(1030, (1, 1)), (1030, (3, 2))] {
             let host = arrow(n, BlockShape::new(r, c)?)?;
             let a = DeviceCbc::upload(&work, host.as_cbc())?;
-            for (group_size, tile, depth) in TUNINGS {
-                let most = 1024 / (r * c); // in 16 KiB of local memory
-                let tuning = LineTuning { group_size, tile: tile.min(most), depth: depth.min(most) };
+            for tuning in TUNINGS {
                 for rows in [false, true] {
                     let (x, mut want) = if rows { (n * c, vec![9.0; n * r]) } else { (n * r, vec![9.0; n * c]) };
                     let x: Vec<f32> = (0..x).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
@@ -264,8 +259,7 @@ mod tests {
         let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
         // Lines in tiles, and in pieces.
-        for (group_size, tile, depth) in [(4, 8, 2), (2, 0, 1)] {
-            let tuning = LineTuning { group_size, tile, depth };
+        for tuning in [tuning(4, [8, 8], 16, [1, 1]), tuning(2, [0, 0], 1, [4, 4]), tuning(4, [8, 1], 9, [4, 4])] {
             let terms = Terms::Products(Semiring::MinPlus);
             let sums = LineSums::<f64>::tuned(
                 &device,

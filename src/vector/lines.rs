@@ -28,7 +28,7 @@ kernel! {
         line_ptr: In<u32>,
         counts: InOut<u32>,
         lines: u32,
-        tile: u32,
+        longest: u32,
         before: u32,
     }
 }
@@ -40,7 +40,7 @@ kernel! {
         piece: Out<Piece>,
         cut: Out<Piece>,
         lines: u32,
-        tile: u32,
+        longest: u32,
         before: u32,
     }
 }
@@ -49,22 +49,39 @@ kernel! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Entries and lines of a tile, at most [`RUN_PIECE`]. 0 if every line is in pieces.
+    /// Entries and lines of a tile. 0 if every line is in pieces.
     pub tile: usize,
-    /// Entries of a piece that are in local memory at once.
-    pub depth: usize,
+    /// Entries of the longest line in a tile, at most [`RUN_PIECE`]; 0 if there are no tiles.
+    pub longest: usize,
+    /// Entries that are in local memory at once: those of a tile and a line at least.
+    pub held: usize,
+    /// Elements that an item loads before it multiplies them.
+    pub ahead: usize,
+    /// Entries of scalars that an item reads from local memory before it adds their terms.
+    pub together: usize,
+}
+
+/// Entries that an item loads at once if a sum has so many terms of each, a power of two, where it
+/// loads `most` scalars. Blocks have up to twice as many terms.
+pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
+    1 << (2 * most / terms).clamp(1, most).ilog2()
 }
 
 impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         let numbers = info.numbers();
-        let entries = (numbers.line_elements / shape.area()).max(1);
+        let entries = numbers.line_elements / shape.area();
+        // A few large blocks keep a group busy.
+        let tile = if entries < 4 { 0 } else { entries };
+        let longest = numbers.line_longest.min(tile);
         Self {
             // On a CPU each work-item has a tile of its own.
             group_size: info.serial_or(numbers.vector_group),
-            // A few large blocks keep a group busy.
-            tile: if entries < 4 { 0 } else { entries },
-            depth: entries,
+            tile,
+            longest,
+            held: (numbers.line_held / shape.area()).max(tile + longest).max(1),
+            ahead: numbers.line_ahead,
+            together: numbers.row_ahead,
         }
     }
 }
@@ -197,13 +214,14 @@ impl Index {
 
 impl Shares {
     /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says, in tiles of
-    /// `tile` entries and lines. `before` entries of each line are added elsewhere: its pieces are
-    /// cut as if it began with them. Reads back the number of pieces.
+    /// `tile` entries and lines, without those of more than `longest` entries. `before` entries of
+    /// each line are added elsewhere: its pieces are cut as if it began with them. Reads back the
+    /// number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
-        tile: usize,
+        [tile, longest]: [usize; 2],
         before: usize,
     ) -> Result<Self> {
         let kernels = Kernels::new(work.device())?;
@@ -212,12 +230,12 @@ impl Shares {
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
         let Kernels { count, place, group_size, .. } = kernels;
-        let (grid, tile, before) = (Grid::items(lines, group_size), tile as u32, before as u32);
+        let (grid, longest, before) = (Grid::items(lines, group_size), longest as u32, before as u32);
         let (places, lines) = ((nnz + lines) as u64, lines as u32);
 
         let mut counts = work.buffer(3)?;
         work.fill_zero(&mut counts)?;
-        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, tile, before })?;
+        count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, before })?;
         let found = counts.download(work)?;
         // Every piece has an entry, except that of an empty line.
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
@@ -228,7 +246,7 @@ impl Shares {
         if pieces.len() > 0 {
             work.fill_zero(&mut counts)?;
             let (counts, piece, cut) = (&mut counts, &mut pieces, &mut cuts);
-            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, tile, before })?;
+            place.launch(work, grid, PlacePieces { line_ptr, counts, piece, cut, lines, longest, before })?;
         }
         Ok(Self { tile_line, pieces, cuts, parts })
     }
@@ -248,7 +266,8 @@ impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
-        let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
+        let shares =
+            Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], [tuning.tile, tuning.longest], 0)?;
         Ok(Self { index, shares })
     }
 
@@ -287,14 +306,14 @@ mod tests {
 
     /// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
     /// cover their lines.
-    fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<()> {
+    fn shares_are_complete(lengths: &[usize], [tile, longest]: [usize; 2], before: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
         let sizes = [arrays.ncols, arrays.nnz()];
-        let lines = Shares::new(&work, &arrays.col_ptr, sizes, tile, before)?;
+        let lines = Shares::new(&work, &arrays.col_ptr, sizes, [tile, longest], before)?;
         let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
-        let is_long = |line: usize| tile == 0 || lengths[line] > tile;
+        let is_long = |line: usize| longest == 0 || lengths[line] > longest;
 
         if lines.tiles() > 0 {
             let firsts = lines.tile_line.download(&work)?;
@@ -303,8 +322,9 @@ mod tests {
                 let (first, mut end) = (ends[0] as usize, ends[1] as usize);
                 assert!(first <= end && end - first <= tile, "{ends:?} of {tile}");
                 end -= usize::from(end > first && is_long(end - 1));
-                assert!((first..end).all(|line| !is_long(line)), "a long line is a tile's last");
-                assert!(ptr[end] - ptr[first] < 2 * tile, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
+                let is_last = longest < tile || (first..end).all(|line| !is_long(line));
+                assert!(is_last, "a line longer than a tile is its last");
+                assert!(ptr[end] - ptr[first] < tile + longest, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
             }
         }
 
@@ -334,9 +354,11 @@ mod tests {
     #[test]
     fn small_lines_are_shared_out_whole() -> Result<()> {
         let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
-        for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
+        let equal = [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)];
+        let equal = equal.map(|(tile, before)| ([tile, tile], before));
+        for (tiles, before) in equal.into_iter().chain([([8, 2], 0), ([1024, 7], 0), ([16, 1], 3)]) {
             for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
-                shares_are_complete(lengths, tile, before)?;
+                shares_are_complete(lengths, tiles, before)?;
             }
         }
         Ok(())

@@ -154,7 +154,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
-        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
+        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], [tile, tile], before)?;
         let of_block = rows.block.sums;
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;

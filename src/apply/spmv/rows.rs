@@ -8,7 +8,7 @@ use crate::{
         transpose::{Transpose, Transposed},
     },
     resident::PatternArrays,
-    vector::lines::Side,
+    vector::lines::{Side, entries_ahead},
 };
 use std::sync::Arc;
 
@@ -50,12 +50,6 @@ impl Block {
     /// Sums of a block, and terms that it has for each.
     pub fn sides(self) -> [u64; 2] {
         [self.sums as u64, self.depth as u64]
-    }
-
-    /// Entries of a row that an item loads at once, a power of two, of `most` scalars. Blocks have
-    /// up to twice as many terms.
-    fn ahead(self, most: usize) -> usize {
-        1 << (2 * most / self.depth).clamp(1, most).ilog2()
     }
 
     /// The shape whose columns are rows of op(A).
@@ -140,7 +134,7 @@ impl Rows {
 
     /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row.
     pub fn by_item(&self, options: Options) -> Options {
-        options.define("PIECE", RUN_PIECE).define("AHEAD", self.block.ahead(self.ahead))
+        options.define("PIECE", RUN_PIECE).define("AHEAD", entries_ahead(self.ahead, self.block.depth))
     }
 
     /// Bytes held beside A's pattern.
