@@ -2,9 +2,9 @@
 //!
 //! A format's time is modelled in bytes: those that an execution moves, weighed by how well the
 //! format moves them, and its share of the bytes of the conversion. An item that adds a long row
-//! takes as long as the device needs to move many bytes.
+//! takes as long as the device needs to move many bytes, and so does a launch.
 use super::{Block, Format, Request, slices::Profile};
-use crate::{DeviceKind, element::Order};
+use crate::{DeviceKind, element::Order, primitives::segmented_reduce::RUN_PIECE};
 
 /// What a choice depends on.
 pub(super) struct Situation {
@@ -39,13 +39,18 @@ struct Weights {
     scattered: u64,
     /// Bytes read beside a block that is read so.
     beside: u64,
-    /// Bytes that a compute unit moves while an item adds a term.
+    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it.
+    entry: u64,
+    /// Bytes that a compute unit moves while an item adds a term that its group has loaded.
     term: u64,
+    /// Bytes that a compute unit moves while a launch begins and ends.
+    launch: u64,
 }
 
 /// Estimates: cuSPARSE on an H200 moves 3.6 to 4.0 TB/s in sliced ELL and 2.5 to 3.1 in CSR. The
-/// items of `csr` read 12 bytes of sectors of 32. A term takes 4 ns, in which each of 132
-/// multiprocessors moves 120 bytes.
+/// items of `csr` read 12 bytes of sectors of 32. Each of 132 multiprocessors moves 30 bytes in a
+/// nanosecond. An item takes some 80 ns for each entry of a row that it loads (one at a time 330,
+/// `email-Enron` in sliced ELL) and 5 ns for one that its group has loaded. A launch takes 2 us.
 const GPU: Weights = Weights {
     csr: 250,
     csr_blocks: 115,
@@ -55,7 +60,9 @@ const GPU: Weights = Weights {
     sliced_ell: 105,
     scattered: 200,
     beside: 32,
-    term: 120,
+    entry: 2500,
+    term: 150,
+    launch: 60_000,
 };
 
 /// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
@@ -70,7 +77,9 @@ const CPU: Weights = Weights {
     sliced_ell: 180,
     scattered: 150,
     beside: 64,
+    entry: 20,
     term: 20,
+    launch: 0,
 };
 
 impl Situation {
@@ -107,8 +116,8 @@ impl Situation {
         }
         let places = padded.unwrap_or(entries);
         let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
-        // Half a team is idle at the end of a row on average.
-        let idle = if format == Format::CsrVector { rows * Order::LANES as u64 / 2 } else { 0 };
+        // A row of a few entries takes its team as long as if all of it had one.
+        let idle = if format == Format::CsrVector { rows * Order::LANES as u64 } else { 0 };
         let listed = if format == Format::Coo { 4 * entries } else { 0 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (4 + value),
@@ -120,8 +129,16 @@ impl Situation {
         let moved = (values + listed + vectors) * weight / 100;
         let placed = padded.map_or(0, |places| 12 * entries + 8 * places);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
-        let serial = if row_of_item { longest * depth * weights.term * self.compute_units } else { 0 };
-        Some(moved.max(serial) + (placed + packed) / self.request.uses.max(1))
+        // The sums of the pieces of a row are added in a launch of their own.
+        let (piece, is_cut) = (longest.min(RUN_PIECE as u64), longest > RUN_PIECE as u64);
+        let serial = match format {
+            Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
+            _ if row_of_item => longest * depth * weights.entry,
+            _ => piece * depth * weights.term,
+        };
+        let launches = if row_of_item || format == Format::CsrVector { 1 } else { 1 + u64::from(is_cut) };
+        let executed = moved.max(serial * self.compute_units) + launches * weights.launch * self.compute_units;
+        Some(executed + (placed + packed) / self.request.uses.max(1))
     }
 }
 
@@ -207,7 +224,7 @@ mod tests {
 
     #[test]
     fn orders_of_their_own_are_chosen_only_if_allowed() {
-        let long = Profile { rows: 1000, entries: 4_000_000, longest: 30_000, sliced_places: 20_000_000 };
+        let long = Profile { rows: 1000, entries: 4_000_000, longest: 5_000, sliced_places: 20_000_000 };
         let any = Request { any_order: true, ..PACKED };
         for kind in [DeviceKind::Gpu, DeviceKind::Cpu, DeviceKind::Other] {
             for profile in [POISSON, SKEWED, long] {
@@ -215,6 +232,9 @@ mod tests {
             }
         }
         assert_eq!(chosen(DeviceKind::Gpu, long, any, true), Format::CsrVector);
+        // A team would take longer for the longest row than all groups for all rows.
+        let longer = Profile { longest: 30_000, ..long };
+        assert_eq!(chosen(DeviceKind::Gpu, longer, any, true), Format::CsrAdaptive);
     }
 
     #[test]
