@@ -44,11 +44,7 @@
 #endif
 #define TERMS (AREA / SUMS)
 // Element j of those that an item loads from element i on, or the last.
-#if AHEAD > 1
 #define ELEMENT_BEHIND(i, j) min((i) + (j) * GROUP_SIZE, elements - 1)
-#else
-#define ELEMENT_BEHIND(i, j) (i)
-#endif
 
 #ifdef __clang__
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -116,6 +112,17 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
                 global const VALUE* values, global const ELEMENT* x, uint stride)
 {
     const uint elements = count * AREA;
+#if AHEAD == 1
+    for (uint i = get_local_id(0); i < elements; i += GROUP_SIZE) {
+        const uint entry = begin + i / AREA, element = i % AREA;
+        const ARITHMETIC value = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
+#if NORMS
+        term[i] = value * value;
+#else
+        term[i] = MULTIPLY(value, LOAD(x, FACTOR_AT(other[entry], element)));
+#endif
+    }
+#else
     for (uint i = get_local_id(0); i < elements; i += GROUP_SIZE * AHEAD) {
         ARITHMETIC value[AHEAD];
 #if !NORMS
@@ -143,6 +150,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
         }
     }
+#endif
 }
 
 // Reads the terms that TOGETHER blocks from number `first` have for one sum. Blocks behind the last
