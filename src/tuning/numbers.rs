@@ -51,18 +51,31 @@ pub struct Numbers {
     pub dense_vector_bytes: usize,
     /// Most of these vectors that an item holds.
     pub dense_vectors: usize,
-    /// Entries that an item loads before it adds their terms.
+    /// Rows of the dense matrix that an item loads before it adds their terms.
     pub dense_ahead: usize,
+    /// The same for pieces of long lines.
+    pub dense_long_ahead: usize,
+    /// Entries of a line that is not long, if an average line has few. Long lines are cut in pieces
+    /// of 1024 entries, which come first. A line of more is always long.
+    pub dense_long: usize,
+    /// A line is not long if it has no more than so many times the entries of an average line.
+    pub dense_long_average: usize,
     /// Most lines of a block that an item adds at once.
     pub dense_held_lines: usize,
-    /// Entries and lines that the items of a line take one after another.
+    /// Entries and lines that a CPU's work-item takes one after another; lines that a work-group
+    /// of other devices does.
     pub dense_tile: usize,
+    /// Entries and lines of blocks that the items of a line take one after another.
+    pub dense_block_tile: usize,
     /// Lines of a group of grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
     pub dense_group_lines: usize,
-    /// Entries of such a group that are staged in local memory at once: their b.
+    /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
+    /// a line by itself too.
     pub dense_staged: usize,
     /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
     pub dense_reuse_percent: usize,
+    /// Bytes of the largest elements for which groups are used.
+    pub dense_group_element_bytes: usize,
     /// Elements that a work-group scales by a vector.
     pub scaled_elements: usize,
     /// Columns or entries that a work-item checks in arrays from outside.
@@ -325,11 +338,16 @@ impl Numbers {
             ("dense_vector_bytes", self.dense_vector_bytes, 128),
             ("dense_vectors", self.dense_vectors, 4),
             ("dense_ahead", self.dense_ahead, 16),
+            ("dense_long_ahead", self.dense_long_ahead, 64),
+            ("dense_long", self.dense_long, 1 << 24),
+            ("dense_long_average", self.dense_long_average, 1 << 10),
             ("dense_held_lines", self.dense_held_lines, 32),
             ("dense_tile", self.dense_tile, 1 << 24),
+            ("dense_block_tile", self.dense_block_tile, 1 << 24),
             ("dense_group_lines", self.dense_group_lines, 32),
             ("dense_staged", self.dense_staged, 256),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
+            ("dense_group_element_bytes", self.dense_group_element_bytes, 8),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),
             ("drop_scan_items", self.drop_scan_items, 1 << 16),

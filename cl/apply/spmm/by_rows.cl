@@ -2,37 +2,38 @@
 // gaps.
 // Host: src/apply/spmm/by_rows.rs
 //
-//   One work-group per tile of TILE x TILE elements: neighbours read down a column, then write
-//   along a row. A group of one item needs no local memory.
+//   One work-group per tile of TILE_ROWS x TILE_COLS elements: neighbours read down a column, then
+//   write along a row. Groups that follow one another go down the same columns. A group of one item
+//   needs no local memory.
 //
 //   in   columns[]        `leading` apart
 //   out  by_rows[rows * cols]
-#ifndef TILE
-#error "TILE: see src/apply/spmm/by_rows.rs"
+#if !defined(TILE_ROWS) || !defined(TILE_COLS)
+#error "TILE_ROWS, TILE_COLS: see src/apply/spmm/by_rows.rs"
 #endif
 
 KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* restrict by_rows, uint rows, uint cols, uint leading)
 {
-    const uint across = (cols + TILE - 1) / TILE;
-    const uint number = get_group_id(0), row = number / across * TILE, col = number % across * TILE;
+    const uint down = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    const uint number = get_group_id(0), row = number % down * TILE_ROWS, col = number / down * TILE_COLS;
 #if GROUP_SIZE == 1
-    const uint row_end = min(row + TILE, rows), col_end = min(col + TILE, cols);
+    const uint row_end = min(row + TILE_ROWS, rows), col_end = min(col + TILE_COLS, cols);
     for (uint i = row; i < row_end; ++i)
         for (uint j = col; j < col_end; ++j)
             STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
 #else
     // One more, so that items of a column use different banks.
-    local ARITHMETIC tile[TILE * (TILE + 1)];
-    for (uint at = get_local_id(0); at < TILE * TILE; at += GROUP_SIZE) {
-        const uint i = at % TILE, j = at / TILE;
+    local ARITHMETIC tile[TILE_COLS * (TILE_ROWS + 1)];
+    for (uint at = get_local_id(0); at < TILE_ROWS * TILE_COLS; at += GROUP_SIZE) {
+        const uint i = at % TILE_ROWS, j = at / TILE_ROWS;
         if (row + i < rows && col + j < cols)
-            tile[j * (TILE + 1) + i] = LOAD(columns, (ulong)(col + j) * leading + row + i);
+            tile[j * (TILE_ROWS + 1) + i] = LOAD(columns, (ulong)(col + j) * leading + row + i);
     }
     GROUP_BARRIER;
-    for (uint at = get_local_id(0); at < TILE * TILE; at += GROUP_SIZE) {
-        const uint i = at / TILE, j = at % TILE;
+    for (uint at = get_local_id(0); at < TILE_ROWS * TILE_COLS; at += GROUP_SIZE) {
+        const uint i = at / TILE_COLS, j = at % TILE_COLS;
         if (row + i < rows && col + j < cols)
-            STORE(tile[j * (TILE + 1) + i], by_rows, (ulong)(row + i) * cols + col + j);
+            STORE(tile[j * (TILE_ROWS + 1) + i], by_rows, (ulong)(row + i) * cols + col + j);
     }
 #endif
 }

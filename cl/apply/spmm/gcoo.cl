@@ -7,7 +7,7 @@
 //
 //   in   line_ptr[lines + 1]  other[nnz]  source[nnz]
 //                           the lines; source is not read unless THROUGH
-//   in   piece[pieces]      pieces of the lines with more than PIECE entries
+//   in   piece[pieces]      pieces of the lines with more than LONG entries
 //   out  group_len[groups]  entries of the other lines of each group, which begin at
 //                           line_ptr[group * LINES]; those of its long lines are behind them, line
 //                           after line
@@ -16,8 +16,8 @@
 //                           same place
 //   out  distinct[1]        different places of all groups, without long lines; zero before
 //   out  moved[pieces]      the pieces, with the places of their entries in the order of groups
-#if !defined(LINES) || !defined(PIECE) || !defined(THROUGH)
-#error "LINES, PIECE, THROUGH: see src/apply/spmm/gcoo.rs"
+#if !defined(LINES) || !defined(LONG) || !defined(THROUGH)
+#error "LINES, LONG, THROUGH: see src/apply/spmm/gcoo.rs"
 #endif
 #define SAME 0x80
 #define NONE 0xffffffffu
@@ -44,7 +44,7 @@ KERNEL merge_lines(global const uint* restrict line_ptr, global const uint* rest
         for (uint i = 0; i < LINES; ++i) {
             const uint begin = line_ptr[min(first + i, lines)];
             end[i] = line_ptr[min(first + i + 1, lines)];
-            at[i] = end[i] - begin > PIECE ? end[i] : begin;
+            at[i] = end[i] - begin > LONG ? end[i] : begin;
             head[i] = at[i] < end[i] ? other[at[i]] : NONE;
         }
         uint to = start, place = 0;
@@ -84,7 +84,7 @@ KERNEL move_pieces(global const uint* restrict line_ptr, global const uint* rest
     uint start = line_ptr[first] + group_len[from.x / LINES];
     for (uint line = first; line < from.x; ++line) {
         const uint entries = line_ptr[line + 1] - line_ptr[line];
-        start += entries > PIECE ? entries : 0;
+        start += entries > LONG ? entries : 0;
     }
     const uint begin = start + (from.y - line_ptr[from.x]);
     for (uint i = get_local_id(0); i < from.z - from.y; i += GROUP_SIZE) {

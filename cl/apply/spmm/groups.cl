@@ -11,9 +11,10 @@
 // The items of a slot stage the next STAGED entries of their group in local memory, then take each
 // of them in turn. A row of D is loaded once for the entries of a group that meet it. An item keeps
 // a sum for each line of the group. Entries of a line come in ascending place, so that its sum has
-// the bits of the line by itself. Lines of more than PIECE entries are in pieces, in lines.cl.
-#if !defined(LINES) || !defined(STAGED) || !defined(PIECE) || !defined(THROUGH)
-#error "LINES, STAGED, PIECE, THROUGH: see src/apply/spmm/groups.rs"
+// the bits of the line by itself. Lines of more than LONG entries are in pieces, in staged.cl or
+// lines.cl.
+#if !defined(LINES) || !defined(STAGED) || !defined(LONG) || !defined(THROUGH)
+#error "LINES, STAGED, LONG, THROUGH: see src/apply/spmm/groups.rs"
 #endif
 #define SAME 0x80
 // One more than what a slot stages, so that slots lie in different banks.
@@ -105,7 +106,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 UNROLLED
                 for (uint v = 0; v < VECTORS; ++v) {
                     // Other items have the columns behind the last.
-                    if (of_line <= PIECE && first + (v * LANES + LANE) * VEC < to)
+                    if (of_line <= LONG && first + (v * LANES + LANE) * VEC < to)
                         place_vector(of_line > 0 ? sum[l * VECTORS + v] : SPREAD(EMPTY), c, line, COLUMN(v, first, to), c_leading,
                                      alpha, beta);
                 }

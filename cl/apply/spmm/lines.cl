@@ -7,7 +7,7 @@
 //   add_parts  one work-item per column and scalar line of each line that is cut
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
-//                                  as in cl/vector/lines.cl; lines of more than PIECE entries are
+//                                  as in cl/vector/lines.cl; lines of more than LONG entries are
 //                                  in pieces
 //   in      other[nnz]             the row of D that an entry is multiplied with, in blocks
 //   in      source[nnz]            number of each entry in the values; read if THROUGH
@@ -18,9 +18,10 @@
 //
 // The terms of a line are added in the order of its entries, in a block in ascending place. So each
 // column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
-// loads AHEAD entries before it adds their terms.
-#if !defined(THROUGH) || !defined(PIECE) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
-#error "THROUGH, PIECE, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/lines.rs"
+// loads AHEAD rows of D before it adds their terms: those of entries, or of a block. Lines of more
+// than LONG entries are in pieces. A GPU takes lines of scalars as staged.cl does.
+#if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
+#error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -30,6 +31,9 @@
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
+// Rows of D that are loaded before their terms are added: AHEAD at most, and about as many each time.
+#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
+#define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
 // Adds the terms of the entries begin to end to the sums of HELD lines of a block from `number`.
@@ -63,21 +67,33 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
         }
     }
 #else
+    uint next = begin < end ? other[begin] : 0;
     AS_WRITTEN
     for (uint place = begin; place < end; ++place) {
-        const ulong block = BLOCK_OF(place), row = (ulong)other[place] * DEPTH;
+        const ulong block = BLOCK_OF(place), row = (ulong)next * DEPTH;
+        if (place + 1 < end)
+            next = other[place + 1];
         AS_WRITTEN
-        for (uint k = 0; k < DEPTH; ++k) {
-            VECTOR x[VECTORS];
+        for (uint from = 0; from < DEPTH; from += PANEL) {
+            VECTOR x[PANEL * VECTORS];
             UNROLLED
-            for (uint v = 0; v < VECTORS; ++v)
-                x[v] = LOAD_VECTOR(d, (row + k) * d_leading + COLUMN(v, first, column_end));
-            UNROLLED
-            for (uint h = 0; h < HELD; ++h) {
-                const ARITHMETIC value = LOAD(values, block + AT(min(number + h, (uint)SIDE - 1), k));
+            for (uint k = 0; k < PANEL; ++k) {
                 UNROLLED
                 for (uint v = 0; v < VECTORS; ++v)
-                    sum[h * VECTORS + v] = ADD(sum[h * VECTORS + v], MULTIPLY(SPREAD(value), x[v]));
+                    x[k * VECTORS + v] =
+                        LOAD_VECTOR(d, (row + min(from + k, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, column_end));
+            }
+            UNROLLED
+            for (uint k = 0; k < PANEL; ++k) {
+                if (DEPTH % PANEL == 0 || from + k < DEPTH) {
+                    UNROLLED
+                    for (uint h = 0; h < HELD; ++h) {
+                        const ARITHMETIC value = LOAD(values, block + AT(min(number + h, (uint)SIDE - 1), from + k));
+                        UNROLLED
+                        for (uint v = 0; v < VECTORS; ++v)
+                            sum[h * VECTORS + v] = ADD(sum[h * VECTORS + v], MULTIPLY(SPREAD(value), x[k * VECTORS + v]));
+                    }
+                }
             }
         }
     }
@@ -105,7 +121,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
     for (; line < line_end; ++line) {
         if (task >= pieces) {
             begin = end, end = line_ptr[line + 1];
-            if (end - begin > PIECE)
+            if (end - begin > LONG)
                 continue; // it is in pieces
         }
         for (uint first = from; first < to; first += WIDTH) {
@@ -127,12 +143,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
                             if (part == WHOLE) {
                                 place_vector(one, c, line * SIDE + number + h, col, c_leading, alpha, beta);
                             } else {
-                                const ulong at = ((ulong)part * SIDE + number + h) * part_width + col;
-#if VEC == 1
-                                parts[at] = one;
-#else
-                                JOIN(vstore, VEC)(one, 0, parts + at);
-#endif
+                                PUT(one, parts, ((ulong)part * SIDE + number + h) * part_width + col);
                             }
                         }
                     }

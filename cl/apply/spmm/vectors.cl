@@ -34,9 +34,11 @@
 #define LOAD_VECTOR(values, i) ((ARITHMETIC)LOAD(values, i))
 #define STORE_VECTOR(value, values, i) STORE(value, values, i)
 #define SPREAD(value) (value)
+#define PUT(value, sums, i) ((sums)[i] = (value))
 #else
 #define VECTOR JOIN(ARITHMETIC, VEC)
 #define SPREAD(value) ((VECTOR)(value))
+#define PUT(value, sums, i) JOIN(vstore, VEC)(value, 0, (sums) + (i))
 #if ELEMENT_IS_HALF
 #define LOAD_VECTOR(values, i) JOIN(vload_half, VEC)(0, (values) + (i))
 #define STORE_VECTOR(value, values, i) JOIN_3(vstore_half, VEC, _rte)(value, 0, (values) + (i))

@@ -77,7 +77,7 @@ impl Gcoo {
         let through = matches!(index, Index::Rows(_));
         let options = Options::group_size(group_size)
             .define("LINES", group_lines)
-            .define("PIECE", format!("{longest}u"))
+            .define("LONG", format!("{longest}u"))
             .define("THROUGH", u8::from(through));
         let merge: Kernel<MergeLines<'_>> = Kernel::new(device, &options)?;
         let mut group_len = work.buffer(groups)?;

@@ -5,13 +5,13 @@ use super::{
     Dense, Request,
     gcoo::Gcoo,
     lines::{Entries, LineSums, Variants},
-    tuning::Pass,
+    staged::Operands,
+    tuning::{self, Pass},
 };
 use crate::{
     Device, Element, Result,
     device::{Buffer, Grid, In, InOut, Scalar, Work, kernel},
     element::Scaling,
-    primitives::segmented_reduce::RUN_PIECE,
     vector::{line_sums::Stored, lines::Index},
 };
 
@@ -52,6 +52,7 @@ impl<T: Element> GroupSums<T> {
     /// Sums of `groups`, made of the lines of `index`.
     pub fn new(work: &Work, index: &Index, mut groups: Gcoo, request: &Request) -> Result<Self> {
         let numbers = request.numbers;
+        let long = tuning::longest(&numbers, index.pattern());
         let local_bytes = work.device().info().local_bytes;
         let kernels = |by_columns| {
             let options = |pass: &Pass| {
@@ -59,7 +60,7 @@ impl<T: Element> GroupSums<T> {
                     .options::<T>(request.semiring, by_columns)
                     .define("LINES", numbers.dense_group_lines)
                     .define("STAGED", pass.slot.staged::<T>(&numbers, local_bytes))
-                    .define("PIECE", RUN_PIECE)
+                    .define("LONG", long)
                     .define("THROUGH", u8::from(!request.packed))
             };
             Variants::new::<T>(work.device(), (numbers, request.n), numbers.dense_group_lines, options)
@@ -120,7 +121,7 @@ impl<T: Element> GroupSums<T> {
             };
             kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
-        self.long.run(work, &Entries { line_ptr, other, source }, a, (d, d_leading), scaling, c)
+        self.long.run(work, &Entries { line_ptr, other, source }, &Operands { a, d: (d, d_leading), scaling }, c)
     }
 
     /// Bytes of device memory held beside the index.

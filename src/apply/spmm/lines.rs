@@ -5,6 +5,7 @@
 //! for all lines of the block.
 use super::{
     Dense, Request,
+    staged::{Operands, Staged},
     tuning::{self, Pass},
 };
 use crate::{
@@ -78,14 +79,24 @@ pub(super) struct Entries<'a> {
 pub(super) struct LineSums<T: Element> {
     /// First line of each tile; one number alone if every line is elsewhere or in pieces.
     tile_line: Buffer<u32>,
+    /// Lines in tiles.
+    lines: usize,
     pieces: Buffer<Piece>,
     cuts: Buffer<Piece>,
     parts: Scratch<T::Arithmetic>,
-    kernels: [Variants<SumLines<'static, T>>; 2],
+    kernels: Kernels<T>,
     add_parts: [Kernel<AddParts<'static, T>>; 2],
     side: usize,
     n: usize,
     group_size: usize,
+}
+
+/// The kernels of lines, for C by rows and by columns where there are two.
+enum Kernels<T: Element> {
+    /// Of blocks, and on CPUs.
+    Plain([Variants<SumLines<'static, T>>; 2]),
+    /// Of scalars on other devices.
+    Staged(Staged<T>),
 }
 
 /// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
@@ -129,15 +140,19 @@ impl<T: Element> LineSums<T> {
     /// Shares out the lines of an index.
     pub fn new(work: &Work, index: &Index, shape: BlockShape, request: &Request) -> Result<Self> {
         let pattern = index.pattern();
+        let long = tuning::longest(&request.numbers, pattern);
         let info = work.device().info();
-        let most = request.numbers.dense_tile;
+        let most = match shape {
+            BlockShape::SCALAR => request.numbers.dense_tile,
+            _ => request.numbers.dense_block_tile,
+        };
         let share = (pattern.nnz() + pattern.ncols).div_ceil(TILES * info.compute_units as usize);
         // Few lines are divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let tiles = lines::stretches(work, pattern, tile)?;
-        let Shares { pieces, cuts, parts, .. } = shares(work, pattern, RUN_PIECE)?;
+        let Shares { pieces, cuts, parts, .. } = shares(work, pattern, long)?;
         let rows = matches!(index, Index::Rows(_));
-        Self::over(work, tiles, (pieces, cuts, parts), (shape, rows), request)
+        Self::over(work, (tiles, pattern.ncols), (pieces, cuts, parts), (shape, rows, long), request)
     }
 
     /// As [`LineSums::new`], for the pieces of lines alone.
@@ -146,14 +161,14 @@ impl<T: Element> LineSums<T> {
         (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
         request: &Request,
     ) -> Result<Self> {
-        Self::over(work, work.buffer(1)?, (pieces, cuts, parts), (BlockShape::SCALAR, false), request)
+        Self::over(work, (work.buffer(1)?, 0), (pieces, cuts, parts), (BlockShape::SCALAR, false, RUN_PIECE), request)
     }
 
     fn over(
         work: &Work,
-        tile_line: Buffer<u32>,
+        (tile_line, lines): (Buffer<u32>, usize),
         (pieces, cuts, parts): (Buffer<Piece>, Buffer<Piece>, usize),
-        (shape, rows): (BlockShape, bool),
+        (shape, rows, long): (BlockShape, bool, usize),
         request: &Request,
     ) -> Result<Self> {
         let (device, info) = (work.device(), work.device().info());
@@ -162,15 +177,19 @@ impl<T: Element> LineSums<T> {
         let options = |options: Options| {
             options
                 .define("THROUGH", u8::from(request.through))
-                .define("PIECE", RUN_PIECE)
+                .define("LONG", long)
                 .define("SIDE", side)
                 .define("DEPTH", depth)
                 .define("ACROSS", u8::from(rows))
                 .define("HELD", held)
         };
-        let kernels = |by_columns| {
+        let plain = |by_columns| {
             let options = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns));
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
+        };
+        let kernels = match request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR {
+            true => Kernels::Staged(Staged::new(device, long, request)?),
+            false => Kernels::Plain([plain(false)?, plain(true)?]),
         };
         let group_size = info.numbers().vector_group;
         let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
@@ -178,9 +197,10 @@ impl<T: Element> LineSums<T> {
         Ok(Self {
             parts: Scratch::reserve(work, parts * side * request.n)?,
             tile_line,
+            lines,
             pieces,
             cuts,
-            kernels: [kernels(false)?, kernels(true)?],
+            kernels,
             add_parts: [add(false)?, add(true)?],
             side,
             n: request.n,
@@ -190,8 +210,10 @@ impl<T: Element> LineSums<T> {
 
     /// Requests the kernels that write C by columns, or by rows.
     pub fn ask(&self, device: &Device, c_by_columns: bool) {
-        if self.tasks() > 0 {
-            self.kernels[usize::from(c_by_columns)].ask(device);
+        match &self.kernels {
+            Kernels::Staged(staged) => staged.ask(device, c_by_columns, (self.lines > 0, self.pieces.len() > 0)),
+            Kernels::Plain(plain) if self.tasks() > 0 => plain[usize::from(c_by_columns)].ask(device),
+            Kernels::Plain(_) => {}
         }
         if self.cuts.len() > 0 {
             self.add_parts[usize::from(c_by_columns)].ask(device);
@@ -206,44 +228,24 @@ impl<T: Element> LineSums<T> {
     pub fn run(
         &self,
         work: &Work,
-        Entries { line_ptr, other, source }: &Entries<'_>,
-        Stored { values, stride }: Stored<'_, T>,
-        (d, d_leading): (&Buffer<T>, usize),
-        Scaling { alpha, beta }: Scaling<T::Arithmetic>,
-        c: Dense<&mut Buffer<T>>,
+        entries: &Entries<'_>,
+        operands: &Operands<'_, T>,
+        mut c: Dense<&mut Buffer<T>>,
     ) -> Result<()> {
-        let by_columns = c.by_columns;
-        let leading: &[usize] = if by_columns { &[d_leading] } else { &[d_leading, c.leading] };
         let mut parts = self.parts.take(work)?;
-        let (d_leading, c_leading) = (d_leading as u32, c.leading as u32);
-        for (pass, kernel) in self.kernels[usize::from(by_columns)].for_leading(leading) {
-            let Pass { column, columns, share, slot } = *pass;
-            let args = SumLines {
-                line_ptr,
-                tile_line: &self.tile_line,
-                piece: &self.pieces,
-                other,
-                source,
-                values,
-                d,
-                parts: &mut parts,
-                c: &mut *c.values,
-                pieces: self.pieces.len() as u32,
-                tasks: self.tasks() as u32,
-                column: column as u32,
-                columns: columns as u32,
-                share: share as u32,
-                part_width: self.n as u32,
-                d_leading,
-                c_leading,
-                stride,
-                alpha,
-                beta,
-            };
-            kernel.launch(work, Grid::items(pass.items(self.tasks())?, slot.group_size), args)?;
+        match &self.kernels {
+            Kernels::Staged(staged) => {
+                staged.sum_pieces(work, &self.pieces, entries, operands, (&mut parts, &mut c))?;
+                staged.sum_tiles(work, self.lines, entries, operands, &mut c)?;
+            }
+            Kernels::Plain(plain) => {
+                self.sum_lines(work, &plain[usize::from(c.by_columns)], entries, operands, (&mut parts, &mut c))?;
+            }
         }
+        let Scaling { alpha, beta } = operands.scaling;
         let (cuts, columns) = (self.cuts.len(), self.n as u32);
         let grid = Grid::items(cuts * self.side * self.n, self.group_size);
+        let c_leading = c.leading as u32;
         let args = AddParts {
             cut: &self.cuts,
             parts: &*parts,
@@ -254,7 +256,48 @@ impl<T: Element> LineSums<T> {
             alpha,
             beta,
         };
-        self.add_parts[usize::from(by_columns)].launch(work, grid, args)
+        self.add_parts[usize::from(c.by_columns)].launch(work, grid, args)
+    }
+
+    fn sum_lines(
+        &self,
+        work: &Work,
+        kernels: &Variants<SumLines<'static, T>>,
+        Entries { line_ptr, other, source }: &Entries<'_>,
+        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
+            '_,
+            T,
+        >,
+        (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
+    ) -> Result<()> {
+        let leading: &[usize] = if c.by_columns { &[d_leading] } else { &[d_leading, c.leading] };
+        for (pass, kernel) in kernels.for_leading(leading) {
+            let Pass { column, columns, share, slot } = *pass;
+            let args = SumLines {
+                line_ptr,
+                tile_line: &self.tile_line,
+                piece: &self.pieces,
+                other,
+                source,
+                values,
+                d,
+                parts: &mut *parts,
+                c: &mut *c.values,
+                pieces: self.pieces.len() as u32,
+                tasks: self.tasks() as u32,
+                column: column as u32,
+                columns: columns as u32,
+                share: share as u32,
+                part_width: self.n as u32,
+                d_leading: d_leading as u32,
+                c_leading: c.leading as u32,
+                stride,
+                alpha,
+                beta,
+            };
+            kernel.launch(work, Grid::items(pass.items(self.tasks())?, slot.group_size), args)?;
+        }
+        Ok(())
     }
 
     /// Bytes of device memory held beside the index.

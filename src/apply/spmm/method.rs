@@ -1,9 +1,6 @@
 //! The ways to share A out, and the choice among them.
-use super::{Request, gcoo::Gcoo};
-use crate::{
-    BlockShape, Error, Result, device::Work, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers,
-    vector::lines::Index,
-};
+use super::{Request, gcoo::Gcoo, tuning};
+use crate::{BlockShape, Error, Result, device::Work, tuning::Numbers, vector::lines::Index};
 use serde::Serialize;
 
 /// How the entries of A are shared out in a product with a dense matrix. All give the same bits.
@@ -62,17 +59,19 @@ pub(super) struct Choice {
 pub(super) fn choose(
     work: &Work,
     index: &Index,
-    shape: BlockShape,
+    (shape, element_bytes): (BlockShape, usize),
     request: &Request,
 ) -> Result<(Choice, Option<Gcoo>)> {
-    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, .. } = request.numbers;
+    let Numbers { dense_group_lines: lines, dense_group_element_bytes: widest, dense_reuse_percent: least, .. } =
+        request.numbers;
+    let long = tuning::longest(&request.numbers, index.pattern());
     let chosen = |method, why| (Choice { method, why }, None);
     match request.method {
         DenseMethod::Gcoo if shape != BlockShape::SCALAR => {
             Err(Error::Argument(format!("gcoo groups rows of scalars: A has blocks of {shape}")))
         }
         DenseMethod::Gcoo => {
-            let groups = Gcoo::new(work, index, lines, RUN_PIECE)?;
+            let groups = Gcoo::new(work, index, lines, long)?;
             let why = format!("gcoo, as asked for: {}", reuse(&groups, lines));
             Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
         }
@@ -83,8 +82,12 @@ pub(super) fn choose(
         DenseMethod::Auto if least > 100 * lines => {
             Ok(chosen(DenseMethod::Rows, "rows: this device's caches keep the rows of D for neighbouring rows".into()))
         }
+        DenseMethod::Auto if element_bytes > widest => {
+            let why = format!("rows: elements of {element_bytes} bytes, groups pay for those of {widest} or fewer");
+            Ok(chosen(DenseMethod::Rows, why))
+        }
         DenseMethod::Auto => {
-            let groups = Gcoo::new(work, index, lines, RUN_PIECE)?;
+            let groups = Gcoo::new(work, index, lines, long)?;
             let found = reuse(&groups, lines);
             let least_text = format!("{}.{:02}", least / 100, least % 100);
             match groups.reuse_percent() >= least as u64 {

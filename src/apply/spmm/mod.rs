@@ -12,6 +12,7 @@
 //! | [`once`] | a product in one shot |
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
+//! | [`staged`] | the same for scalars on GPUs |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
 //! | [`stored`] | such groups as a format, from dense and compressed matrices and back |
 //! | [`by_rows`] | dense matrices stored by columns, copied by rows |
@@ -26,6 +27,7 @@ mod options;
 mod pack;
 mod packed;
 mod plan;
+mod staged;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -50,6 +52,7 @@ use crate::{
 use by_rows::Rewrite;
 use groups::GroupSums;
 use lines::{Entries, LineSums};
+use staged::Operands;
 use std::sync::Arc;
 
 /// What is asked of the sums.
@@ -127,7 +130,7 @@ impl<T: Element> Spmm<T> {
         let work = Work::new(device, None);
         let index = Index::new(&work, arrays, of_rows)?;
         request.through = of_rows && !request.packed;
-        let (choice, groups) = method::choose(&work, &index, shape, &request)?;
+        let (choice, groups) = method::choose(&work, &index, (shape, size_of::<T>()), &request)?;
         let sums = match groups {
             Some(groups) => Sums::Groups(Box::new(GroupSums::new(&work, &index, groups, &request)?)),
             None => Sums::Lines(Box::new(LineSums::new(&work, &index, shape, &request)?)),
@@ -191,7 +194,7 @@ impl<T: Element> Spmm<T> {
             Sums::Groups(groups) => groups.run(work, line_ptr, a, d, scaling, c),
             Sums::Lines(lines) => {
                 let entries = Entries { line_ptr, other, source: self.index.source() };
-                lines.run(work, &entries, a, d, scaling, c)
+                lines.run(work, &entries, &Operands { a, d, scaling }, c)
             }
         }
     }

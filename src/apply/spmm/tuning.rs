@@ -2,6 +2,8 @@
 use crate::{
     Element, Result, Semiring,
     device::{Options, at_most},
+    primitives::segmented_reduce::RUN_PIECE,
+    resident::PatternArrays,
     tuning::Numbers,
 };
 
@@ -33,16 +35,43 @@ pub(super) struct Pass {
 /// Most bytes of local memory of a work-group: every device of OpenCL 1.2 has them.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
+/// Most of them for the sums of a tile.
+const MOST_SUM_BYTES: usize = 20 << 10;
+
 impl Slot {
     /// Columns that a slot holds at once.
     pub fn width(&self) -> usize {
         self.lanes * self.vec * self.vectors
     }
 
+    pub fn slots(&self) -> usize {
+        self.group_size / self.lanes
+    }
+
+    /// The slot of a piece of a long line: an item has one column, and many rows of D on their way.
+    pub fn of_piece(numbers: &Numbers, n: usize) -> Self {
+        let lanes = n.next_power_of_two().min(numbers.dense_lanes);
+        // What many narrow slots stage fits local memory.
+        let ahead = numbers.dense_long_ahead.min(lanes.max(4));
+        Self { group_size: numbers.dense_group, lanes, vec: 1, vectors: 1, aligned: false, ahead }
+    }
+
+    /// Entries of a line that a slot stages at once. An item loads few of them.
+    pub fn staged_in_turn(&self, numbers: &Numbers) -> usize {
+        numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
+    }
+
+    /// Lines of a work-group, at least one for each slot. The sums of all fit local memory.
+    pub fn tile_lines<T: Element>(&self, numbers: &Numbers) -> usize {
+        let bytes = self.width() * size_of::<T::Arithmetic>();
+        let most = numbers.dense_tile.min(MOST_SUM_BYTES / bytes);
+        (most / self.slots()).max(1) * self.slots()
+    }
+
     /// Entries of its group that a slot stages at once: a multiple of [`Slot::ahead`], as many as
     /// fit the local memory of a work-group.
     pub fn staged<T: Element>(&self, numbers: &Numbers, local_bytes: u64) -> usize {
-        let slots = self.group_size / self.lanes;
+        let slots = self.slots();
         // An index, a line and a value; each slot has room for one more.
         let bytes = slots * (size_of::<u32>() + size_of::<u8>() + size_of::<T::Arithmetic>());
         let fitting = (local_bytes.min(MOST_LOCAL_BYTES) as usize / bytes).saturating_sub(1);
@@ -122,6 +151,13 @@ fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: boo
 
 fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
+}
+
+/// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of which
+/// has a slot of its own.
+pub(super) fn longest(numbers: &Numbers, pattern: &PatternArrays) -> usize {
+    let average = pattern.nnz() / pattern.ncols.max(1);
+    (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
 }
 
 /// Lines of a block that an item adds at once: about as many in each round.
