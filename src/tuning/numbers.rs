@@ -69,6 +69,8 @@ pub struct Numbers {
     pub dense_block_tile: usize,
     /// Lines of a group of grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
     pub dense_group_lines: usize,
+    /// Rows of the dense matrix that an item loads before it adds their terms to such a group's.
+    pub dense_group_ahead: usize,
     /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
     /// a line by itself too.
     pub dense_staged: usize,
@@ -345,6 +347,7 @@ impl Numbers {
             ("dense_tile", self.dense_tile, 1 << 24),
             ("dense_block_tile", self.dense_block_tile, 1 << 24),
             ("dense_group_lines", self.dense_group_lines, 32),
+            ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
             ("dense_group_element_bytes", self.dense_group_element_bytes, 8),

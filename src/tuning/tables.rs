@@ -69,6 +69,7 @@ pub(super) const GPU: Numbers = Numbers {
     dense_tile: 32,
     // One row of blocks.
     dense_block_tile: 8,
+    dense_group_ahead: 4,
     dense_reuse_percent: 130,
     // Adding up four lines of doubles takes longer than loading a row again: with 128 columns
     // `st27_100` took 3.6 ms in groups, 2.4 in rows, and in floats 1.4 and 1.8.
@@ -119,6 +120,7 @@ pub(super) const CPU: Numbers = Numbers {
     dense_tile: 1 << 15,
     dense_block_tile: 1 << 15,
     dense_group_lines: 4,
+    dense_group_ahead: 1,
     dense_staged: 32,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
     dense_reuse_percent: 1 << 20,

@@ -60,6 +60,31 @@ void fetch(uint* row, ARITHMETIC* value, uint begin, uint entries, uint done, gl
     }
 }
 
+// Adds the terms of the first `count` of AHEAD staged entries.
+void add_staged(VECTOR* sum, uint count, uint first, uint column_end, local const uint* row, local const ARITHMETIC* value,
+                global const ELEMENT* restrict d, uint d_leading)
+{
+    VECTOR x[AHEAD * VECTORS];
+    UNROLLED
+    for (uint i = 0; i < AHEAD; ++i) {
+        const ulong begin = (ulong)row[i] * d_leading;
+        if (i < count) {
+            UNROLLED
+            for (uint v = 0; v < VECTORS; ++v)
+                x[i * VECTORS + v] = LOAD_VECTOR(d, begin + COLUMN(v, first, column_end));
+        }
+    }
+    UNROLLED
+    for (uint i = 0; i < AHEAD; ++i) {
+        const ARITHMETIC factor = value[i];
+        if (i < count) {
+            UNROLLED
+            for (uint v = 0; v < VECTORS; ++v)
+                sum[v] = ADD(sum[v], MULTIPLY(SPREAD(factor), x[i * VECTORS + v]));
+        }
+    }
+}
+
 // Adds the terms of `entries` entries from `begin` to the sums. `most` is the same for all slots
 // that go together, and no entry is behind it.
 void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uint column_end, local uint* held_row,
@@ -84,31 +109,11 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
-            uint row[AHEAD];
-            ARITHMETIC value[AHEAD];
-            VECTOR x[AHEAD * VECTORS];
-            UNROLLED
-            for (uint i = 0; i < AHEAD; ++i)
-                row[i] = held_row[next + i];
-            UNROLLED
-            for (uint i = 0; i < AHEAD; ++i) {
-                if (next + i < staged) {
-                    UNROLLED
-                    for (uint v = 0; v < VECTORS; ++v)
-                        x[i * VECTORS + v] = LOAD_VECTOR(d, (ulong)row[i] * d_leading + COLUMN(v, first, column_end));
-                }
-            }
-            UNROLLED
-            for (uint i = 0; i < AHEAD; ++i)
-                value[i] = held_value[next + i];
-            UNROLLED
-            for (uint i = 0; i < AHEAD; ++i) {
-                if (next + i < staged) {
-                    UNROLLED
-                    for (uint v = 0; v < VECTORS; ++v)
-                        sum[v] = ADD(sum[v], MULTIPLY(SPREAD(value[i]), x[i * VECTORS + v]));
-                }
-            }
+            // Without conditions where there are none, so that loads follow one another.
+            if (next + AHEAD <= staged)
+                add_staged(sum, AHEAD, first, column_end, held_row + next, held_value + next, d, d_leading);
+            else
+                add_staged(sum, staged - next, first, column_end, held_row + next, held_value + next, d, d_leading);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     Device, Element, Result,
     device::{Buffer, Grid, In, InOut, Scalar, Work, kernel},
     element::Scaling,
+    tuning::Numbers,
     vector::{line_sums::Stored, lines::Index},
 };
 
@@ -51,7 +52,7 @@ pub(super) struct GroupSums<T: Element> {
 impl<T: Element> GroupSums<T> {
     /// Sums of `groups`, made of the lines of `index`.
     pub fn new(work: &Work, index: &Index, mut groups: Gcoo, request: &Request) -> Result<Self> {
-        let numbers = request.numbers;
+        let numbers = Numbers { dense_ahead: request.numbers.dense_group_ahead, ..request.numbers };
         let long = tuning::longest(&numbers, index.pattern());
         let local_bytes = work.device().info().local_bytes;
         let kernels = |by_columns| {
