@@ -58,8 +58,8 @@ pub(super) const GPU: Numbers = Numbers {
     dense_lanes: 32,
     // The longest load of an instruction.
     dense_vector_bytes: 16,
-    // Latency is hidden by the loads of an item and by the warps of a multiprocessor, of which there
-    // are fewer if items need more registers.
+    // Latency is hidden by the loads of an item and by the warps of a multiprocessor, of which
+    // there are fewer if items need more registers.
     dense_ahead: 8,
     // 32 rounds for a piece of 1024.
     dense_long_ahead: 32,

@@ -31,7 +31,7 @@
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// Rows of D that are loaded before their terms are added: AHEAD at most, and about as many each time.
+// Rows of D that are loaded before their terms are added: AHEAD at most, about as many each time.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))

@@ -1,6 +1,6 @@
-// staged: C = alpha * A * D + beta * C for lines of scalars on a GPU, each by one slot. The items of
-// a slot stage the entries of its line in local memory, so that rows of D are loaded without waiting
-// for their numbers.
+// staged: C = alpha * A * D + beta * C for lines of scalars on a GPU, each by one slot. The items
+// of a slot stage the entries of its line in local memory, so that rows of D are loaded without
+// waiting for their numbers.
 // Host: src/apply/spmm/staged.rs
 //
 //   sum_tiles   one work-group per tile of `taken` lines for each of its slots, and share of the

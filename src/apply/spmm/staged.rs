@@ -1,8 +1,8 @@
 //! Lines of scalars times D on a GPU, each by one slot of work-items, which stage its entries in
 //! local memory. Kernels: `cl/apply/spmm/staged.cl`.
 //!
-//! A piece of a long line has a slot of its own, whose items have one column each and many rows of D
-//! on their way: the time of the longest piece is that of its rounds.
+//! A piece of a long line has a slot of its own, whose items have one column each and many rows of
+//! D on their way: the time of the longest piece is that of its rounds.
 use super::{
     Dense, Request,
     lines::{Entries, Variants},

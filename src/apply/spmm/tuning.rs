@@ -153,8 +153,8 @@ fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of which
-/// has a slot of its own.
+/// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of
+/// which has a slot of its own.
 pub(super) fn longest(numbers: &Numbers, pattern: &PatternArrays) -> usize {
     let average = pattern.nnz() / pattern.ncols.max(1);
     (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
