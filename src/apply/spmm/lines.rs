@@ -96,7 +96,7 @@ enum Kernels<T: Element> {
     /// Of blocks, and on CPUs.
     Plain([Variants<SumLines<'static, T>>; 2]),
     /// Of scalars on other devices.
-    Staged(Staged<T>),
+    Staged(Box<Staged<T>>),
 }
 
 /// A kernel for each pass over the columns of D, one set if rows of D and C are aligned and one for
@@ -188,7 +188,7 @@ impl<T: Element> LineSums<T> {
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
         };
         let kernels = match request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR {
-            true => Kernels::Staged(Staged::new(device, long, request)?),
+            true => Kernels::Staged(Box::new(Staged::new(device, long, request)?)),
             false => Kernels::Plain([plain(false)?, plain(true)?]),
         };
         let group_size = info.numbers().vector_group;
