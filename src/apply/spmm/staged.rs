@@ -124,7 +124,7 @@ impl<T: Element> Staged<T> {
         for (Pass { slot, .. }, kernel) in self.tiles[usize::from(c.by_columns)].for_leading(leading) {
             let tile = slot.tile_lines::<T>(&self.numbers);
             let groups = lines.div_ceil(tile) * self.n.div_ceil(slot.width());
-            at_most("work-groups of a product with a dense matrix", groups as u64, (u32::MAX / 1024).into())?;
+            at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
             let args = SumTiles {
                 line_ptr,
                 other,
