@@ -1,9 +1,11 @@
 // lines: C = alpha * A * D + beta * C, each line of A by one slot. A line is a row of op(A), or a
 // row of blocks.
-// Host: src/apply/spmm/lines.rs
+// Host: src/apply/spmm/lines.rs, block_tiles.rs
 //
 //   sum_lines  one slot of LANES work-items per task: a piece of a long line, or a tile of lines;
 //              and for each share of the columns of D
+//   sum_block_tiles  one work-group for as many lines of blocks as it has slots, without long ones,
+//              and share of the columns: C by columns is written by neighbours down a column
 //   add_parts  one work-item per column and scalar line of each line that is cut
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
@@ -20,8 +22,8 @@
 // column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
 // loads AHEAD rows of D before it adds their terms: those of entries, or of a block. Lines of more
 // than LONG entries are in pieces. A GPU takes lines of scalars as staged.cl does.
-#if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
-#error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/lines.rs"
+#if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED)
+#error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
@@ -152,6 +154,51 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         }
     }
 }
+
+#if TILED
+KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
+                       global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c,
+                       uint lines, uint columns, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    // One more, so that neighbouring columns use different banks.
+    local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
+    const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
+    const uint tile = get_group_id(0) / shares * SLOTS, line = tile + slot;
+    const uint first = get_group_id(0) % shares * WIDTH, to = min(first + WIDTH, columns);
+    const uint begin = line_ptr[min(line, lines)], entries = line_ptr[min(line + 1, lines)] - begin;
+    const uint end = begin + (entries <= LONG ? entries : 0);
+    AS_WRITTEN
+    for (uint number = 0; number < SIDE; number += HELD) {
+        VECTOR sum[HELD * VECTORS];
+        UNROLLED
+        for (uint i = 0; i < HELD * VECTORS; ++i)
+            sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
+        add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
+        UNROLLED
+        for (uint h = 0; h < HELD; ++h) {
+            UNROLLED
+            for (uint v = 0; v < VECTORS; ++v) {
+                ARITHMETIC one[VEC];
+                PUT(sum[h * VECTORS + v], one, 0);
+                UNROLLED
+                for (uint i = 0; i < VEC; ++i) {
+                    // Columns behind the last are not written to C.
+                    if (number + h < SIDE)
+                        held[((v * LANES + LANE) * VEC + i) * (SLOTS * SIDE + 1) + slot * SIDE + number + h] = one[i];
+                }
+            }
+        }
+    }
+    GROUP_BARRIER; // the sums of all slots
+    AS_WRITTEN
+    for (uint at = get_local_id(0); at < WIDTH * SLOTS * SIDE; at += GROUP_SIZE) {
+        const uint in_tile = at % (SLOTS * SIDE), col = at / (SLOTS * SIDE), of_line = tile + in_tile / SIDE;
+        if (of_line < lines && first + col < to && line_ptr[of_line + 1] - line_ptr[of_line] <= LONG)
+            place_sum(held[col * (SLOTS * SIDE + 1) + in_tile], c, (ulong)(first + col) * c_leading + tile * SIDE + in_tile, alpha,
+                      beta);
+    }
+}
+#endif
 
 KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint cuts,
                  uint columns, uint c_leading, ARITHMETIC alpha, ARITHMETIC beta)

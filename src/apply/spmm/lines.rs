@@ -5,6 +5,7 @@
 //! for all lines of the block.
 use super::{
     Dense, Request,
+    block_tiles::BlockTiles,
     staged::{Operands, Staged},
     tuning::{self, Pass},
 };
@@ -93,8 +94,9 @@ pub(super) struct LineSums<T: Element> {
 
 /// The kernels of lines, for C by rows and by columns where there are two.
 enum Kernels<T: Element> {
-    /// Of blocks, and on CPUs.
-    Plain([Variants<SumLines<'static, T>>; 2]),
+    /// Of blocks, and on CPUs. On other devices the lines that are not long have a kernel of their
+    /// own for C by columns, if the sums of a work-group fit local memory.
+    Plain([Variants<SumLines<'static, T>>; 2], Option<BlockTiles<T>>),
     /// Of scalars on other devices.
     Staged(Box<Staged<T>>),
 }
@@ -120,6 +122,10 @@ impl<S: crate::device::Arguments> Variants<S> {
             Some(passes.into_iter().map(kernel).collect::<Result<Vec<_>>>())
         };
         Ok(Self { aligned: kernels(true).transpose()?, any: kernels(false).transpose()?.unwrap_or_default() })
+    }
+
+    pub fn passes(&self) -> impl Iterator<Item = &Pass> {
+        self.aligned.iter().flatten().chain(&self.any).map(|(pass, _)| pass)
     }
 
     /// Requests the kernels for matrices without gaps.
@@ -184,16 +190,22 @@ impl<T: Element> LineSums<T> {
                 .define("HELD", held)
         };
         let plain = |by_columns| {
-            let options = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns));
+            let options =
+                |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns)).define("TILED", 0);
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
         };
         let kernels = match request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR {
             true => Kernels::Staged(Box::new(Staged::new(device, long, request)?)),
-            false => Kernels::Plain([plain(false)?, plain(true)?]),
+            false => {
+                let tiles = BlockTiles::new(device, (side, held), request, options)?;
+                Kernels::Plain([plain(false)?, plain(true)?], tiles)
+            }
         };
         let group_size = info.numbers().vector_group;
         let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
-        let add = |by_columns| Kernel::rare(device, &options(alone.options::<T>(request.semiring, by_columns)));
+        let add = |by_columns| {
+            Kernel::rare(device, &options(alone.options::<T>(request.semiring, by_columns)).define("TILED", 0))
+        };
         Ok(Self {
             parts: Scratch::reserve(work, parts * side * request.n)?,
             tile_line,
@@ -212,8 +224,16 @@ impl<T: Element> LineSums<T> {
     pub fn ask(&self, device: &Device, c_by_columns: bool) {
         match &self.kernels {
             Kernels::Staged(staged) => staged.ask(device, c_by_columns, (self.lines > 0, self.pieces.len() > 0)),
-            Kernels::Plain(plain) if self.tasks() > 0 => plain[usize::from(c_by_columns)].ask(device),
-            Kernels::Plain(_) => {}
+            Kernels::Plain(plain, Some(tiles)) if c_by_columns => {
+                if self.lines > 0 {
+                    tiles.ask(device);
+                }
+                if self.pieces.len() > 0 {
+                    plain[1].ask(device);
+                }
+            }
+            Kernels::Plain(plain, _) if self.tasks() > 0 => plain[usize::from(c_by_columns)].ask(device),
+            Kernels::Plain(..) => {}
         }
         if self.cuts.len() > 0 {
             self.add_parts[usize::from(c_by_columns)].ask(device);
@@ -238,8 +258,14 @@ impl<T: Element> LineSums<T> {
                 staged.sum_pieces(work, &self.pieces, entries, operands, (&mut parts, &mut c))?;
                 staged.sum_tiles(work, self.lines, entries, operands, &mut c)?;
             }
-            Kernels::Plain(plain) => {
-                self.sum_lines(work, &plain[usize::from(c.by_columns)], entries, operands, (&mut parts, &mut c))?;
+            Kernels::Plain([_, plain], Some(tiles)) if c.by_columns => {
+                let pieces = self.pieces.len();
+                self.sum_lines(work, (plain, pieces), entries, operands, (&mut parts, &mut c))?;
+                tiles.run(work, self.lines, entries, operands, &mut c)?;
+            }
+            Kernels::Plain(plain, _) => {
+                let kernels = (&plain[usize::from(c.by_columns)], self.tasks());
+                self.sum_lines(work, kernels, entries, operands, (&mut parts, &mut c))?;
             }
         }
         let Scaling { alpha, beta } = operands.scaling;
@@ -262,7 +288,7 @@ impl<T: Element> LineSums<T> {
     fn sum_lines(
         &self,
         work: &Work,
-        kernels: &Variants<SumLines<'static, T>>,
+        (kernels, tasks): (&Variants<SumLines<'static, T>>, usize),
         Entries { line_ptr, other, source }: &Entries<'_>,
         &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
             '_,
@@ -284,7 +310,7 @@ impl<T: Element> LineSums<T> {
                 parts: &mut *parts,
                 c: &mut *c.values,
                 pieces: self.pieces.len() as u32,
-                tasks: self.tasks() as u32,
+                tasks: tasks as u32,
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
@@ -295,7 +321,7 @@ impl<T: Element> LineSums<T> {
                 alpha,
                 beta,
             };
-            kernel.launch(work, Grid::items(pass.items(self.tasks())?, slot.group_size), args)?;
+            kernel.launch(work, Grid::items(pass.items(tasks)?, slot.group_size), args)?;
         }
         Ok(())
     }

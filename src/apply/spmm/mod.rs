@@ -13,10 +13,12 @@
 //! | [`method`] | the ways to share A out, and the choice |
 //! | [`lines`] | each line of A by itself |
 //! | [`staged`] | the same for scalars on GPUs |
+//! | [`block_tiles`] | rows of blocks on GPUs, for C by columns |
 //! | [`gcoo`], [`groups`] | groups of lines, which share the rows of D |
 //! | [`stored`] | such groups as a format, from dense and compressed matrices and back |
 //! | [`by_rows`] | dense matrices stored by columns, copied by rows |
 //! | [`tuning`] | how the columns of D are shared out |
+mod block_tiles;
 mod by_rows;
 mod gcoo;
 mod groups;

@@ -190,7 +190,8 @@ fn blocks_of_all_shapes() -> Result<()> {
         for numbers in numbers(&device) {
             for (side, transposed) in [(Side::Left, false), (Side::Left, true), (Side::Right, false)] {
                 let case = Case { side, transposed, ..plain(6, numbers) };
-                check(&device, &a, Case { packed: transposed, ..case })?;
+                let layouts = [Layout::ByRows, if transposed { Layout::ByColumns } else { Layout::ByRows }];
+                check(&device, &a, Case { packed: transposed, layouts, ..case })?;
                 check(&device, &by_rows, Case { packed: side == Side::Right, gap: 2, ..case })?;
             }
         }

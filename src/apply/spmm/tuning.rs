@@ -36,7 +36,7 @@ pub(super) struct Pass {
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
 /// Most of them for the sums of a tile.
-const MOST_SUM_BYTES: usize = 20 << 10;
+pub(super) const MOST_SUM_BYTES: usize = 20 << 10;
 
 impl Slot {
     /// Columns that a slot holds at once.

@@ -1,0 +1,102 @@
+//! Lines of blocks times D on a GPU, C by columns: the sums of neighbouring lines go through local
+//! memory, so that neighbours write down a column. Kernel: `sum_block_tiles` of
+//! `cl/apply/spmm/lines.cl`.
+use super::{
+    Dense, Request,
+    lines::{Entries, Variants},
+    staged::Operands,
+    tuning::{MOST_SUM_BYTES, Pass},
+};
+use crate::{
+    Device, Element, Result,
+    device::{Buffer, Grid, In, InOut, Options, Scalar, Work, at_most, kernel},
+    element::Scaling,
+    tuning::Numbers,
+    vector::line_sums::Stored,
+};
+
+kernel! {
+    struct SumBlockTiles<T: Element> = "sum_block_tiles"
+        in "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
+    {
+        line_ptr: In<u32>,
+        other: In<u32>,
+        source: In<u32>,
+        values: In<T>,
+        d: In<T>,
+        c: InOut<T>,
+        lines: u32,
+        columns: u32,
+        d_leading: u32,
+        c_leading: u32,
+        stride: u32,
+        alpha: Scalar<T::Arithmetic>,
+        beta: Scalar<T::Arithmetic>,
+    }
+}
+
+/// The lines that are not long; a work-group has as many as it has slots.
+pub(super) struct BlockTiles<T: Element> {
+    kernels: Variants<SumBlockTiles<'static, T>>,
+    n: usize,
+}
+
+impl<T: Element> BlockTiles<T> {
+    /// Kernels for blocks of `side` lines, of which an item adds `held` at once. `None` if their
+    /// sums do not fit local memory, and on CPUs.
+    pub fn new(
+        device: &Device,
+        (side, held): (usize, usize),
+        request: &Request,
+        options: impl Fn(Options) -> Options,
+    ) -> Result<Option<Self>> {
+        let of_tile = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, true)).define("TILED", 1);
+        let numbers = Numbers { dense_vectors: 1, ..request.numbers };
+        let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile)?;
+        let fit = kernels.passes().all(|Pass { slot, .. }| {
+            let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
+            slot.group_size > 1 && bytes <= MOST_SUM_BYTES
+        });
+        Ok(fit.then_some(Self { kernels, n: request.n }))
+    }
+
+    /// Requests the kernels.
+    pub fn ask(&self, device: &Device) {
+        self.kernels.ask(device);
+    }
+
+    /// The sums of `lines` lines.
+    pub fn run(
+        &self,
+        work: &Work,
+        lines: usize,
+        Entries { line_ptr, other, source }: &Entries<'_>,
+        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
+            '_,
+            T,
+        >,
+        c: &mut Dense<&mut Buffer<T>>,
+    ) -> Result<()> {
+        for (Pass { slot, .. }, kernel) in self.kernels.for_leading(&[d_leading]) {
+            let groups = lines.div_ceil(slot.slots()) * self.n.div_ceil(slot.width());
+            at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
+            let args = SumBlockTiles {
+                line_ptr,
+                other,
+                source,
+                values,
+                d,
+                c: &mut *c.values,
+                lines: lines as u32,
+                columns: self.n as u32,
+                d_leading: d_leading as u32,
+                c_leading: c.leading as u32,
+                stride,
+                alpha,
+                beta,
+            };
+            kernel.launch(work, Grid::groups(groups, slot.group_size), args)?;
+        }
+        Ok(())
+    }
+}
