@@ -1,6 +1,7 @@
 # What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
 # PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
+# DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too.
 # PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -54,6 +55,11 @@ build_mkl() {
     build mkl "${CC:-cc}" -O3 -I "$venv/include" "$here/mkl.c" -o "$out/mkl" "$mkl_rt" "-Wl,-rpath,$venv/lib" -lm
 }
 
+build_dense_mkl() {
+    [ -n "$mkl_rt" ] || { left_out dense_mkl "MKL is not in $venv"; return 1; }
+    build dense_mkl "${CC:-cc}" -O3 -I "$venv/include" "$here/dense_mkl.c" -o "$out/dense_mkl" "$mkl_rt" "-Wl,-rpath,$venv/lib" -lm
+}
+
 build_eigen() {
     build eigen "${CXX:-c++}" -O3 -march=native -I "${EIGEN:-/usr/include/eigen3}" "$here/eigen.cpp" -o "$out/eigen"
 }
@@ -83,6 +89,20 @@ measure_blockmul() {
     # shellcheck disable=SC2086 # a list of arguments
     "$blockmul" bench "${files[@]}" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --json "$records/blockmul.json" ${BLOCKMUL_ARGS:-} ||
         left_out blockmul "ended with status $?"
+}
+
+# blockmul's products with dense matrices on device $1.
+measure_blockmul_dense() {
+    wanted blockmul || return 0
+    find_blockmul || return 0
+    local columns
+    for columns in 32 128; do
+        say "blockmul, $columns dense columns"
+        # shellcheck disable=SC2086 # a list of arguments
+        "$blockmul" bench "${files[@]}" --operation dense --columns "$columns" --layout rows,columns --element f64,f32 --device "$1" \
+            --rounds "${ROUNDS:-11}" --json "$records/blockmul_dense_$columns.json" ${BLOCKMUL_ARGS:-} ||
+            left_out blockmul "ended with status $?"
+    done
 }
 
 # The papers of PAPERS on device $1, beside the peers that have been measured.

@@ -266,8 +266,9 @@ static double now_ms(void) {
     return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
-/* Times `multiply` in rounds after one to warm up, with `drop` after each outside the clock, and reports. */
-#define MEASURE(truth, variant, element, threads, multiply, drop)                                                                            \
+/* Times `multiply`, `times` of it at once, in rounds after one to warm up, with `drop` after each outside the clock, and reports the mean of
+   each round. */
+#define MEASURE_TOGETHER(times, truth, variant, element, threads, multiply, drop)                                                            \
     do {                                                                                                                                     \
         double *runs_ = (double *)room(program.rounds + FEWEST_ROUNDS, sizeof(double)), began_ = 0, start_;                                  \
         int count_ = -1;                                                                                                                     \
@@ -275,9 +276,12 @@ static double now_ms(void) {
             start_ = now_ms();                                                                                                               \
             if (count_ == 0) began_ = start_;                                                                                                \
             multiply;                                                                                                                        \
-            if (count_ >= 0) runs_[count_] = now_ms() - start_;                                                                              \
+            if (count_ >= 0) runs_[count_] = (now_ms() - start_) / (times);                                                                  \
             drop;                                                                                                                            \
         }                                                                                                                                    \
         tell(truth, variant, element, threads, runs_, count_, NULL);                                                                         \
         free(runs_);                                                                                                                         \
     } while (0)
+
+/* The same of one at a time. */
+#define MEASURE(truth, variant, element, threads, multiply, drop) MEASURE_TOGETHER(1, truth, variant, element, threads, multiply, drop)

@@ -15,9 +15,22 @@ import pathlib
 OURS = "blockmul"
 
 
+def case_of(record):
+    """The line of a record: the matrix, with the columns of the dense one that it was multiplied by, and the element."""
+    columns = f" x {record['b']['cols']}" if is_dense(record) else ""
+    return record["matrix"] + columns, record["element"]
+
+
+def is_dense(record):
+    """Whether it is a product with a dense matrix; its variant ends with the columns of that."""
+    return (record.get("variant") or "").startswith("dense ")
+
+
 def label(record):
     """The column of a record: library, variant, threads where that matters."""
-    words = [record["library"], record.get("variant") or "", f"({record['threads']})" if record.get("threads") else ""]
+    variant = record.get("variant") or ""
+    variant = variant.removeprefix("dense ").rpartition(" ")[0] if is_dense(record) else variant
+    words = [record["library"], variant, f"({record['threads']})" if record.get("threads") else ""]
     return " ".join(word for word in words if word)
 
 
@@ -49,17 +62,17 @@ def fastest_variants(records):
     """Of each library's records of a matrix the fastest, without a variant; where all are wrong one of those."""
     best = {}
     for record in records:
-        key = (record["library"], record["matrix"], record["element"])
+        key = (record["library"], *case_of(record))
         if key not in best or (milliseconds(record) or math.inf) < (milliseconds(best[key]) or math.inf):
             best[key] = record
-    return [record | {"variant": None, "threads": None} for record in best.values()]
+    return [record | {"variant": None, "threads": None, "matrix": case_of(record)[0]} for record in best.values()]
 
 
 def table(records, against=None, gflops=False):
     """The text; `against` chooses blockmul's variant that ratios are to, else its fastest one."""
     cases, columns, times, rate = {}, {}, {}, {}
     for record in records:
-        case = (record["matrix"], record["element"])
+        case = case_of(record)
         cases.setdefault(case), columns.setdefault(label(record), record["library"] == OURS)
         times[case, label(record)] = milliseconds(record)
         rate[case] = record["flops"] / 1e6

@@ -1,0 +1,121 @@
+/* Products of a sparse matrix with a dense one, C = A·D, for the peers in C and CUDA. A is FILE.bsr, or random:N:S, the square matrix of N
+   rows whose share of zeros is S that `blockmul bench --paper shi` draws too. D is drawn. It has 32 and 128 columns beside a file and as
+   many as A beside a drawn one; --columns N,... names others, of which `all` is as many as A, but no more than make LARGEST_DENSE elements. */
+#pragma once
+#include "peers.h"
+
+#define LARGEST_DENSE ((int64_t)1 << 28)
+
+enum { BY_ROWS, BY_COLUMNS, LAYOUTS };
+static const char *const LAYOUT_NAMES[LAYOUTS] = {"rows", "columns"};
+
+/* The bits of a number, each of which depends on all of its bits (the finalizer of splitmix64). */
+static uint64_t mixed(uint64_t number) {
+    number = (number + 1) * 0x9e3779b97f4a7c15u;
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+    return number ^ (number >> 31);
+}
+
+/* A number between -1 and 1 of 20 bits, which f32 has too. */
+static double drawn_value(uint64_t bits) { return ((double)(bits & 0xfffff) - 524287.5) / 524288; }
+
+/* Element p of D, in the order of rows. */
+static double d_element(int64_t p) { return drawn_value(mixed(~(uint64_t)p)); }
+
+/* Whether bits, as a number from 0 to 1, are not below the share of zeros. */
+static int is_entry(uint64_t bits, double zeros) { return (double)(bits >> 11) * 0x1p-53 >= zeros; }
+
+static int is_drawn(const char *argument) { return !strncmp(argument, "random:", 7); }
+
+static Blocks drawn_matrix(const char *argument) {
+    long long n;
+    char zeros_text[32], name[64];
+    if (sscanf(argument, "random:%lld:%31s", &n, zeros_text) != 2 || n < 1 || n > 1 << 20) die(argument, "not random:N:S");
+    double zeros = atof(zeros_text);
+    int64_t count = 0, q = 0;
+    for (int64_t p = 0; p < n * n; p++) count += is_entry(mixed(p), zeros);
+    if (count > INT32_MAX) die(argument, "has too many entries");
+    snprintf(name, sizeof name, "random_%lld_%s", n, zeros_text);
+    Blocks m = empty_blocks(name, n, n, count, 1, 1);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            uint64_t bits = mixed(i * n + j);
+            if (is_entry(bits, zeros)) m.columns[q] = (int)j, m.values[q++] = drawn_value(bits);
+        }
+        m.offsets[i + 1] = (int)q;
+    }
+    return m;
+}
+
+static Blocks matrix_of(const char *argument) { return is_drawn(argument) ? drawn_matrix(argument) : read_blocks(argument); }
+
+static void free_blocks(Blocks *m) { free(m->offsets), free(m->columns), free(m->values); }
+
+/* Takes --columns out of the arguments; NULL if it is not there. */
+static const char *columns_option(int *argc, char **argv) {
+    const char *given = NULL;
+    int kept = 1;
+    for (int i = 1; i < *argc; i++)
+        if (i + 1 < *argc && !strcmp(argv[i], "--columns")) given = argv[++i];
+        else argv[kept++] = argv[i];
+    *argc = kept;
+    return given;
+}
+
+/* The numbers of columns beside this matrix. */
+static const char *columns_wanted(const char *given, const char *argument) { return given ? given : is_drawn(argument) ? "all" : "32,128"; }
+
+/* The number of columns that *list begins with, for a D of so many rows, and passes it. 0 at the end. */
+static int64_t next_columns(const char **list, int64_t rows) {
+    int64_t fit = LARGEST_DENSE / (rows + !rows), columns;
+    char *end;
+    if (!**list) return 0;
+    if (!strncmp(*list, "all", 3)) columns = rows < fit ? rows : fit, end = (char *)*list + 3;
+    else columns = strtoll(*list, &end, 10);
+    if (columns < 1 || (*end && *end != ',')) die(*list, "no numbers of columns");
+    *list = end + (*end == ',');
+    return columns;
+}
+
+/* D of so many rows and columns, in f64 by rows. */
+static double *made_d(int64_t rows, int64_t columns) {
+    double *d = (double *)room(rows * columns, sizeof(double));
+    for (int64_t p = 0; p < rows * columns; p++) d[p] = d_element(p);
+    return d;
+}
+
+/* What A·D must be. `d` gets the size of D. */
+static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_t columns) {
+    int64_t rows = a->cols * a->width;
+    Blocks size = {rows, columns, rows * columns, 1, 1, NULL, NULL, NULL, "D"};
+    *d = size;
+    Truth t = {a, d, a->blocks * columns, a->rows * a->height * columns, 0, NULL, NULL, NULL, NULL, NULL, columns, a->rows * a->height};
+    t.flops = 2.0 * a->blocks * a->height * a->width * columns;
+    t.x = (double *)room(t.x_size, sizeof(double));
+    for (int64_t j = 0; j < t.x_size; j++) t.x[j] = (double)(mixed(j) & 1023) - 512;
+    double *dx = (double *)room(rows, sizeof(double)), *magnitudes = (double *)room(rows, sizeof(double));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            double term = values[i * columns + j] * t.x[j];
+            dx[i] += term, magnitudes[i] += fabs(term);
+        }
+    t.y = times(a, dx, 0), t.magnitude = times(a, magnitudes, 1);
+    free(dx), free(magnitudes);
+    t.terms = (double *)room(t.y_size, sizeof(double)), t.scalar_products = (double *)room(t.y_size, sizeof(double));
+    for (int64_t i = 0; i < t.y_size; i++) {
+        int64_t row = i / a->height;
+        t.terms[i] = (double)(a->offsets[row + 1] - a->offsets[row]) * a->width;
+        t.scalar_products[i] = t.terms[i] * columns + columns;
+    }
+    return t;
+}
+
+static void forget_truth(Truth *t) { free(t->x), free(t->y), free(t->magnitude), free(t->terms), free(t->scalar_products); }
+
+/* The variant of a record, as `blockmul bench --operation dense` writes it. */
+static const char *variant_of(const char *what, int layout, int64_t columns) {
+    static char text[96];
+    snprintf(text, sizeof text, "dense %s by %s %lld", what, LAYOUT_NAMES[layout], (long long)columns);
+    return text;
+}

@@ -1,0 +1,166 @@
+/* Times MKL's products of a sparse matrix with a dense one, mkl_sparse_d_mm and mkl_sparse_s_mm after mkl_sparse_optimize: scalar expansion as
+   CSR and square blocks also as BSR, D and C by rows and by columns, one thread and two. With as many columns as A has, also the product of
+   the dense matrices, cblas_dgemm and cblas_sgemm. C is there before the clock starts.
+
+       pip install mkl mkl-devel
+       cc -O3 -I VENV/include benches/peers/dense_mkl.c -o dense_mkl -L VENV/lib -l:libmkl_rt.so.3 -Wl,-rpath,VENV/lib -lm
+       ./dense_mkl FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS] */
+#include "dense.h"
+#include <mkl.h>
+#include <mkl_spblas.h>
+
+#define CALLS_HINTED 100
+
+static const struct matrix_descr GENERAL = {SPARSE_MATRIX_TYPE_GENERAL, SPARSE_FILL_MODE_FULL, SPARSE_DIAG_NON_UNIT};
+static const char *const ELEMENTS[] = {"f64", "f32"};
+static const double ROUNDING[] = {0x1p-53, 0x1p-24};
+
+/* Elements of f64, or of f32 if they are `single`, in an array of their own. */
+static void *elements(const double *from, int64_t count, int single) {
+    void *to = room(count, single ? sizeof(float) : sizeof(double));
+    for (int64_t p = 0; p < count; p++)
+        if (single) ((float *)to)[p] = (float)from[p];
+        else ((double *)to)[p] = from[p];
+    return to;
+}
+
+/* A dense matrix: its elements in the layout, and how far its lines are apart. */
+typedef struct {
+    int64_t rows, columns, leading;
+    int layout, single;
+    void *values;
+} Dense;
+
+static double element_of(const Dense *m, int64_t i, int64_t j) {
+    int64_t p = m->layout == BY_ROWS ? i * m->leading + j : i + j * m->leading;
+    return m->single ? ((float *)m->values)[p] : ((double *)m->values)[p];
+}
+
+/* The elements given by rows; zeros for none. */
+static Dense dense(int64_t rows, int64_t columns, int layout, int single, const double *by_rows) {
+    Dense m = {rows, columns, layout == BY_ROWS ? columns : rows, layout, single, NULL};
+    if (!by_rows) m.values = room(rows * columns, single ? sizeof(float) : sizeof(double));
+    else if (layout == BY_ROWS) m.values = elements(by_rows, rows * columns, single);
+    else {
+        double *turned = (double *)room(rows * columns, sizeof(double));
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < columns; j++) turned[i + j * rows] = by_rows[i * columns + j];
+        m.values = elements(turned, rows * columns, single);
+        free(turned);
+    }
+    return m;
+}
+
+/* Fills C with NaN, so that an element that is not written shows. */
+static void spoil(Dense *c) { memset(c->values, 0xff, c->rows * c->columns * (c->single ? sizeof(float) : sizeof(double))); }
+
+static const char *fault_of_dense(const Truth *t, const Dense *c) {
+    double *y = (double *)room(c->rows, sizeof(double));
+    for (int64_t i = 0; i < c->rows; i++)
+        for (int64_t j = 0; j < c->columns; j++) y[i] += element_of(c, i, j) * t->x[j];
+    const char *fault = fault_of_sums(t, y, ROUNDING[c->single]);
+    free(y);
+    return fault;
+}
+
+static sparse_status_t create(sparse_matrix_t *made, const Blocks *m, void *values, int single) {
+    if (m->height > 1)
+        return single ? mkl_sparse_s_create_bsr(made, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, m->rows, m->cols, m->height, m->offsets,
+                                                m->offsets + 1, m->columns, (float *)values)
+                      : mkl_sparse_d_create_bsr(made, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, m->rows, m->cols, m->height, m->offsets,
+                                                m->offsets + 1, m->columns, (double *)values);
+    return single ? mkl_sparse_s_create_csr(made, SPARSE_INDEX_BASE_ZERO, m->rows, m->cols, m->offsets, m->offsets + 1, m->columns, (float *)values)
+                  : mkl_sparse_d_create_csr(made, SPARSE_INDEX_BASE_ZERO, m->rows, m->cols, m->offsets, m->offsets + 1, m->columns, (double *)values);
+}
+
+static sparse_layout_t layout_of(const Dense *d) { return d->layout == BY_ROWS ? SPARSE_LAYOUT_ROW_MAJOR : SPARSE_LAYOUT_COLUMN_MAJOR; }
+
+static sparse_status_t multiply(sparse_matrix_t a, const Dense *d, Dense *c) {
+    sparse_operation_t plain = SPARSE_OPERATION_NON_TRANSPOSE;
+    return c->single ? mkl_sparse_s_mm(plain, 1, a, GENERAL, layout_of(d), (float *)d->values, d->columns, d->leading, 0, (float *)c->values, c->leading)
+                     : mkl_sparse_d_mm(plain, 1, a, GENERAL, layout_of(d), (double *)d->values, d->columns, d->leading, 0, (double *)c->values, c->leading);
+}
+
+/* Every layout and number of threads of A as it is stored in `m`. */
+static void measure_sparse(const Truth *t, const Blocks *m, const Dense *d, Dense *c) {
+    const char *variant = variant_of(m->height > 1 ? "bsr" : "csr", d->layout, d->columns);
+    void *values = elements(m->values, m->blocks * m->height * m->width, d->single);
+    for (int threads = 1; threads <= 2; threads++) {
+        mkl_set_num_threads(threads);
+        sparse_matrix_t a = NULL;
+        int status = create(&a, m, values, d->single);
+        if (!status) mkl_sparse_set_mm_hint(a, SPARSE_OPERATION_NON_TRANSPOSE, GENERAL, layout_of(d), d->columns, CALLS_HINTED);
+        if (!status) mkl_sparse_optimize(a);
+        spoil(c);
+        if (!status) status = multiply(a, d, c);
+        const char *fault = status ? "MKL refuses" : fault_of_dense(t, c);
+        if (fault) tell(t, variant, ELEMENTS[d->single], threads, NULL, 0, fault);
+        else MEASURE(t, variant, ELEMENTS[d->single], threads, multiply(a, d, c), (void)0);
+        if (a) mkl_sparse_destroy(a);
+    }
+    free(values);
+}
+
+static void gemm(const Dense *a, const Dense *d, Dense *c) {
+    if (c->single)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->rows, c->columns, d->rows, 1, (float *)a->values, a->leading, (float *)d->values,
+                    d->leading, 0, (float *)c->values, c->leading);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->rows, c->columns, d->rows, 1, (double *)a->values, a->leading, (double *)d->values,
+                    d->leading, 0, (double *)c->values, c->leading);
+}
+
+/* A with its zeros times D, by rows. */
+static void measure_gemm(const Truth *t, const Blocks *m, const Dense *d, Dense *c) {
+    double *by_rows = (double *)room(m->rows * m->cols, sizeof(double));
+    for (int64_t i = 0; i < m->rows; i++)
+        for (int p = m->offsets[i]; p < m->offsets[i + 1]; p++) by_rows[i * m->cols + m->columns[p]] = m->values[p];
+    Dense a = dense(m->rows, m->cols, BY_ROWS, d->single, by_rows);
+    free(by_rows);
+    for (int threads = 1; threads <= 2; threads++) {
+        mkl_set_num_threads(threads);
+        const char *variant = variant_of("gemm", d->layout, d->columns);
+        spoil(c);
+        gemm(&a, d, c);
+        const char *fault = fault_of_dense(t, c);
+        if (fault) tell(t, variant, ELEMENTS[d->single], threads, NULL, 0, fault);
+        else MEASURE(t, variant, ELEMENTS[d->single], threads, gemm(&a, d, c), (void)0);
+    }
+    free(a.values);
+}
+
+/* A in every way, with a D of so many columns. */
+static void measure_columns(const Blocks *blocks, const Blocks *scalars, int64_t columns) {
+    double *values = made_d(scalars->cols, columns);
+    Blocks size;
+    Truth t = know_dense(blocks, &size, values, columns);
+    int squares = blocks->height == blocks->width && blocks->height > 1;
+    int whole = columns == scalars->cols && scalars->rows * scalars->cols <= LARGEST_DENSE;
+    for (int single = 0; single <= 1; single++)
+        for (int layout = BY_ROWS; layout < LAYOUTS; layout++) {
+            Dense d = dense(scalars->cols, columns, layout, single, values), c = dense(scalars->rows, columns, layout, single, NULL);
+            measure_sparse(&t, scalars, &d, &c);
+            if (squares) measure_sparse(&t, blocks, &d, &c);
+            if (whole && layout == BY_ROWS) measure_gemm(&t, scalars, &d, &c);
+            free(d.values), free(c.values);
+        }
+    forget_truth(&t), free(values);
+}
+
+int main(int argc, char **argv) {
+    MKLVersion version;
+    mkl_get_version(&version);
+    char number[32];
+    snprintf(number, sizeof number, "%d.%d.%d", version.MajorVersion, version.MinorVersion, version.UpdateVersion);
+    const char *given = columns_option(&argc, argv);
+    int files = arguments(argc, argv, "mkl", number, cpu());
+    mkl_set_dynamic(0);
+    for (int i = 1; i < files; i++) {
+        Blocks blocks = matrix_of(argv[i]), scalars = expanded(&blocks);
+        const char *list = columns_wanted(given, argv[i]);
+        for (int64_t columns; (columns = next_columns(&list, scalars.cols));) measure_columns(&blocks, &scalars, columns);
+        if (scalars.values != blocks.values) free_blocks(&scalars);
+        free_blocks(&blocks);
+    }
+    return 0;
+}
