@@ -106,6 +106,45 @@ fn evtushenko_has_its_tables_and_figures() {
 }
 
 #[test]
+fn shi_has_its_tables_and_figures() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 50 --per-column 1 -q -o g.mtx");
+    let record = |variant: &str, element: &str, ms: f64| {
+        json!({"library": "other", "variant": variant, "matrix": "random_50_0.99", "element": element,
+            "verified": true, "ms": ms})
+    };
+    let records = [
+        record("dense csr by rows 50", "f32", 70.0),
+        record("dense csr by columns 50", "f32", 60.0),
+        record("dense csr by columns 40", "f32", 6.0),
+        record("dense gemm by rows 50", "f32", 1e6),
+        record("from-dense by rows", "f64", 80.0),
+    ];
+    desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
+    let (page, object) = study(&desk, "g.mtx --paper shi --max-products 2500 --peers peers.json");
+    let figures = ["4", "5", "6", "7-50", "13"].map(|number| format!("figure-{number}.png"));
+    has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
+    let found = object["matrices"].as_array().unwrap();
+    assert_eq!(
+        (&found[0]["matrix"], &found[0]["kind"], &found[1]["element"]),
+        (&"g".into(), &"file".into(), &"f64".into())
+    );
+    for of in found {
+        assert_eq!((&of["compared"], of["methods"].as_array().unwrap().len()), (&of["columns"], 2), "{of}");
+        assert!(of["methods"].as_array().unwrap().iter().all(|time| time["ms"].as_f64().unwrap() > 0.0), "{of}");
+        let converted = of["matrix"] == "random_50_0.98" || of["matrix"] == "random_50_0.99";
+        assert_eq!(of["conversion_ms"].as_f64().is_some(), converted, "{of}");
+    }
+    let square = found.iter().find(|of| of["matrix"] == "random_50_0.99" && of["element"] == "f32").unwrap();
+    assert_eq!((&square["products"][0]["ms"], &square["gemm"][0]["ms"]), (&60.0.into(), &1e6.into()));
+    for words in
+        ["Faster than the product of dense matrices", "There is no time of a product of dense matrices", " 80.000 |"]
+    {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
+}
+
+#[test]
 fn what_is_no_paper_is_refused() {
     let desk = Desk::new();
     desk.put("other.json", r#"{"schema": "other/1", "results": []}"#);

@@ -31,7 +31,12 @@ pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
 /// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
 pub fn power_law(products: usize) -> Result<Factors> {
     let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
-    Ok((scalars(generate::power_law(columns, 9 * columns, BlockShape::SCALAR, Values::Real, SEED)?)?, None))
+    Ok((hubs_and_leaves(columns, 9 * columns)?, None))
+}
+
+/// The same with so many nodes, and edges of which some are drawn twice.
+pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
+    scalars(generate::power_law(nodes, edges, BlockShape::SCALAR, Values::Real, SEED)?)
 }
 
 /// Columns of B with one entry.

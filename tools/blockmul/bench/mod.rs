@@ -62,6 +62,7 @@ Examples:
   blockmul bench --regret                                is the choice of methods the fastest? on generated families
   blockmul bench --paper polok -o polok                  the measurements of a paper again: polok/report.md
   blockmul bench --paper evtushenko -o evtushenko        formats of A·x against one thread
+  blockmul bench --paper shi -o shi                      A·D: groups of rows beside rows
   blockmul bench --paper parger *.mtx.gz --peers target/peers/records/*.json -o parger
   blockmul bench --list                                  the families
 

@@ -1,6 +1,6 @@
 //! `bench --paper`: the measurements of a paper again, with this implementation. A study is a
-//! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland` and
-//! `evtushenko` have the papers, `models` the matrices that stand for theirs, `peers` the times of
+//! folder: `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko`
+//! and `shi` have the papers, `models` the matrices that stand for theirs, `peers` the times of
 //! other libraries.
 mod evtushenko;
 mod garland;
@@ -9,6 +9,7 @@ mod parger;
 mod peers;
 mod polok;
 mod report;
+mod shi;
 
 use super::contest::{Contest, Variant};
 use super::measure::Bench;
@@ -31,6 +32,8 @@ pub enum Paper {
     Garland,
     /// Evtushenko: Sparse Matrix-Vector Multiplication with CUDA, 2019.
     Evtushenko,
+    /// Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs, 2020.
+    Shi,
 }
 
 /// The circumstances of a study.
@@ -61,6 +64,7 @@ pub fn run(paper: Paper, folder: &Path, args: &Args, bench: &Bench<'_>) -> std::
         Paper::Parger => parger::study(&setting, &mut report)?,
         Paper::Garland => garland::study(&setting, &mut report)?,
         Paper::Evtushenko => evtushenko::study(&setting, &mut report)?,
+        Paper::Shi => shi::study(&setting, &mut report)?,
     }
     report.write(folder)?;
     bench.messages.say(&format!("{}: the report", folder.join("report.md").display()));

@@ -35,14 +35,29 @@ pub struct Peer {
     pub used_device_bytes: Option<u64>,
 }
 
-/// The records of other libraries in f64.
+/// What a library computed with a dense matrix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DenseWork {
+    /// The sparse matrix times a dense one of so many columns.
+    Product(usize),
+    /// The same with the zeros of the sparse matrix.
+    Gemm(usize),
+    /// The sparse matrix from a dense one.
+    Conversion,
+}
+
+/// The records of other libraries.
 #[derive(Default)]
-pub struct Peers(Vec<Peer>);
+pub struct Peers {
+    /// Products of sparse matrices in f64.
+    products: Vec<Peer>,
+    dense: Vec<(DenseWork, Peer)>,
+}
 
 impl Peers {
     /// Reads the files.
     pub fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let mut all = Vec::new();
+        let mut all = Self::default();
         for path in paths {
             let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.clone(), source })?;
             let wrong = |why: String| Error::Malformed { path: path.clone(), place: "the file".into(), reason: why };
@@ -50,25 +65,36 @@ impl Peers {
             if file.schema != SCHEMA {
                 return Err(wrong(format!("the schema is {:?}, not {SCHEMA:?}", file.schema)).into());
             }
-            all.extend(file.results.into_iter().filter(|peer| peer.library != "blockmul" && peer.element == "f64"));
-        }
-        Ok(Self(all))
-    }
-
-    /// The libraries, in the order of the files.
-    pub fn libraries(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for peer in &self.0 {
-            if !names.contains(&peer.library.as_str()) {
-                names.push(&peer.library);
+            for peer in file.results.into_iter().filter(|peer| peer.library != "blockmul") {
+                match peer.dense_work() {
+                    Some(work) => all.dense.push((work, peer)),
+                    None if peer.element == "f64" => all.products.push(peer),
+                    None => {}
+                }
             }
         }
-        names
+        Ok(all)
+    }
+
+    /// The libraries that multiply sparse matrices, in the order of the files.
+    pub fn libraries(&self) -> Vec<&str> {
+        libraries(self.products.iter())
+    }
+
+    /// The fastest right record of each library for work with a dense matrix.
+    pub fn with_dense(&self, work: DenseWork, matrix: &str, element: &str) -> Vec<&Peer> {
+        let of = |peer: &&Peer| (&*peer.matrix, &*peer.element) == (matrix, element) && peer.right_ms().is_some();
+        let right: Vec<&Peer> = self.dense.iter().filter(|one| one.0 == work).map(|one| &one.1).filter(of).collect();
+        let fastest = |library: &str| {
+            let of_library = right.iter().copied().filter(|peer| peer.library == library);
+            of_library.min_by(|one, other| time(one).total_cmp(&time(other)))
+        };
+        libraries(right.iter().copied()).into_iter().filter_map(fastest).collect()
     }
 
     /// The fastest record of a library for a matrix; a wrong one if there is no other.
     pub fn fastest(&self, library: &str, matrix: &str) -> Option<&Peer> {
-        let of = self.0.iter().filter(|peer| peer.library == library && peer.matrix == matrix);
+        let of = self.products.iter().filter(|peer| peer.library == library && peer.matrix == matrix);
         of.min_by(|one, other| time(one).total_cmp(&time(other)))
     }
 
@@ -83,7 +109,30 @@ impl Peers {
     }
 }
 
+/// The names of libraries, each once.
+fn libraries<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for peer in peers {
+        if !names.contains(&peer.library.as_str()) {
+            names.push(&peer.library);
+        }
+    }
+    names
+}
+
 impl Peer {
+    /// The work of a variant with a dense matrix: "from-dense ...", or "dense ..." which ends with
+    /// the columns of that matrix.
+    fn dense_work(&self) -> Option<DenseWork> {
+        let variant = self.variant.as_deref()?;
+        if variant.starts_with("from-dense ") {
+            return Some(DenseWork::Conversion);
+        }
+        let (way, columns) = variant.strip_prefix("dense ")?.rsplit_once(' ')?;
+        let columns = columns.parse().ok()?;
+        Some(if way.starts_with("gemm ") { DenseWork::Gemm(columns) } else { DenseWork::Product(columns) })
+    }
+
     /// The time of a right result.
     pub fn right_ms(&self) -> Option<f64> {
         self.ms.filter(|_| self.verified)
@@ -120,6 +169,12 @@ mod tests {
             record("x", "c", 1.0, false),
             record("blockmul", "auto", 0.5, true),
             record("y", "a", 9.0, false),
+            record("x", "dense csr ALG2 by rows 32", 0.2, true),
+            record("x", "dense csr ALG3 by rows 32", 0.1, true),
+            record("x", "dense csr ALG3 by rows 128", 0.01, true),
+            record("z", "dense gemm by columns 32", 0.3, true),
+            record("z", "from-dense by rows", 0.4, true),
+            record("y", "dense csr by rows 32", 0.1, false),
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
@@ -128,6 +183,17 @@ mod tests {
         let peers = Peers::read(std::slice::from_ref(&path)).unwrap();
         assert_eq!((peers.libraries(), peers.ms("x", "m"), peers.ms("y", "m")), (vec!["x", "y"], Some(2.0), None));
         assert_eq!((peers.of("m")[0].what(), peers.of("other").len()), ("x 1 b on d".into(), 0));
+        for (work, want) in [
+            (DenseWork::Product(32), Some(("x", 0.1))),
+            (DenseWork::Gemm(32), Some(("z", 0.3))),
+            (DenseWork::Conversion, Some(("z", 0.4))),
+            (DenseWork::Product(64), None),
+        ] {
+            let found: Vec<_> =
+                peers.with_dense(work, "m", "f64").iter().map(|one| (&*one.library, time(one))).collect();
+            assert_eq!(found, want.into_iter().collect::<Vec<_>>(), "{work:?}");
+        }
+        assert!(peers.with_dense(DenseWork::Product(32), "m", "f32").is_empty());
         std::fs::write(&path, r#"{"schema": "other/1", "results": []}"#).unwrap();
         assert!(Peers::read(&[path]).err().unwrap().to_string().contains("other/1"));
     }

@@ -98,3 +98,9 @@ pub fn counted(number: f64) -> String {
         number => format!("{number:.0}"),
     }
 }
+
+/// The mean of some numbers.
+pub fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}

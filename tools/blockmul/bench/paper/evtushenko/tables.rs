@@ -1,6 +1,6 @@
 //! The tables and figures of the report.
 use super::{Setting, Subject, USES};
-use crate::bench::paper::report::{Report, counted, shown};
+use crate::bench::paper::report::{Report, counted, mean, shown};
 use crate::chart::{Plot, Series};
 use crate::failure::Failure;
 use blockmul::plan::Format;
@@ -34,11 +34,6 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) -
     }
     report.say("`docs/papers.md` of blockmul says where this differs from the paper, and why.");
     Ok(())
-}
-
-fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = numbers.fold((0.0, 0), |(sum, count), number| (sum + number, count + 1));
-    (count > 0).then(|| sum / f64::from(count))
 }
 
 fn geometric_mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {

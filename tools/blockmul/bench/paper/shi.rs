@@ -1,0 +1,134 @@
+//! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
+//! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
+//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report.
+mod figures;
+mod matrices;
+mod operand;
+mod tables;
+
+use super::super::matrices::Source;
+use super::peers::Peer;
+use super::report::Report;
+use super::{ElementName, Setting};
+use crate::failure::Failure;
+use blockmul::{BlockShape, Csr, Error, Result, plan::DenseMethod};
+use matrices::{CONVERTED, Square, TABLE_III, shown, squares};
+use operand::{Kept, measured};
+use serde::Serialize;
+
+/// The times of a matrix in one element type.
+#[derive(Serialize)]
+pub struct Subject {
+    matrix: String,
+    kind: Kind,
+    element: &'static str,
+    rows: usize,
+    entries: usize,
+    /// The part of A's elements that are zeros.
+    zeros: f64,
+    /// Columns of D.
+    columns: usize,
+    /// Columns of each result that were compared with the reference; all were compared with those
+    /// of the first method.
+    compared: usize,
+    methods: Vec<Time>,
+    /// Milliseconds from the dense A to groups: count, scan, allocate, fill.
+    conversion_ms: Option<f64>,
+    /// Other libraries: the same product, that of A with its zeros, the same conversion.
+    products: Vec<Peer>,
+    gemm: Vec<Peer>,
+    conversions: Vec<Peer>,
+}
+
+/// The times of a method.
+#[derive(Serialize)]
+struct Time {
+    method: DenseMethod,
+    /// Milliseconds of the plan and of A's values in its order, kernels compiled.
+    plan_ms: f64,
+    /// Milliseconds of an execution; `None` for a wrong result.
+    ms: Option<f64>,
+}
+
+/// Where a matrix comes from.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Random,
+    Model,
+    File,
+}
+
+/// A matrix to be measured.
+struct Job {
+    name: String,
+    kind: Kind,
+    /// Whether it is made from a dense matrix too.
+    convert: bool,
+}
+
+/// Writes the report of the paper's measurements.
+pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<(), Failure> {
+    let mut subjects = Vec::new();
+    let (mut of_f32, mut of_f64) = (Kept::default(), Kept::default());
+    let mut both = |report: &mut Report, job: Job, a: Result<Csr<f64>>| -> std::result::Result<(), Failure> {
+        setting.bench.messages.step(format!("{}: A", job.name));
+        let Some(a) = setting.kept_result(report, &job.name, a) else { return Ok(()) };
+        for element in [ElementName::F32, ElementName::F64] {
+            let found = match element {
+                ElementName::F32 => measured::<f32>(setting, report, &job, &a, &mut of_f32),
+                _ => measured::<f64>(setting, report, &job, &a, &mut of_f64),
+            };
+            let what = format!("{} in {}", job.name, element.name());
+            subjects.extend(setting.kept_result(report, &what, found));
+        }
+        report.keep("matrices", &subjects);
+        report.save(setting.folder)
+    };
+    if setting.args.inputs.is_empty() {
+        for model in &TABLE_III {
+            let job = Job { name: model.name.into(), kind: Kind::Model, convert: false };
+            both(report, job, model.matrix(setting.most))?;
+        }
+    }
+    for input in &setting.args.inputs {
+        let job = Job { name: input.matrix_name(), kind: Kind::File, convert: false };
+        let source = match Source::open(input, None, setting.bench.messages) {
+            Ok(source) => source.matrix::<f64>(BlockShape::SCALAR),
+            Err(Failure::Library(error)) => Err(error),
+            Err(failure) => return Err(failure),
+        };
+        both(report, job, source.and_then(|a| Ok(Csr::from_transpose(a.to_scalars().try_transpose()?))))?;
+    }
+    let squares = squares(setting.most);
+    let sides = shown(&squares);
+    for square @ Square { side, zeros } in squares {
+        let convert = sides.contains(&side) && CONVERTED.contains(&zeros);
+        both(report, Job { name: square.name(), kind: Kind::Random, convert }, square.matrix())?;
+    }
+    if subjects.is_empty() && report.failed.is_none() {
+        return Err(Error::Argument("no matrix has so few products".into()).into());
+    }
+    tables::write(setting, report, &subjects, &sides)
+}
+
+impl Subject {
+    fn ms(&self, method: DenseMethod) -> Option<f64> {
+        self.methods.iter().find(|time| time.method == method)?.ms
+    }
+
+    /// GFLOP/s of a time, of the entries alone: formula 2 of the paper.
+    fn rate(&self, ms: Option<f64>) -> Option<f64> {
+        ms.map(|ms| 2.0 * self.entries as f64 * self.columns as f64 / ms / 1e6)
+    }
+
+    /// The time of a library for the same product.
+    fn peer_ms(&self, library: &str) -> Option<f64> {
+        self.products.iter().find(|peer| peer.library == library)?.right_ms()
+    }
+
+    /// The least time of a product of dense matrices.
+    fn gemm_ms(&self) -> Option<f64> {
+        self.gemm.iter().filter_map(Peer::right_ms).reduce(f64::min)
+    }
+}

@@ -1,0 +1,118 @@
+//! The figures of the report, of one element type: the numbers of the other are in the tables.
+use super::Subject;
+use super::tables::{Rival, libraries};
+use crate::bench::paper::report::Report;
+use crate::chart::{Bars, Group, Plot, Series};
+use crate::failure::Failure;
+use blockmul::plan::DenseMethod;
+
+/// Width of a bar of Figures 4 and 6, and the ratio from which on all are in the last one.
+const STEP: f64 = 0.2;
+const LAST: f64 = 2.0;
+
+/// The element type of the paper, and so of the figures.
+pub const ELEMENT: &str = "f32";
+
+/// Figures 4 and 6: how many matrices take others how much longer than `gcoo`.
+pub fn histogram(report: &mut Report, number: &str, of: &[&Subject]) -> Result<(), Failure> {
+    let rivals = Rival::of(DenseMethod::Gcoo, of);
+    let bars = (LAST / STEP).round() as usize;
+    let bar = |ratio: f64| ((ratio / STEP) as usize).min(bars);
+    let group = |at: usize| {
+        let count = |rival: &Rival| {
+            let ratios = of.iter().filter_map(|subject| rival.ratio(DenseMethod::Gcoo, subject));
+            Some(ratios.filter(|&ratio| bar(ratio) == at).count() as f64)
+        };
+        let last = if at == bars { "+" } else { "" };
+        Group { name: format!("{:.1}{last}", at as f64 * STEP), numbers: rivals.iter().map(count).collect() }
+    };
+    let chart = Bars {
+        title: format!("time of others / time of gcoo, {ELEMENT}"),
+        label: "matrices".into(),
+        parts: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
+        groups: (0..=bars).map(group).collect(),
+        stacked: false,
+        log: false,
+    };
+    let text = "Matrices by how many times longer others take than gcoo; a bar begins at its number.";
+    report.figure(&format!("figure-{number}.png"), text, chart.encode())
+}
+
+/// Figure 5: the speed of each matrix.
+pub fn kinds(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
+    let libraries = libraries(of);
+    let group = |subject: &&Subject| {
+        let methods = DenseMethod::ALL.iter().map(|&method| subject.rate(subject.ms(method)));
+        let peers = libraries.iter().map(|library| subject.rate(subject.peer_ms(library)));
+        Group { name: subject.matrix.clone(), numbers: methods.chain(peers).collect() }
+    };
+    let chart = Bars {
+        title: format!("speed by matrix, {ELEMENT}"),
+        label: "GFLOP/s".into(),
+        parts: names(&libraries),
+        groups: of.iter().map(group).collect(),
+        stacked: false,
+        log: true,
+    };
+    report.figure("figure-5.png", "Speed of matrices of many kinds.", chart.encode())
+}
+
+/// The methods and libraries.
+fn names(libraries: &[String]) -> Vec<String> {
+    DenseMethod::ALL.iter().map(|method| method.name().to_owned()).chain(libraries.iter().cloned()).collect()
+}
+
+/// A line for each method and library, of points made of their times.
+fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 2]>) -> Vec<Series> {
+    let methods = DenseMethod::ALL.iter().map(|&method| {
+        let points = of.iter().filter_map(|subject| point(subject, subject.ms(method)));
+        Series::line(method.name(), points.collect())
+    });
+    let of_libraries = libraries(of).into_iter().map(|library| {
+        let points = of.iter().filter_map(|subject| point(subject, subject.peer_ms(&library)));
+        Series::line(library.as_str(), points.collect())
+    });
+    methods.chain(of_libraries).collect()
+}
+
+/// Figures 7 to 9: time by sparsity.
+pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(), Failure> {
+    let mut series = lines(of, |subject, ms| Some([subject.zeros, ms?]));
+    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| Some([subject.zeros, subject.gemm_ms()?])).collect();
+    if !dense.is_empty() {
+        series.push(Series::line("dense product", dense));
+    }
+    let plot = Plot::new(&format!("n = {side}, {ELEMENT}"), [("zeros", false), ("ms", true)], series);
+    let text = format!("Time by the part of A's elements that are zeros, n = {side}.");
+    report.figure(&format!("figure-7-{side}.png"), &text, plot.encode())
+}
+
+/// Figures 10 to 12: speed by the side.
+pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), Failure> {
+    let rate = |subject: &Subject, ms: Option<f64>| Some([subject.rows as f64, subject.rate(ms)?]);
+    let mut series = lines(of, rate);
+    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| rate(subject, subject.gemm_ms())).collect();
+    if !dense.is_empty() {
+        series.push(Series::line("dense product", dense));
+    }
+    let plot = Plot::new(&format!("{zeros} of zeros, {ELEMENT}"), [("n", true), ("GFLOP/s", true)], series);
+    let text = format!("Speed by the side of squares with {zeros} of zeros, counting the entries alone.");
+    report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
+}
+
+/// Figure 13: conversion and product.
+pub fn conversions(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
+    let group = |subject: &&Subject| Group {
+        name: format!("{} {:.2}", subject.rows, subject.zeros),
+        numbers: vec![subject.conversion_ms, subject.ms(DenseMethod::Gcoo)],
+    };
+    let chart = Bars {
+        title: format!("conversion and product, {ELEMENT}"),
+        label: "ms".into(),
+        parts: vec!["EO: conversion".into(), "KC: product".into()],
+        groups: of.iter().map(group).collect(),
+        stacked: true,
+        log: false,
+    };
+    report.figure("figure-13.png", "Conversion from a dense A, and the product.", chart.encode())
+}

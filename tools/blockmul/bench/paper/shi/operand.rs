@@ -1,0 +1,159 @@
+//! What is measured of a matrix: its product with a dense one by every method, and its conversion
+//! from a dense one.
+use super::super::peers::DenseWork;
+use super::{Job, Report, Setting, Subject, Time};
+use crate::bench::measure::{equal, same_bits};
+use blockmul::{
+    Csc, Csr, Element, Matrix, Planned, Result,
+    dense::{DenseShape, DenseView, DenseViewMut, DeviceDense, DeviceGcoo, Layout, Side},
+    plan::{ApplyDense, DenseMethod, PackedDense},
+    reference,
+};
+use std::time::Instant;
+
+/// Most elements of D: that of a matrix with more has fewer columns. `benches/peers/dense.h` has
+/// the same number.
+const LARGEST_DENSE: usize = 1 << 28;
+/// Rows of a group, as the paper's program has them.
+const GROUP_ROWS: usize = 4;
+/// Products that the reference computes of a result: as many columns as these allow.
+const REFERENCE_PRODUCTS: usize = 1 << 31;
+/// Milliseconds below which several executions are enqueued together, so that a launch does not
+/// count, and how many.
+const SHORT_MS: f64 = 5.0;
+const TOGETHER: u32 = 5;
+
+/// The last D, which the next matrix may have too.
+pub type Kept<T> = Option<Operand<T>>;
+
+/// D, by rows.
+pub struct Operand<T: Element> {
+    shape: DenseShape,
+    values: Vec<T>,
+    on_device: DeviceDense<T>,
+}
+
+impl<T: Element> Operand<T> {
+    fn new(setting: &Setting<'_>, rows: usize, columns: usize) -> Result<Self> {
+        let shape = DenseShape::new(rows, columns, Layout::ByRows);
+        let values: Vec<T> = (0..shape.len()).map(|i| T::from_f64((i * 37 % 1001) as f64 * 0.002 - 1.0)).collect();
+        let on_device = setting.device.upload_dense(DenseView::new(shape, &values)?)?;
+        Ok(Self { shape, values, on_device })
+    }
+
+    /// Some of the columns, evenly spread.
+    fn sample(&self, columns: &[usize]) -> Vec<T> {
+        let rows = self.values.chunks(self.shape.cols.max(1));
+        rows.flat_map(|row| columns.iter().map(|&column| row[column])).collect()
+    }
+}
+
+/// Verifies and times a matrix in one element type.
+pub fn measured<T: Element>(
+    setting: &Setting<'_>,
+    report: &mut Report,
+    job: &Job,
+    a: &Csr<f64>,
+    kept: &mut Kept<T>,
+) -> Result<Subject> {
+    let (name, view) = (&job.name, a.as_cbc());
+    let values = view.values.iter().map(|&value| T::from_f64(value)).collect();
+    let a = Csr::from_transpose(Csc::<T>::new(view.pattern.clone(), values)?);
+    let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
+    let fit = (LARGEST_DENSE / inner.max(1)).min(setting.most as usize / entries.max(1));
+    let columns = inner.min(fit.max(1));
+    if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
+        // The memory of the last one is free before.
+        *kept = None;
+    }
+    let d = match kept {
+        Some(d) => d,
+        None => kept.insert(Operand::new(setting, inner, columns)?),
+    };
+    let compared = (REFERENCE_PRODUCTS / entries.max(1)).clamp(1, columns.max(1)).min(columns);
+    let sample: Vec<usize> = (0..compared).map(|at| at * columns / compared).collect();
+    setting.bench.messages.step(format!("{name} in {}: the reference", T::NAME));
+    let of_sample = d.sample(&sample);
+    let mut want = vec![T::from_f64(0.0); rows * compared];
+    let by_rows = |rows| DenseShape::new(rows, compared, Layout::ByRows);
+    let into = (0.0, DenseViewMut::new(by_rows(rows), &mut want)?);
+    reference::multiply_dense(Side::Left, false, (1.0, &a, DenseView::new(by_rows(inner), &of_sample)?), into)?;
+
+    let on_device = setting.device.upload(&a)?;
+    let pattern = on_device.pattern();
+    let mut methods = Vec::new();
+    let mut first: Option<Vec<T>> = None;
+    for &method in DenseMethod::ALL {
+        setting.bench.messages.step(format!("{name} in {} by {method}", T::NAME));
+        let pack = || -> Result<(PackedDense<Csr<T>>, f64)> {
+            setting.device.finish()?;
+            let clock = Instant::now();
+            let options = ApplyDense::<Csr<T>>::with(&pattern, columns).method(method);
+            let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&on_device)?;
+            setting.device.finish()?;
+            Ok((packed, clock.elapsed().as_secs_f64() * 1e3))
+        };
+        drop(pack()?);
+        let (packed, plan_ms) = pack()?;
+        let mut c = packed.output()?;
+        packed.execute(&d.on_device, &mut c)?;
+        let found = c.values()?;
+        let of_columns = found.chunks(columns.max(1)).flat_map(|row| sample.iter().map(|&column| row[column]));
+        let right = same_bits(&of_columns.collect::<Vec<_>>(), &want)
+            && first.as_ref().is_none_or(|first| same_bits(&found, first));
+        report.wrong += usize::from(!right);
+        first.get_or_insert(found);
+        let mut together = |times: u32| -> Result<f64> {
+            setting.device.finish()?;
+            let clock = Instant::now();
+            (0..times).try_for_each(|_| packed.execute(&d.on_device, &mut c).map(drop))?;
+            setting.device.finish()?;
+            Ok(clock.elapsed().as_secs_f64() * 1e3 / f64::from(times))
+        };
+        let times = if together(1)? < SHORT_MS { TOGETHER } else { 1 };
+        methods.push(Time { method, plan_ms, ms: setting.median(right, || together(times))? });
+    }
+    drop((first, on_device));
+    let peers = |work| setting.peers.with_dense(work, name, T::NAME).into_iter().cloned().collect();
+    Ok(Subject {
+        matrix: name.clone(),
+        kind: job.kind,
+        element: T::NAME,
+        rows,
+        entries,
+        zeros: 1.0 - entries as f64 / (rows as f64 * inner as f64),
+        columns,
+        compared,
+        methods,
+        conversion_ms: if job.convert { conversion(setting, report, name, &a)? } else { None },
+        products: peers(DenseWork::Product(columns)),
+        gemm: peers(DenseWork::Gemm(columns)),
+        conversions: peers(DenseWork::Conversion),
+    })
+}
+
+/// Times A from a dense matrix on the device to groups there; `None` if they are not A.
+fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, name: &str, a: &Csr<T>) -> Result<Option<f64>> {
+    setting.bench.messages.step(format!("{name} in {} from a dense matrix", T::NAME));
+    let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);
+    let mut values = vec![T::from_f64(0.0); shape.len()];
+    let view = a.as_cbc();
+    for row in 0..shape.rows {
+        for entry in view.pattern.entries(row) {
+            values[shape.at(row, view.pattern.row_idx()[entry] as usize)] = view.values[entry];
+        }
+    }
+    let dense = setting.device.upload_dense(DenseView::new(shape, &values)?)?;
+    drop(values);
+    let right = equal(&DeviceGcoo::from_dense(&dense, GROUP_ROWS)?.to_rows()?.download()?, a);
+    report.wrong += usize::from(!right);
+    setting.median(right, || {
+        setting.device.finish()?;
+        let clock = Instant::now();
+        let groups = DeviceGcoo::from_dense(&dense, GROUP_ROWS)?;
+        setting.device.finish()?;
+        let ms = clock.elapsed().as_secs_f64() * 1e3;
+        drop(groups);
+        Ok(ms)
+    })
+}
