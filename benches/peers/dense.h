@@ -1,10 +1,12 @@
 /* Products of a sparse matrix with a dense one, C = A·D, for the peers in C and CUDA. A is FILE.bsr, or random:N:S, the square matrix of N
    rows whose share of zeros is S that `blockmul bench --paper shi` draws too. D is drawn. It has 32 and 128 columns beside a file and as
-   many as A beside a drawn one; --columns N,... names others, of which `all` is as many as A, but no more than make LARGEST_DENSE elements. */
+   many as A beside a drawn one; --columns N,... names others beside files, of which `all` is as many as A, but no more than make LARGEST_DENSE
+   elements. */
 #pragma once
 #include "peers.h"
 
-#define LARGEST_DENSE ((int64_t)1 << 28)
+#define LARGEST_DENSE ((int64_t)1 << 26)
+#define LARGEST_GEMM ((int64_t)1 << 28) /* elements of A with its zeros */
 
 enum { BY_ROWS, BY_COLUMNS, LAYOUTS };
 static const char *const LAYOUT_NAMES[LAYOUTS] = {"rows", "columns"};
@@ -64,11 +66,11 @@ static const char *columns_option(int *argc, char **argv) {
 }
 
 /* The numbers of columns beside this matrix. */
-static const char *columns_wanted(const char *given, const char *argument) { return given ? given : is_drawn(argument) ? "all" : "32,128"; }
+static const char *columns_wanted(const char *given, const char *argument) { return is_drawn(argument) ? "all" : given ? given : "32,128"; }
 
 /* The number of columns that *list begins with, for a D of so many rows, and passes it. 0 at the end. */
-static int64_t next_columns(const char **list, int64_t rows) {
-    int64_t fit = LARGEST_DENSE / (rows + !rows), columns;
+static int64_t next_columns(const char **list, const char *argument, int64_t rows) {
+    int64_t fit = is_drawn(argument) ? rows : LARGEST_DENSE / (rows + !rows), columns;
     char *end;
     if (!**list) return 0;
     if (!strncmp(*list, "all", 3)) columns = rows < fit ? rows : fit, end = (char *)*list + 3;

@@ -231,7 +231,7 @@ static void all_variants(cusparseHandle_t handle, cublasHandle_t blas, const Tru
     sparse(handle, of, "csr ALG3", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG3);
     free_matrix(a);
     if (m.height == m.width && m.height > 1) blocks(handle, of, m);
-    if (of.columns == scalars.cols && scalars.rows * scalars.cols <= LARGEST_DENSE) with_zeros(handle, blas, of, scalars);
+    if (of.columns == scalars.cols && scalars.rows * scalars.cols <= LARGEST_GEMM) with_zeros(handle, blas, of, scalars);
 }
 
 int main(int argc, char **argv) {
@@ -250,7 +250,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i < files; i++) {
         Blocks m = matrix_of(argv[i]), scalars = expanded(&m);
         const char *list = columns_wanted(given, argv[i]);
-        for (int64_t columns; (columns = next_columns(&list, scalars.cols));) {
+        for (int64_t columns; (columns = next_columns(&list, argv[i], scalars.cols));) {
             double *values = made_d(scalars.cols, columns);
             Blocks size;
             Truth truth = know_dense(&m, &size, values, columns);

@@ -135,7 +135,7 @@ static void measure_columns(const Blocks *blocks, const Blocks *scalars, int64_t
     Blocks size;
     Truth t = know_dense(blocks, &size, values, columns);
     int squares = blocks->height == blocks->width && blocks->height > 1;
-    int whole = columns == scalars->cols && scalars->rows * scalars->cols <= LARGEST_DENSE;
+    int whole = columns == scalars->cols && scalars->rows * scalars->cols <= LARGEST_GEMM;
     for (int single = 0; single <= 1; single++)
         for (int layout = BY_ROWS; layout < LAYOUTS; layout++) {
             Dense d = dense(scalars->cols, columns, layout, single, values), c = dense(scalars->rows, columns, layout, single, NULL);
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i < files; i++) {
         Blocks blocks = matrix_of(argv[i]), scalars = expanded(&blocks);
         const char *list = columns_wanted(given, argv[i]);
-        for (int64_t columns; (columns = next_columns(&list, scalars.cols));) measure_columns(&blocks, &scalars, columns);
+        for (int64_t columns; (columns = next_columns(&list, argv[i], scalars.cols));) measure_columns(&blocks, &scalars, columns);
         if (scalars.values != blocks.values) free_blocks(&scalars);
         free_blocks(&blocks);
     }

@@ -1,6 +1,7 @@
 //! The tables of the report.
 use super::figures;
 use super::matrices::{CONVERTED, TABLE_III};
+use super::operand::REFERENCE_PRODUCTS;
 use super::{Kind, Setting, Subject};
 use crate::bench::paper::report::{Report, counted, mean, shown};
 use crate::failure::Failure;
@@ -65,7 +66,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], s
         info.name,
         info.platform,
         setting.bench.patience.rounds,
-        "2^31",
+        format!("2^{}", REFERENCE_PRODUCTS.ilog2()),
         compared(subjects),
         figures::ELEMENT,
     ));
