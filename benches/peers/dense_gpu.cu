@@ -102,8 +102,8 @@ template <class T> struct Operands {
         return fault_of_sums(&truth, sums.data(), Kind<T>::rounding);
     }
 
-    /* Times `run`, which `fault` has found right; reports what goes wrong. */
-    template <class Fault, class Run> void measure(const std::string &variant, Fault fault, Run run) {
+    /* Times `run`, which `fault` has found right, with `drop` outside the clock; reports what goes wrong. */
+    template <class Fault, class Run, class Drop> void measure(const std::string &variant, Fault fault, Run run, Drop drop) {
         std::string why;
         try {
             spoil(), run();
@@ -114,7 +114,7 @@ template <class T> struct Operands {
                 for (int i = 0; i < together; i++) run();
                 check(cudaDeviceSynchronize());
             };
-            MEASURE_TOGETHER(together, &truth, variant.c_str(), Kind<T>::name, 0, several(), (void)0);
+            MEASURE_TOGETHER(together, &truth, variant.c_str(), Kind<T>::name, 0, several(), drop());
         } catch (const std::exception &error) {
             why = error.what();
         }
@@ -131,10 +131,12 @@ template <class T> static void sparse(cusparseHandle_t handle, Operands<T> &of, 
         size_t bytes = 0;
         check(cusparseSpMM_bufferSize(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, &bytes));
         Held<char> buffer = allocate<char>(bytes);
-        check(cusparseSpMM_preprocess(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get()));
+        cusparseStatus_t prepared =
+            cusparseSpMM_preprocess(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get());
+        if (prepared != CUSPARSE_STATUS_NOT_SUPPORTED) check(prepared); /* optional: an algorithm may have none */
         of.measure(variant, [&] { return of.fault(layout); }, [&] {
             check(cusparseSpMM(handle, PLAIN, PLAIN, &of.one, a, d.handle, &of.zero, c.handle, Kind<T>::type, algorithm, buffer.get()));
-        });
+        }, [] {});
     } catch (const std::exception &error) {
         why = error.what();
     }
@@ -170,6 +172,7 @@ template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &
     Held<T> values;
     Descriptor<T> dense(scalars.rows, scalars.cols, BY_ROWS, a);
     constexpr auto algorithm = CUSPARSE_DENSETOSPARSE_ALG_DEFAULT;
+    std::vector<Held<void>> done; /* arrays of earlier conversions, which are freed outside the clock */
     auto convert = [&] {
         cusparseSpMatDescr_t made;
         int64_t rows, inner, count;
@@ -179,12 +182,13 @@ template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &
         Held<char> buffer = allocate<char>(bytes);
         check(cusparseDenseToSparse_analysis(handle, dense.handle, made, algorithm, buffer.get()));
         check(cusparseSpMatGetSize(made, &rows, &inner, &count));
-        columns.reset(), values.reset();
+        done.emplace_back(columns.release()), done.emplace_back(values.release());
         columns = allocate<int>(count), values = allocate<T>(count);
         check(cusparseCsrSetPointers(made, offsets.get(), columns.get(), values.get()));
         check(cusparseDenseToSparse_convert(handle, dense.handle, made, algorithm, buffer.get()));
         check(cudaDeviceSynchronize());
         cusparseDestroySpMat(made);
+        done.emplace_back(buffer.release());
     };
     auto fault = [&]() -> const char * {
         std::vector<int> found_offsets(scalars.rows + 1), found(scalars.blocks);
@@ -197,7 +201,7 @@ template <class T> static void conversion(cusparseHandle_t handle, Operands<T> &
             if (found[p] != scalars.columns[p] || found_values[p] != (T)scalars.values[p]) return "another entry";
         return nullptr;
     };
-    of.measure("from-dense by rows", fault, convert);
+    of.measure("from-dense by rows", fault, convert, [&] { done.clear(); });
 }
 
 /* What needs A with its zeros. */
@@ -217,7 +221,7 @@ template <class T> static void with_zeros(cusparseHandle_t handle, cublasHandle_
             continue;
         }
         program.library = "cublas";
-        of.measure(variant_of("gemm", BY_COLUMNS, of.columns), [&] { return of.fault(BY_COLUMNS); }, [&] { gemm(blas, of, dense.get()); });
+        of.measure(variant_of("gemm", BY_COLUMNS, of.columns), [&] { return of.fault(BY_COLUMNS); }, [&] { gemm(blas, of, dense.get()); }, [] {});
         program.library = "cusparse";
     }
 }

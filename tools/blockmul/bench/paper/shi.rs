@@ -117,9 +117,15 @@ impl Subject {
         self.methods.iter().find(|time| time.method == method)?.ms
     }
 
-    /// GFLOP/s of a time, of the entries alone: formula 2 of the paper.
+    /// The part of A's elements that are entries; `None` without entries.
+    fn density(&self) -> Option<f64> {
+        (self.entries > 0).then_some(1.0 - self.zeros)
+    }
+
+    /// GFLOP/s of a time, of the entries alone: formula 2 of the paper. `None` without entries.
     fn rate(&self, ms: Option<f64>) -> Option<f64> {
-        ms.map(|ms| 2.0 * self.entries as f64 * self.columns as f64 / ms / 1e6)
+        let flops = 2.0 * self.entries as f64 * self.columns as f64;
+        ms.filter(|_| self.entries > 0).map(|ms| flops / ms / 1e6)
     }
 
     /// The time of a library for the same product.

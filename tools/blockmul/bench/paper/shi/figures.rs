@@ -75,15 +75,17 @@ fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 
     methods.chain(of_libraries).collect()
 }
 
-/// Figures 7 to 9: time by sparsity.
+/// Figures 7 to 9: time by the part of entries, whose logarithms keep the sparsest apart.
 pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(), Failure> {
-    let mut series = lines(of, |subject, ms| Some([subject.zeros, ms?]));
-    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| Some([subject.zeros, subject.gemm_ms()?])).collect();
+    let point = |subject: &Subject, ms: Option<f64>| Some([subject.density()?, ms?]);
+    let mut series = lines(of, point);
+    let dense: Vec<[f64; 2]> = of.iter().filter_map(|subject| point(subject, subject.gemm_ms())).collect();
     if !dense.is_empty() {
         series.push(Series::line("dense product", dense));
     }
-    let plot = Plot::new(&format!("n = {side}, {ELEMENT}"), [("zeros", false), ("ms", true)], series);
-    let text = format!("Time by the part of A's elements that are zeros, n = {side}.");
+    let axes = [("entries / elements of A", true), ("ms", true)];
+    let plot = Plot::new(&format!("n = {side}, {ELEMENT}"), axes, series);
+    let text = format!("Time by the part of A's elements that are not zeros, n = {side}.");
     report.figure(&format!("figure-7-{side}.png"), &text, plot.encode())
 }
 

@@ -60,13 +60,13 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], s
          Customized Sparse Storage Format*, 2020, with blockmul {} on {} ({}). Medians of up to {} rounds; A, D and C are \
          on the device, D and C by rows, D with as many columns as A if no table says otherwise. A's values are in the \
          order of the method. `gcoo` is the paper's; `rows` takes each row by itself. All of a result by one method is \
-         that by the other bit for bit, and as many columns as fit {} products are compared with the reference too: \
+         that by the other bit for bit, and as many columns as fit 2^{} products are compared with the reference too: \
          of the matrices here {}. Figures are of {}, as the paper's.",
         env!("CARGO_PKG_VERSION"),
         info.name,
         info.platform,
         setting.bench.patience.rounds,
-        format!("2^{}", REFERENCE_PRODUCTS.ilog2()),
+        REFERENCE_PRODUCTS.ilog2(),
         compared(subjects),
         figures::ELEMENT,
     ));
