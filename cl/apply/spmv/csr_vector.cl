@@ -7,10 +7,9 @@
 //
 // Neighbours read neighbouring entries. Each lane adds every 32nd term of the row in ascending
 // place; then lanes 16, 8, 4, 2, 1 apart add their sums. A lane without terms has IDENTITY, which
-// changes no bit. A lane loads AHEAD entries before it adds their terms. It comes after ptx.cl and
-// team.cl.
-#if !defined(WIDE) || !defined(AHEAD)
-#error "WIDE, AHEAD: see src/apply/spmv/csr_vector.rs"
+// changes no bit. It comes after ptx.cl and team.cl.
+#if !defined(WIDE)
+#error "WIDE: see src/apply/spmv/csr_vector.rs"
 #endif
 
 #define AS_(word) as_##word
@@ -40,27 +39,8 @@ KERNEL sum_rows_by_teams(global const uint* restrict row_ptr, global const uint*
     const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
     ARITHMETIC sum = IDENTITY;
     IN_ORDER
-    for (ulong place = (ulong)begin + LANE; place < end; place += TEAM_SIZE * AHEAD) {
-        uint column[AHEAD];
-        ARITHMETIC value[AHEAD], factor[AHEAD];
-        UNROLLED
-        for (uint i = 0; i < AHEAD; ++i) {
-            if (place + i * TEAM_SIZE < end)
-                column[i] = col[place + i * TEAM_SIZE];
-        }
-        UNROLLED
-        for (uint i = 0; i < AHEAD; ++i) {
-            if (place + i * TEAM_SIZE < end) {
-                value[i] = LOAD_VALUE(values, BEGIN(place + i * TEAM_SIZE, 0));
-                factor[i] = LOAD(x, column[i]);
-            }
-        }
-        UNROLLED
-        for (uint i = 0; i < AHEAD; ++i) {
-            if (place + i * TEAM_SIZE < end)
-                sum = ADD(sum, MULTIPLY(value[i], factor[i]));
-        }
-    }
+    for (ulong place = (ulong)begin + LANE; place < end; place += TEAM_SIZE)
+        sum = ADD(sum, TERM(place));
     UNROLLED
     for (uint bits = TEAM_SIZE / 2; bits > 0; bits /= 2) {
         const ARITHMETIC other = sum_across(sum, bits, TEAM);

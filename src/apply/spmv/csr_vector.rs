@@ -46,10 +46,8 @@ impl<T: Element, V: Element> CsrVector<T, V> {
             feature: "work-groups of 32 items",
             hint: "the format csr needs none".into(),
         })?;
-        let options = rows
-            .options::<T, V>(teams.options(TEAMS))
-            .define("WIDE", u8::from(V::Arithmetic::CL_NAME == "double"))
-            .define("AHEAD", rows.ahead);
+        let options =
+            rows.options::<T, V>(teams.options(TEAMS)).define("WIDE", u8::from(V::Arithmetic::CL_NAME == "double"));
         Ok(Self { kernel: Kernel::new(device, &options)?, rows, group_size: teams.group_size(TEAMS) })
     }
 }
