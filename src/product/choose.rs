@@ -101,11 +101,12 @@ fn places(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted256 => 8,
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
-        // of four. A group of 16 teams has room where a smaller one has, and its teams wait for one
-        // another: an estimate.
+        // of four or, if ranges are not the widest, more; the four teams share the work of a
+        // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
+        // another. The last two are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
-        Class::Wide => 16,
+        Class::Wide => 4,
         Class::Big => 32,
         // As many groups as start, of one team; 14 of four; four of sixteen. The last have tables
         // in global memory: an estimate.

@@ -76,8 +76,6 @@ pub struct Numbers {
     pub dense_staged: usize,
     /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
     pub dense_reuse_percent: usize,
-    /// Bytes of the largest elements for which groups are used.
-    pub dense_group_element_bytes: usize,
     /// Elements that a work-group scales by a vector.
     pub scaled_elements: usize,
     /// Columns or entries that a work-item checks in arrays from outside.
@@ -350,7 +348,6 @@ impl Numbers {
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
-            ("dense_group_element_bytes", self.dense_group_element_bytes, 8),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),
             ("drop_scan_items", self.drop_scan_items, 1 << 16),

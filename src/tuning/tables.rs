@@ -41,25 +41,26 @@ pub(super) const GPU: Numbers = Numbers {
     // A group of one item is no way to use a GPU.
     range_shares: 0,
     row_stretch: 0,
-    // An entry's loads take half a microsecond or more. Of rows of 60 entries, one at a time,
-    // sliced ELL moves 2.3 TB/s on an H200, and of rows of 5 entries 3.2.
-    row_ahead: 8,
-    // An estimate. Doubles of 16 KiB for each group leave a multiprocessor little cache for its
-    // loads: with 1024 elements `er1m_d8` took 127 us in doubles, 71 in floats.
-    line_elements: 512,
+    // An entry's loads take half a microsecond or more. Of rows of 60 entries sliced ELL takes 62.7
+    // us on an H200 if each is loaded by itself, 42.6 so, with 8 or 16 at once 48.3 and 48.5.
+    row_ahead: 4,
+    // `cnr-2000` takes 33.7 us so; with 512 elements and a longest of 256 40.3. `rmat18_e8` takes
+    // 60 us so, 48 with these.
+    line_elements: 1024,
     // One item adds a row while its group waits.
-    line_longest: 256,
-    // A piece in one round.
-    line_held: 1024,
+    line_longest: 128,
+    // A tile and its longest row, or a piece, in one round.
+    line_held: 1152,
     // Those of a tile.
-    line_ahead: 4,
+    line_ahead: 8,
     // Four warps; with fewer a multiprocessor runs out of groups before it runs out of warps.
     dense_group: 128,
     dense_lanes: 32,
     // The longest load of an instruction.
     dense_vector_bytes: 16,
     // Latency is hidden by the loads of an item and by the warps of a multiprocessor, of which
-    // there are fewer if items need more registers.
+    // there are fewer if items need more registers. Rows of 5 entries take 1.41 ms with 8, 0.94
+    // with 4.
     dense_ahead: 8,
     // 32 rounds for a piece of 1024.
     dense_long_ahead: 32,
@@ -70,10 +71,9 @@ pub(super) const GPU: Numbers = Numbers {
     // One row of blocks.
     dense_block_tile: 8,
     dense_group_ahead: 4,
-    dense_reuse_percent: 130,
-    // Adding up four lines of doubles takes longer than loading a row again: with 128 columns
-    // `st27_100` took 3.6 ms in groups, 2.4 in rows, and in floats 1.4 and 1.8.
-    dense_group_element_bytes: 4,
+    // Rows that are staged were faster than groups on every matrix, 1.3 to 2 times with 32 columns:
+    // the finite elements `fem200k_60` take 0.23 and 0.45 ms, in floats 0.12 and 0.23.
+    dense_reuse_percent: 1 << 20,
     // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
     adaptive_lanes: 8,
     // 694 M products of finite elements take 4.9 ms so, 6.4 without; 18.7 M (`bcsstk16`) 0.67 and
@@ -124,7 +124,6 @@ pub(super) const CPU: Numbers = Numbers {
     dense_staged: 32,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
     dense_reuse_percent: 1 << 20,
-    dense_group_element_bytes: 8,
     // Looking up the columns of a group is a small part of its work.
     scaled_elements: 1024,
     // Atomic additions and, on a CPU, barriers are as many times fewer.

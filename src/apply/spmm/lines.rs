@@ -158,7 +158,9 @@ impl<T: Element> LineSums<T> {
         let tiles = lines::stretches(work, pattern, tile)?;
         let Shares { pieces, cuts, parts, .. } = shares(work, pattern, long)?;
         let rows = matches!(index, Index::Rows(_));
-        Self::over(work, (tiles, pattern.ncols), (pieces, cuts, parts), (shape, rows, long), request)
+        let dense_ahead = tuning::ahead(&request.numbers, pattern);
+        let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
+        Self::over(work, (tiles, pattern.ncols), (pieces, cuts, parts), (shape, rows, long), &request)
     }
 
     /// As [`LineSums::new`], for the pieces of lines alone.

@@ -59,11 +59,10 @@ pub(super) struct Choice {
 pub(super) fn choose(
     work: &Work,
     index: &Index,
-    (shape, element_bytes): (BlockShape, usize),
+    shape: BlockShape,
     request: &Request,
 ) -> Result<(Choice, Option<Gcoo>)> {
-    let Numbers { dense_group_lines: lines, dense_group_element_bytes: widest, dense_reuse_percent: least, .. } =
-        request.numbers;
+    let Numbers { dense_group_lines: lines, dense_reuse_percent: least, .. } = request.numbers;
     let long = tuning::longest(&request.numbers, index.pattern());
     let chosen = |method, why| (Choice { method, why }, None);
     match request.method {
@@ -80,11 +79,7 @@ pub(super) fn choose(
             Ok(chosen(DenseMethod::Rows, format!("rows: a row of blocks of {shape} shares its rows of D")))
         }
         DenseMethod::Auto if least > 100 * lines => {
-            Ok(chosen(DenseMethod::Rows, "rows: this device's caches keep the rows of D for neighbouring rows".into()))
-        }
-        DenseMethod::Auto if element_bytes > widest => {
-            let why = format!("rows: elements of {element_bytes} bytes, groups pay for those of {widest} or fewer");
-            Ok(chosen(DenseMethod::Rows, why))
+            Ok(chosen(DenseMethod::Rows, "rows: on this kind of device they are faster than groups".into()))
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;

@@ -132,7 +132,7 @@ impl<T: Element> Spmm<T> {
         let work = Work::new(device, None);
         let index = Index::new(&work, arrays, of_rows)?;
         request.through = of_rows && !request.packed;
-        let (choice, groups) = method::choose(&work, &index, (shape, size_of::<T>()), &request)?;
+        let (choice, groups) = method::choose(&work, &index, shape, &request)?;
         let sums = match groups {
             Some(groups) => Sums::Groups(Box::new(GroupSums::new(&work, &index, groups, &request)?)),
             None => Sums::Lines(Box::new(LineSums::new(&work, &index, shape, &request)?)),

@@ -145,12 +145,20 @@ fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: boo
     let units = n.div_ceil(vec);
     let lanes = units.next_power_of_two().min(numbers.dense_lanes);
     let vectors = units.div_ceil(lanes).min(vectors);
-    let slot = Slot { group_size: numbers.dense_group, lanes, vec, vectors, aligned, ahead: numbers.dense_ahead };
+    // Registers hold as many vectors of rows ahead, however many an item has of each row.
+    let ahead = (numbers.dense_ahead / vectors).max(1);
+    let slot = Slot { group_size: numbers.dense_group, lanes, vec, vectors, aligned, ahead };
     vec![Pass { column: 0, columns: n, share: slot.width(), slot }]
 }
 
 fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
+}
+
+/// Entries that an item loads ahead: no more than an average line has.
+pub(super) fn ahead(numbers: &Numbers, pattern: &PatternArrays) -> usize {
+    let average = pattern.nnz() / pattern.ncols.max(1);
+    numbers.dense_ahead.min(prev_power_of_two(average.max(1)))
 }
 
 /// Entries of the longest lines that stay whole: longer ones are cut in pieces of 1024, each of
