@@ -143,6 +143,27 @@ fn distances_are_dijkstra_s_in_every_type() -> Result<()> {
     check::<f32>(60, &random_edges(60, 150, 5), &[5, 59])
 }
 
+/// Frontiers cut the edges of a vertex into parts of 256.
+#[test]
+fn hubs_with_a_part_more_or_less_reach_all_their_neighbours() -> Result<()> {
+    for degree in [255, 256, 257, 600] {
+        // A hub behind the source, whose leaves lead to a second hub that leads back.
+        let mut edges: EdgeList = vec![(0, 1, 1.0), (degree + 1, degree + 2, 1.0)];
+        for leaf in 0..degree {
+            edges.push((1, leaf + 2, 1.0 + (leaf * 7 % 5) as f64));
+            edges.push((leaf + 2, degree + 2, (leaf * 3 % 11) as f64));
+            edges.push((degree + 2, leaf + 2, 2.0));
+        }
+        let (n, want) = (degree + 3, dijkstra(degree + 3, &edges, &[0]));
+        let g = test_device().upload(&graph::<f64>(n, &edges))?;
+        for &schedule in Schedule::ALL {
+            let found = ShortestPaths::from(&[0]).schedule(schedule).run(&g)?.distances.download()?;
+            assert!(found == want, "{schedule}, {degree} edges");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
     let (device, mut random) = (test_device(), Random::new(7));
@@ -229,8 +250,10 @@ fn levels_are_those_of_a_breadth_first_search() -> Result<()> {
     let nan: EdgeList = edges.iter().map(|&(from, to, _)| (from, to, f64::NAN)).collect();
     let g = device.upload(&graph::<f64>(n, &nan))?;
     assert_eq!(levels(&g, &[4, 70])?.download()?, want);
-    let swept = ShortestPaths::from(&[4, 70]).schedule(Schedule::BellmanFord).run_by_edges(&g)?;
-    assert_eq!(swept.distances.download()?, want);
+    for &schedule in Schedule::ALL {
+        let found = ShortestPaths::from(&[4, 70]).schedule(schedule).run_by_edges(&g)?;
+        assert_eq!(found.distances.download()?, want, "{schedule}");
+    }
     Ok(())
 }
 

@@ -73,7 +73,7 @@ mod tests {
                 columns[j * leading + i] = element(i, j);
             }
             let want: Vec<f32> = (0..rows).flat_map(|i| (0..cols).map(move |j| element(i, j))).collect();
-            for group_size in [1, 128] {
+            for group_size in [1, 64] {
                 let mut by_rows = work.buffer(rows * cols)?;
                 let rewrite = Rewrite::of_groups(&device, group_size)?;
                 rewrite.run(&work, &work.upload(&columns)?, [rows, cols, leading], &mut by_rows)?;
