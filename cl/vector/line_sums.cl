@@ -24,9 +24,9 @@
 // an empty line is EMPTY.
 //
 // Norms serve plus-times alone: they take roots.
-#if !defined(ROWS) || !defined(COLS) || !defined(LONGEST) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||    \
+#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(LONGEST) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||    \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS)
-#error "ROWS, COLS, LONGEST, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
+#error "ROWS, COLS, TILE, LONGEST, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -107,7 +107,7 @@ float root(float x)
 #endif
 
 // Loads the products of all elements of entries begin to begin + count, block after block. An item
-// loads what AHEAD elements need before it multiplies; elements behind the last stand for that.
+// loads what AHEAD elements need before it multiplies; behind the last the last is loaded again.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* other, global const uint* source,
                 global const VALUE* values, global const ELEMENT* x, uint stride)
 {
@@ -153,8 +153,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-// Reads the terms that TOGETHER blocks from number `first` have for one sum. Blocks behind the last
-// stand for that.
+// Reads the terms that TOGETHER blocks from number `first` have for one sum; behind the last those of
+// the last again.
 void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint first, uint count, uint number)
 {
     UNROLLED
@@ -202,12 +202,43 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     return sum;
 }
 
+#if LONGEST < TILE
+// Most lines of a tile that are in pieces, but the last.
+#define LONGS (TILE / (LONGEST + 1) + 1)
+// Loads the products of a tile's entries without those of lines in pieces, which have groups of
+// their own. Entries are where they would be with all of them.
+void load_tile(local ARITHMETIC* term, local uint* line_of_longs, local uint* longs, uint first, uint last,
+               global const uint* restrict line_ptr, global const uint* other, global const uint* source,
+               global const VALUE* values, global const ELEMENT* x, uint stride)
+{
+    for (uint line = first + get_local_id(0); line < last; line += GROUP_SIZE)
+        if (line_ptr[line + 1] - line_ptr[line] > LONGEST)
+            line_of_longs[atomic_inc(longs)] = line;
+    GROUP_BARRIER;
+    const uint begin = line_ptr[first], all = *longs;
+    for (uint line = first; line < last;) {
+        uint next = last;
+        for (uint i = 0; i < all; ++i)
+            next = line_of_longs[i] >= line ? min(next, line_of_longs[i]) : next;
+        const uint from = line_ptr[line];
+        load_terms(term + (from - begin) * AREA, from, line_ptr[next] - from, other, source, values, x, stride);
+        line = next + 1;
+    }
+}
+#endif
+
 KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
                  global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
                  global const ELEMENT* restrict x, global ARITHMETIC* restrict parts, global ELEMENT* restrict y, uint pieces,
                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[HELD * AREA];
+#if LONGEST < TILE
+    local uint line_of_longs[LONGS], longs[1];
+    if (get_local_id(0) == 0)
+        longs[0] = 0;
+    GROUP_BARRIER;
+#endif
     const uint group = get_group_id(0);
     uint first = 0, last = 0, begin = 0, end = 0, part = WHOLE;
     if (group < pieces) {
@@ -225,7 +256,12 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
     uint done = begin;
     do { // once for a tile
         const uint count = min((uint)HELD, end - done);
-        load_terms(term, done, count, other, source, values, x, stride);
+#if LONGEST < TILE
+        if (group >= pieces)
+            load_tile(term, line_of_longs, longs, first, last, line_ptr, other, source, values, x, stride);
+        else
+#endif
+            load_terms(term, done, count, other, source, values, x, stride);
         GROUP_BARRIER;
         if (group < pieces) {
             for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)

@@ -103,7 +103,7 @@ fn places(class: Class) -> u64 {
         // A multiprocessor of an H200 has room for the bitmaps of 64 teams, of 32, of four groups
         // of four or, if ranges are not the widest, more; the four teams share the work of a
         // column. A group of 16 teams has room where a smaller one has, and its teams wait for one
-        // another. The last two are estimates.
+        // another. Those of Wide and Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,

@@ -33,8 +33,8 @@ pub struct Numbers {
     pub line_elements: usize,
     /// Entries of the longest line that is in a tile. Longer ones have groups of their own.
     pub line_longest: usize,
-    /// Products that a work-group holds in local memory while it adds up lines: these at least, and
-    /// those of a tile and a line.
+    /// Products that a work-group holds in local memory while it adds up lines; those of a tile and a
+    /// line if they are more.
     pub line_held: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,
@@ -55,7 +55,7 @@ pub struct Numbers {
     pub dense_ahead: usize,
     /// The same for pieces of long lines.
     pub dense_long_ahead: usize,
-    /// Entries of a line that is not long, if an average line has few. Long lines are cut in pieces
+    /// Most entries of a line that is not long, if an average line has few. Long lines are cut in pieces
     /// of 1024 entries, which come first. A line of more is always long.
     pub dense_long: usize,
     /// A line is not long if it has no more than so many times the entries of an average line.
@@ -334,10 +334,11 @@ impl Numbers {
             ("record_groups", self.record_groups, 1 << 16),
             ("list_record_groups", self.list_record_groups, 1 << 16),
             ("row_ahead", self.row_ahead, 16),
+            ("dense_group", self.dense_group, 128),
             ("dense_lanes", self.dense_lanes, self.dense_group),
             ("dense_vector_bytes", self.dense_vector_bytes, 128),
             ("dense_vectors", self.dense_vectors, 4),
-            ("dense_ahead", self.dense_ahead, 16),
+            ("dense_ahead", self.dense_ahead, 8),
             ("dense_long_ahead", self.dense_long_ahead, 64),
             ("dense_long", self.dense_long, 1 << 24),
             ("dense_long_average", self.dense_long_average, 1 << 10),

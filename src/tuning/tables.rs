@@ -42,10 +42,10 @@ pub(super) const GPU: Numbers = Numbers {
     range_shares: 0,
     row_stretch: 0,
     // An entry's loads take half a microsecond or more. Of rows of 60 entries sliced ELL takes 62.7
-    // us on an H200 if each is loaded by itself, 42.6 so, with 8 or 16 at once 48.3 and 48.5.
+    // us on an H200 if each is loaded by itself, 42.3 so, with 8 or 16 at once 48.3 and 48.5.
     row_ahead: 4,
-    // `cnr-2000` takes 33.7 us so; with 512 elements and a longest of 256 40.3. `rmat18_e8` takes
-    // 60 us so, 48 with these.
+    // `cnr-2000` takes 33 us so, 40 with tiles of 512 elements and a longest line of 256;
+    // `rmat18_e8` 56 us so, 48 with those.
     line_elements: 1024,
     // One item adds a row while its group waits.
     line_longest: 128,
@@ -59,8 +59,8 @@ pub(super) const GPU: Numbers = Numbers {
     // The longest load of an instruction.
     dense_vector_bytes: 16,
     // Latency is hidden by the loads of an item and by the warps of a multiprocessor, of which
-    // there are fewer if items need more registers. Rows of 5 entries take 1.41 ms with 8, 0.94
-    // with 4.
+    // there are fewer if items need more registers. Shorter rows have fewer: those of 5 entries
+    // take 0.94 ms with 4 at once, 1.41 with 8.
     dense_ahead: 8,
     // 32 rounds for a piece of 1024.
     dense_long_ahead: 32,
@@ -68,7 +68,7 @@ pub(super) const GPU: Numbers = Numbers {
     dense_long: 64,
     dense_long_average: 4,
     dense_tile: 32,
-    // One row of blocks.
+    // A slot has a row of blocks or two, so that matrices of few long rows fill the device.
     dense_block_tile: 8,
     dense_group_ahead: 4,
     // Rows that are staged were faster than groups on every matrix, 1.3 to 2 times with 32 columns:

@@ -123,6 +123,7 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ELEMENT_IS_DOUBLE", u8::from(V::NAME == "f64"))
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
+        .define("TILE", tuning.tile)
         .define("LONGEST", tuning.longest)
         .define("HELD", tuning.held)
         .define("AHEAD", tuning.ahead)

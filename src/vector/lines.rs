@@ -61,8 +61,8 @@ pub(crate) struct LineTuning {
     pub together: usize,
 }
 
-/// Entries that an item loads at once if a sum has so many terms of each, a power of two, where it
-/// loads `most` scalars. Blocks have up to twice as many terms.
+/// Entries of `terms` terms each that an item loads at once: the power of two of which all terms are
+/// at most 2·`most`, and no more than `most` entries.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     1 << (2 * most / terms).clamp(1, most).ilog2()
 }

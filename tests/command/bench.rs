@@ -72,6 +72,14 @@ fn rows_are_multiplied_like_columns() {
     let refused = bench(&desk, "uniform:60x3 --operation transpose --by-rows");
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     assert!(refused.stderr.contains("--by-rows is for product and plan, not for transpose"), "{}", refused.stderr);
+    for option in ["--columns 7", "--layout rows", "--sharing gcoo"] {
+        let refused = bench(&desk, &format!("uniform:60x3 {option}"));
+        let name = option.split(' ').next().unwrap();
+        assert_eq!(refused.status, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("{name} is for operation dense")), "{}", refused.stderr);
+        let with_paper = bench(&desk, &format!("--paper shi -o folder {option}"));
+        assert_eq!(with_paper.status, 2, "{}", with_paper.stderr);
+    }
 }
 
 #[test]

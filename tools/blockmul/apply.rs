@@ -311,6 +311,9 @@ fn with_matrix<T: Element>(args: &Args, a: Csc<T>, x: &DenseOperand<T>, messages
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!("--format {} is for vectors, X has {} columns", args.format, x.shape.cols)));
     }
+    if args.any_order {
+        return Err(Failure::Usage(format!("--any-order is for vectors, X has {} columns", x.shape.cols)));
+    }
     if args.symmetric {
         messages.warn("X has several columns: the device keeps the whole of A, not one triangle");
     }

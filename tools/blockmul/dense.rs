@@ -57,14 +57,14 @@ pub fn read<T: Element>(path: &Path, name: &str, messages: &Messages) -> Result<
         }
         false => DenseFile::of_sparse(&input::read(path, false, messages)?)?,
     };
-    of_matrix(&file.matrix, file.layout, name, messages)
+    of_matrix(&file.matrix, file.layout, (name, path), messages)
 }
 
 /// A matrix of doubles in a layout, as elements.
 fn of_matrix<T: Element>(
     matrix: &DMatrix<f64>,
     layout: Layout,
-    name: &str,
+    (name, path): (&str, &Path),
     messages: &Messages,
 ) -> Result<DenseOperand<T>, Failure> {
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);
@@ -74,7 +74,8 @@ fn of_matrix<T: Element>(
             matrix.iter().enumerate().find(|&(_, &value)| T::from_f64(value).to_f64() != value && !value.is_infinite())
     {
         let (row, col) = (at % matrix.nrows() + 1, at / matrix.nrows() + 1);
-        let why = format!("{name} has {value} at row {row}, column {col}, which is not of type {}", T::NAME);
+        let place = format!("{}: {name} has {value} at row {row}, column {col}", path.display());
+        let why = format!("{place}, which is not of type {}", T::NAME);
         return Err(Failure::Usage(why));
     }
     let values: Vec<T> = by_layout.iter().map(|&value| T::from_f64(value)).collect();
@@ -263,10 +264,11 @@ fn tell(request: &Request<'_>, report: &Report, messages: &Messages) -> Result<(
         semiring => format!(" over {semiring}"),
     };
     let text = format!(
-        "C = {product}{over} in {} by {by} on {}\n  {} entries times {} x {} by {}, {}",
+        "C = {product}{over} in {} by {by} on {}\n  {} {} times {} x {} by {}, {}",
         report.element,
         report.device.name(),
         report.sparse.nnz(),
+        report.sparse.entries(),
         report.dense.rows(),
         report.dense.cols(),
         report.layout,

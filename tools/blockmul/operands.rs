@@ -121,10 +121,12 @@ impl OperandArgs {
             return Err(Failure::Usage(format!("{option} is for a sparse matrix, and {name} is dense")));
         }
         let file = input::read(sparse, self.sum_duplicates, messages)?;
+        let of_sparse = if side == Side::Left { "A" } else { "B" };
+        say_symmetry(of_sparse, &file, messages);
         let layout = input::layout(&file);
         // Shapes that are asked for are those of the operand once it is transposed.
         let block = oriented_shape(block, transposed).or(layout).unwrap_or(BlockShape::SCALAR);
-        let (sparse, _) = input::cast::<T>(&file.matrix, if side == Side::Left { "A" } else { "B" }, messages);
+        let (sparse, _) = input::cast::<T>(&file.matrix, of_sparse, messages);
         let mut dense = dense::read::<T>(dense, name, messages)?;
         if transpose_dense {
             dense.shape = dense.shape.transposed();

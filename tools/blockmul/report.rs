@@ -143,6 +143,14 @@ impl Size {
         self.nnz
     }
 
+    /// What entries are called.
+    pub fn entries(&self) -> String {
+        match self.block {
+            [1, 1] => "entries".into(),
+            [rows, cols] => format!("blocks of {rows}x{cols}"),
+        }
+    }
+
     /// Entries (blocks) of a mean row of blocks.
     pub fn mean_row(&self) -> Option<f64> {
         let rows = self.rows / self.block[0].max(1);
@@ -274,10 +282,7 @@ impl Report {
         }];
         let sizes = [("A", Some(&self.a)), ("B", Some(&self.b)), ("M", self.mask.as_ref()), ("C", Some(&self.c))];
         for (name, size) in sizes.into_iter().filter_map(|(name, size)| size.map(|size| (name, size))) {
-            let entries = match size.block {
-                [1, 1] => "entries".into(),
-                [rows, cols] => format!("blocks of {rows}x{cols}"),
-            };
+            let entries = size.entries();
             let dropped = self.dropped.filter(|_| name == "C").map(|n| format!(", {n} dropped")).unwrap_or_default();
             lines.push(format!("  {name}  {} x {}, {} {entries}{dropped}", size.rows, size.cols, size.nnz));
         }

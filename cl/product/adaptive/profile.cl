@@ -120,13 +120,13 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
         atomic_max(of_class + 5, entries);                                                                            \
         atomic_max(of_class + 6, count);                                                                              \
         atomic_add(of_class + 7, entries);                                                                            \
-        if (of >= NARROW && of < NARROW + 4 && is_hub(entries, count)) {                                                 \
+        if (of >= NARROW && of < NARROW + 4 && is_hub(entries, count)) {                                              \
             atomic_inc(of_class + 8);                                                                                 \
             add_wide(of_class + 9, count);                                                                            \
         }                                                                                                             \
         if (follows) {                                                                                                \
             atomic_inc(of_class + 11);                                                                                \
-            add_wide(of_class + 12, most_entries);                                                                            \
+            add_wide(of_class + 12, most_entries);                                                                    \
         }                                                                                                             \
         if (rows.x <= rows.y)                                                                                         \
             atomic_max(of_class + 14, rows.y / 32 - rows.x / 32 + 1);                                                  \

@@ -50,12 +50,15 @@ impl<T: Element> BlockTiles<T> {
         request: &Request,
         options: impl Fn(Options) -> Options,
     ) -> Result<Option<Self>> {
+        if request.numbers.dense_lanes == 1 {
+            return Ok(None);
+        }
         let of_tile = |pass: &Pass| options(pass.slot.options::<T>(request.semiring, true)).define("TILED", 1);
         let numbers = Numbers { dense_vectors: 1, ..request.numbers };
         let kernels = Variants::new::<T>(device, (numbers, request.n), held, of_tile)?;
         let fit = kernels.passes().all(|Pass { slot, .. }| {
             let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
-            slot.group_size > 1 && bytes <= MOST_SUM_BYTES
+            bytes <= MOST_SUM_BYTES
         });
         Ok(fit.then_some(Self { kernels, n: request.n }))
     }

@@ -142,6 +142,11 @@ impl<S: crate::device::Arguments> Variants<S> {
     }
 }
 
+/// Whether entries are staged in local memory. Staged lines are in tiles of a fixed number of them.
+fn is_staged(shape: BlockShape, request: &Request) -> bool {
+    request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR
+}
+
 impl<T: Element> LineSums<T> {
     /// Shares out the lines of an index.
     pub fn new(work: &Work, index: &Index, shape: BlockShape, request: &Request) -> Result<Self> {
@@ -155,10 +160,11 @@ impl<T: Element> LineSums<T> {
         let share = (pattern.nnz() + pattern.ncols).div_ceil(TILES * info.compute_units as usize);
         // Few lines are divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
-        let tiles = lines::stretches(work, pattern, tile)?;
+        let staged = is_staged(shape, request);
+        let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
         let Shares { pieces, cuts, parts, .. } = shares(work, pattern, long)?;
         let rows = matches!(index, Index::Rows(_));
-        let dense_ahead = tuning::ahead(&request.numbers, pattern);
+        let dense_ahead = if staged { tuning::ahead(&request.numbers, pattern) } else { request.numbers.dense_ahead };
         let request = Request { numbers: Numbers { dense_ahead, ..request.numbers }, ..*request };
         Self::over(work, (tiles, pattern.ncols), (pieces, cuts, parts), (shape, rows, long), &request)
     }
@@ -196,7 +202,7 @@ impl<T: Element> LineSums<T> {
                 |pass: &Pass| options(pass.slot.options::<T>(request.semiring, by_columns)).define("TILED", 0);
             Variants::new::<T>(device, (request.numbers, request.n), held, options)
         };
-        let kernels = match request.numbers.dense_lanes > 1 && shape == BlockShape::SCALAR {
+        let kernels = match is_staged(shape, request) {
             true => Kernels::Staged(Box::new(Staged::new(device, long, request)?)),
             false => {
                 let tiles = BlockTiles::new(device, (side, held), request, options)?;

@@ -83,7 +83,7 @@ impl<T: Element> Staged<T> {
                 .options::<T>(request.semiring, by_columns)
                 .define("THROUGH", u8::from(request.through))
                 .define("LONG", long)
-                .define("TILE", slot.tile_lines::<T>(&numbers))
+                .define("TILE", slot.tile_lines::<T>(&numbers, by_columns))
                 .define("STAGED", slot.staged_in_turn(&numbers));
             Teams::options_of(device.info(), options)
         };
@@ -122,7 +122,7 @@ impl<T: Element> Staged<T> {
     ) -> Result<()> {
         let leading: &[usize] = if c.by_columns { &[d_leading] } else { &[d_leading, c.leading] };
         for (Pass { slot, .. }, kernel) in self.tiles[usize::from(c.by_columns)].for_leading(leading) {
-            let tile = slot.tile_lines::<T>(&self.numbers);
+            let tile = slot.tile_lines::<T>(&self.numbers, c.by_columns);
             let groups = lines.div_ceil(tile) * self.n.div_ceil(slot.width());
             at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
             let args = SumTiles {

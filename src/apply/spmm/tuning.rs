@@ -61,10 +61,19 @@ impl Slot {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
 
-    /// Lines of a work-group, at least one for each slot. The sums of all fit local memory.
-    pub fn tile_lines<T: Element>(&self, numbers: &Numbers) -> usize {
+    /// Bytes of local memory for what the slots of a work-group stage in turn.
+    fn staged_bytes<T: Element>(&self, numbers: &Numbers) -> usize {
+        let room = self.staged_in_turn(numbers).next_multiple_of(4) + 4;
+        self.slots() * room * (size_of::<u32>() + size_of::<T::Arithmetic>())
+    }
+
+    /// Lines of a work-group, at least one for each slot. If C is by columns, the sums of all fit
+    /// local memory beside what is staged.
+    pub fn tile_lines<T: Element>(&self, numbers: &Numbers, by_columns: bool) -> usize {
         let bytes = self.width() * size_of::<T::Arithmetic>();
-        let most = numbers.dense_tile.min(MOST_SUM_BYTES / bytes);
+        let free = (MOST_LOCAL_BYTES as usize).saturating_sub(self.staged_bytes::<T>(numbers));
+        let fitting = if by_columns { MOST_SUM_BYTES.min(free) / bytes } else { usize::MAX };
+        let most = numbers.dense_tile.min(fitting);
         (most / self.slots()).max(1) * self.slots()
     }
 
@@ -157,7 +166,8 @@ fn prev_power_of_two(n: usize) -> usize {
 
 /// Entries that an item loads ahead: no more than an average line has.
 pub(super) fn ahead(numbers: &Numbers, pattern: &PatternArrays) -> usize {
-    let average = pattern.nnz() / pattern.ncols.max(1);
+    let lines = pattern.ncols.max(1);
+    let average = (pattern.nnz() + lines / 2) / lines;
     numbers.dense_ahead.min(prev_power_of_two(average.max(1)))
 }
 
@@ -188,6 +198,10 @@ mod tests {
                     assert!(slots * (staged + 1) * 13 <= 32 << 10, "{n}: {slot:?}");
                     assert!(staged.is_multiple_of(slot.ahead) && staged > 0, "{n}: {slot:?}");
                     assert_eq!(slot.staged::<f64>(&numbers, 100), slot.ahead, "the least that the kernel takes");
+                    let of_piece = Slot::of_piece(&numbers, n).staged_bytes::<f64>(&numbers);
+                    let sums = slot.tile_lines::<f64>(&numbers, true) * slot.width() / slot.vectors * 8;
+                    let staged = slot.staged_bytes::<f64>(&numbers);
+                    assert!(of_piece.max(staged + sums) <= 32 << 10, "{n}: {slot:?}, {of_piece}, {staged} and {sums}");
                 }
             }
         }

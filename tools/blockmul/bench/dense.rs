@@ -14,14 +14,14 @@ use std::num::NonZero;
 /// The dense matrix, and how A is shared out.
 #[derive(clap::Args)]
 pub struct DenseArgs {
-    /// Columns of the dense matrix of operation dense.
-    #[arg(long, value_name = "N", default_value = "32", value_parser = some)]
-    columns: NonZero<u32>,
-    /// Layouts of that matrix and of the result, several with commas.
-    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = names(Layout::ALL, Layout::name), default_value = "rows")]
+    /// Columns of the dense matrix of operation dense [default: 32].
+    #[arg(long, value_name = "N", value_parser = some)]
+    columns: Option<NonZero<u32>>,
+    /// Layouts of that matrix and of the result, several with commas [default: rows].
+    #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = names(Layout::ALL, Layout::name))]
     layout: Vec<String>,
-    /// Ways to share the entries of A out in operation dense, several with commas.
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = sharings(), default_value = "auto")]
+    /// Ways to share the entries of A out in operation dense, several with commas [default: auto].
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = sharings())]
     sharing: Vec<String>,
 }
 
@@ -50,13 +50,29 @@ pub struct DenseOperand<T> {
 }
 
 impl DenseArgs {
+    /// The first option that is given.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--columns", self.columns.is_some()),
+            ("--layout", !self.layout.is_empty()),
+            ("--sharing", !self.sharing.is_empty()),
+        ];
+        given.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+
     /// The products of a matrix.
     pub fn cases(&self) -> Result<Vec<Dense>> {
-        let methods = self.sharing.iter().map(|method| method.parse()).collect::<Result<Vec<_>>>()?;
-        let of = |layout: &String| {
-            Ok(Dense { columns: self.columns.get() as usize, layout: layout.parse()?, methods: methods.clone() })
-        };
-        self.layout.iter().map(of).collect()
+        let columns = self.columns.map_or(32, NonZero::get) as usize;
+        let mut methods = self.sharing.iter().map(|method| method.parse()).collect::<Result<Vec<_>>>()?;
+        let mut layouts = self.layout.iter().map(|layout| layout.parse()).collect::<Result<Vec<_>>>()?;
+        if methods.is_empty() {
+            methods.push(DenseMethod::Auto);
+        }
+        if layouts.is_empty() {
+            layouts.push(Layout::ByRows);
+        }
+        let of = |layout| Dense { columns, layout, methods: methods.clone() };
+        Ok(layouts.into_iter().map(of).collect())
     }
 }
 

@@ -198,6 +198,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let name = operation.name();
         return Err(Failure::Usage(format!("--semiring is for apply, apply-transposed and dense, not for {name}")));
     }
+    if let Some(option) = args.dense.given().filter(|_| !args.operation.contains(&Operation::Dense)) {
+        return Err(Failure::Usage(format!("{option} is for operation dense")));
+    }
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations).chain(&args.study.peers);
     args.overwriting.places().reads(files).others(&args.json).check()?;
     args.study.check()?;

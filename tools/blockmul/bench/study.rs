@@ -12,11 +12,11 @@ pub struct StudyArgs {
     /// products of scalars: files, or else generated families in growing sizes. Also each class of
     /// columns alone, parameters that step across the thresholds of the choice, and a
     /// cross-validation of its costs.
-    #[arg(long, conflicts_with_all = ["iterations", "list", "operation", "block", "elements", "method", "by_rows", "stages", "together"])]
+    #[arg(long, conflicts_with_all = ["iterations", "list", "operation", "block", "elements", "method", "by_rows", "stages", "together", "columns", "layout", "sharing", "format", "semiring"])]
     pub regret: bool,
     /// Repeat the measurements of a paper, on files or on generated matrices that stand for the
     /// paper's, and write a report with figures into a folder.
-    #[arg(long, value_name = "PAPER", requires = "output", conflicts_with_all = ["regret", "iterations", "list", "operation", "block", "elements", "method", "stages", "together", "json"])]
+    #[arg(long, value_name = "PAPER", requires = "output", conflicts_with_all = ["regret", "iterations", "list", "operation", "block", "elements", "method", "stages", "together", "json", "columns", "layout", "sharing", "format", "semiring"])]
     pub paper: Option<Paper>,
     /// The folder of --paper, which is made: report.md, report.json, pictures.
     #[arg(short, long, value_name = "FOLDER")]
