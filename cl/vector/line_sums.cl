@@ -153,8 +153,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-// Reads the terms that TOGETHER blocks from number `first` have for one sum; behind the last those of
-// the last again.
+// Reads the terms that TOGETHER blocks from number `first` have for one sum; behind the last those
+// of the last again.
 void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint first, uint count, uint number)
 {
     UNROLLED

@@ -33,8 +33,8 @@ pub struct Numbers {
     pub line_elements: usize,
     /// Entries of the longest line that is in a tile. Longer ones have groups of their own.
     pub line_longest: usize,
-    /// Products that a work-group holds in local memory while it adds up lines; those of a tile and a
-    /// line if they are more.
+    /// Products that a work-group holds in local memory while it adds up lines; those of a tile and
+    /// a line if they are more.
     pub line_held: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,
@@ -55,8 +55,8 @@ pub struct Numbers {
     pub dense_ahead: usize,
     /// The same for pieces of long lines.
     pub dense_long_ahead: usize,
-    /// Most entries of a line that is not long, if an average line has few. Long lines are cut in pieces
-    /// of 1024 entries, which come first. A line of more is always long.
+    /// Most entries of a line that is not long, if an average line has few. Long lines are cut in
+    /// pieces of 1024 entries, which come first. A line of more is always long.
     pub dense_long: usize,
     /// A line is not long if it has no more than so many times the entries of an average line.
     pub dense_long_average: usize,

@@ -61,8 +61,8 @@ pub(crate) struct LineTuning {
     pub together: usize,
 }
 
-/// Entries of `terms` terms each that an item loads at once: the power of two of which all terms are
-/// at most 2·`most`, and no more than `most` entries.
+/// Entries of `terms` terms each that an item loads at once: the power of two of which all terms
+/// are at most 2·`most`, and no more than `most` entries.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     1 << (2 * most / terms).clamp(1, most).ilog2()
 }

@@ -10,8 +10,8 @@
 // are added left to right.
 //
 // An item loads AHEAD entries before it adds their terms, and the columns of the next AHEAD: on a
-// GPU the loads of a row would wait for each other otherwise. Behind the end of a row its last place
-// is loaded again, so that no load waits for a test. AHEAD divides PIECE.
+// GPU the loads of a row would wait for each other otherwise. Behind the end of a row its last
+// place is loaded again, so that no load waits for a test. AHEAD divides PIECE.
 #if !defined(PIECE) || !defined(AHEAD)
 #error "PIECE, AHEAD: see src/apply/spmv/rows.rs"
 #endif

@@ -18,9 +18,9 @@
 //                                order: whichever is done first gets the next place
 //
 // The purpose, see cl/product/tasks/found.cl, is for windows. SAMPLE, of count_wide alone:
-// `columns` columns spread over the first `first`, if they have rows between them, windows for
-// all of them and at most SAMPLE_PRODUCTS products. The entries of C are added to top[top_at], and the bound of them to the
-// next word.
+// `columns` columns spread over the first `first`, if they have rows between them, windows for all
+// of them and at most SAMPLE_PRODUCTS products. The entries of C are added to top[top_at], and the
+// bound of them to the next word.
 //
 // An item that sets the first bit of a word puts the word on a list. While the list has room, its
 // words are sorted and only they are read and cleared; otherwise all words of the range are.
