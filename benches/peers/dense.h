@@ -19,8 +19,13 @@ static uint64_t mixed(uint64_t number) {
     return number ^ (number >> 31);
 }
 
-/* A number between -1 and 1 of 20 bits, which f32 has too. */
-static double drawn_value(uint64_t bits) { return ((double)(bits & 0xfffff) - 524287.5) / 524288; }
+#define LARGEST_VALUE 31
+
+/* An integer from -31 to 31 that is not 0. Products of two add up exactly in f32, in any order, up to 17,458 of them. */
+static double drawn_value(uint64_t bits) {
+    int value = (int)((bits & 2047) % (2 * LARGEST_VALUE));
+    return value < LARGEST_VALUE ? value - LARGEST_VALUE : value - LARGEST_VALUE + 1;
+}
 
 /* Element p of D, in the order of rows. */
 static double d_element(int64_t p) { return drawn_value(mixed(~(uint64_t)p)); }
@@ -87,7 +92,22 @@ static double *made_d(int64_t rows, int64_t columns) {
     return d;
 }
 
-/* What A·D must be. `d` gets the size of D. */
+/* Whether a sum is exact in f32 in any order: of integers, whose magnitudes add up to no more than f32 counts. Row i of A times any column
+   of D. */
+static int is_exact(const Blocks *a, int64_t i) {
+    double sum = 0;
+    int64_t row = i / a->height, area = a->height * a->width;
+    for (int64_t p = a->offsets[row]; p < a->offsets[row + 1]; p++)
+        for (int64_t k = 0; k < a->width; k++) {
+            double value = a->values[p * area + i % a->height * a->width + k];
+            if (value != floor(value)) return 0;
+            sum += fabs(value) * LARGEST_VALUE;
+        }
+    return sum <= 0x1p24;
+}
+
+/* What A·D must be. `d` gets the size of D. The rows of C that are exact must have exactly these sums: a bound of rounding grows with the
+   columns of D until it hides wrong elements. */
 static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_t columns) {
     int64_t rows = a->cols * a->width;
     Blocks size = {rows, columns, rows * columns, 1, 1, NULL, NULL, NULL, "D"};
@@ -95,7 +115,10 @@ static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_
     Truth t = {a, d, a->blocks * columns, a->rows * a->height * columns, 0, NULL, NULL, NULL, NULL, NULL, columns, a->rows * a->height};
     t.flops = 2.0 * a->blocks * a->height * a->width * columns;
     t.x = (double *)room(t.x_size, sizeof(double));
-    for (int64_t j = 0; j < t.x_size; j++) t.x[j] = (double)(mixed(j) & 1023) - 512;
+    for (int64_t j = 0; j < t.x_size; j++) {
+        int64_t number = (int64_t)(mixed(j) & 1023) - 512;
+        t.x[j] = (double)(number + (number >= 0)); /* not 0, which would hide a column */
+    }
     double *dx = (double *)room(rows, sizeof(double)), *magnitudes = (double *)room(rows, sizeof(double));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) {
@@ -107,6 +130,7 @@ static Truth know_dense(const Blocks *a, Blocks *d, const double *values, int64_
     t.terms = (double *)room(t.y_size, sizeof(double)), t.scalar_products = (double *)room(t.y_size, sizeof(double));
     for (int64_t i = 0; i < t.y_size; i++) {
         int64_t row = i / a->height;
+        if (is_exact(a, i) && t.magnitude[i] <= 0x1p53) continue;
         t.terms[i] = (double)(a->offsets[row + 1] - a->offsets[row]) * a->width;
         t.scalar_products[i] = t.terms[i] * columns + columns;
     }
