@@ -16,7 +16,10 @@ OURS = "blockmul"
 
 
 def case_of(record):
-    """The line of a record: the matrix, with the columns of the dense one that it was multiplied by, and the element."""
+    """The line of a record: the matrix, with the columns of the dense one that it was multiplied by or with "from dense" if it was
+    made from one, and the element."""
+    if (record.get("variant") or "").startswith("from-dense "):
+        return record["matrix"] + " from dense", record["element"]
     columns = f" x {record['b']['cols']}" if is_dense(record) else ""
     return record["matrix"] + columns, record["element"]
 

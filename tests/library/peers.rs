@@ -125,6 +125,29 @@ records.add(truth, 'bsr', 'f64', [1.0], truth.fault(fewer, 'f64', drops_zeros=Tr
 }
 
 #[test]
+fn a_conversion_and_products_of_each_width_have_lines_of_their_own() {
+    let Some(interpreter) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
+    let record = |variant: &str, columns: u32, ms: f64| {
+        serde_json::json!({"library": "peer", "variant": variant, "threads": null, "matrix": "m", "b": {"cols": columns},
+            "element": "f32", "flops": 2.0, "verified": true, "ms": ms})
+    };
+    let results = [
+        record("dense csr by rows 9", 9, 1.0),
+        record("dense csr by rows 5", 5, 2.0),
+        record("from-dense by rows", 9, 3.0),
+        record("esc", 9, 4.0),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.json");
+    let file = serde_json::json!({"schema": "blockmul-bench/1", "host": {}, "results": results});
+    std::fs::write(&path, file.to_string()).unwrap();
+    let table = python(&interpreter, &[script("table.py").to_str().unwrap(), "--fastest", path.to_str().unwrap()]);
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let cases: Vec<_> = lines[2..].iter().map(|line| (line[1], line[3])).collect();
+    assert_eq!(cases, [("m x 9", "1.000"), ("m x 5", "2.000"), ("m from dense", "3.000"), ("m", "4.000")], "{table}");
+}
+
+#[test]
 fn the_products_of_an_iteration_are_timed_each_and_together() {
     let Some(interpreter) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
     let folder = tempfile::tempdir().unwrap();
