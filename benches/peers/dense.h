@@ -37,13 +37,14 @@ static int is_drawn(const char *argument) { return !strncmp(argument, "random:",
 
 static Blocks drawn_matrix(const char *argument) {
     long long n;
-    char zeros_text[32], name[64];
-    if (sscanf(argument, "random:%lld:%31s", &n, zeros_text) != 2 || n < 1 || n > 1 << 20) die(argument, "not random:N:S");
-    double zeros = atof(zeros_text);
+    char zeros_text[32], name[64], *end = zeros_text;
+    if (sscanf(argument, "random:%lld:%31s", &n, zeros_text) != 2 || n < 1 || n > 1 << 20) die(argument, "not random:N:S with N to 1048576");
+    double zeros = strtod(zeros_text, &end);
+    if (end == zeros_text || *end || !(zeros >= 0 && zeros < 1)) die(argument, "not random:N:S with a number S from 0 to less than 1");
     int64_t count = 0, q = 0;
     for (int64_t p = 0; p < n * n; p++) count += is_entry(mixed(p), zeros);
     if (count > INT32_MAX) die(argument, "has too many entries");
-    snprintf(name, sizeof name, "random_%lld_%s", n, zeros_text);
+    snprintf(name, sizeof name, "random_%lld_%g", n, zeros);
     Blocks m = empty_blocks(name, n, n, count, 1, 1);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
@@ -64,9 +65,12 @@ static const char *columns_option(int *argc, char **argv) {
     const char *given = NULL;
     int kept = 1;
     for (int i = 1; i < *argc; i++)
-        if (i + 1 < *argc && !strcmp(argv[i], "--columns")) given = argv[++i];
-        else argv[kept++] = argv[i];
+        if (!strcmp(argv[i], "--columns")) {
+            if (i + 1 == *argc || !*argv[i + 1]) die(argv[i], "needs N,..., numbers of columns or `all`");
+            given = argv[++i];
+        } else argv[kept++] = argv[i];
     *argc = kept;
+    if (kept == 1) die(argv[0], "FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS]");
     return given;
 }
 
