@@ -3,7 +3,9 @@
    cuSPARSE's conversion of the dense A to CSR. Operands, C and what cuSPARSE prepares are there before the clock starts.
 
        nvcc -arch=native -O3 -std=c++17 benches/peers/dense_gpu.cu -o dense_gpu -lcusparse -lcublas
-       ./dense_gpu FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS] */
+       ./dense_gpu FILE.bsr|random:N:S ... [--columns N|all,...] [--json OUT.json] [--rounds N] [--patience SECONDS]
+
+   The exit status is 1 if something was left out because it failed, as for lack of memory. */
 #include "dense.h"
 #include "gpu.h"
 #include <cublas_v2.h>
@@ -156,6 +158,18 @@ template <class T> static void blocks(cusparseHandle_t handle, Operands<T> &of, 
     cusparseDestroySpMat(a);
 }
 
+template <class T> static void csr(cusparseHandle_t handle, Operands<T> &of, const Blocks &m) {
+    std::vector<T> values(m.values, m.values + m.blocks);
+    Held<int> offsets(upload(m.offsets, m.rows + 1)), columns(upload(m.columns, m.blocks));
+    Held<T> on_device(upload(values.data(), values.size()));
+    cusparseSpMatDescr_t a;
+    check(cusparseCreateCsr(&a, m.rows, m.cols, m.blocks, offsets.get(), columns.get(), on_device.get(), INDEX, INDEX, ZERO, Kind<T>::type));
+    sparse(handle, of, "csr ALG1", BY_COLUMNS, a, CUSPARSE_SPMM_CSR_ALG1);
+    sparse(handle, of, "csr ALG2", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG2);
+    sparse(handle, of, "csr ALG3", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG3);
+    cusparseDestroySpMat(a);
+}
+
 static void gemm(cublasHandle_t handle, Operands<double> &of, const double *a) {
     check(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, of.rows, of.columns, of.inner, &of.one, a, of.rows, of.d[BY_COLUMNS].get(), of.inner, &of.zero,
                       of.c.get(), of.rows));
@@ -229,20 +243,30 @@ template <class T> static void with_zeros(cusparseHandle_t handle, cublasHandle_
 template <class T>
 static void all_variants(cusparseHandle_t handle, cublasHandle_t blas, const Truth &truth, const double *values, const Blocks &m, const Blocks &scalars) {
     Operands<T> of(truth, values);
-    cusparseSpMatDescr_t a = upload<T>(scalars);
-    sparse(handle, of, "csr ALG1", BY_COLUMNS, a, CUSPARSE_SPMM_CSR_ALG1);
-    sparse(handle, of, "csr ALG2", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG2);
-    sparse(handle, of, "csr ALG3", BY_ROWS, a, CUSPARSE_SPMM_CSR_ALG3);
-    free_matrix(a);
+    csr(handle, of, scalars);
     if (m.height == m.width && m.height > 1) blocks(handle, of, m);
     if (of.columns == scalars.cols && scalars.rows * scalars.cols <= LARGEST_GEMM) with_zeros(handle, blas, of, scalars);
 }
 
-int main(int argc, char **argv) {
+/* Every variant in one element type. What is too large for it or fails is left out with a message, not what comes after it; false then. */
+template <class T>
+static bool measured(cusparseHandle_t handle, cublasHandle_t blas, const Truth &truth, const double *values, const Blocks &m, const Blocks &scalars) {
+    try {
+        all_variants<T>(handle, blas, truth, values, m, scalars);
+        return true;
+    } catch (const std::exception &error) {
+        fprintf(stderr, "%s in %s with %lld columns: %s\n", m.name, Kind<T>::name, (long long)truth.b->cols, error.what());
+        cudaGetLastError();
+        return false;
+    }
+}
+
+static int run(int argc, char **argv) {
     cudaDeviceProp device;
     cusparseHandle_t handle;
     cublasHandle_t blas;
     int number = 0;
+    bool whole = true;
     check(cudaGetDeviceProperties(&device, 0));
     check(cusparseCreate(&handle));
     check(cublasCreate(&blas));
@@ -258,17 +282,20 @@ int main(int argc, char **argv) {
             double *values = made_d(scalars.cols, columns);
             Blocks size;
             Truth truth = know_dense(&m, &size, values, columns);
-            /* An A or D that is too large is left out, not the files after it. */
-            try {
-                all_variants<double>(handle, blas, truth, values, m, scalars);
-                all_variants<float>(handle, blas, truth, values, m, scalars);
-            } catch (const std::exception &error) {
-                fprintf(stderr, "%s: %s\n", m.name, error.what());
-                cudaGetLastError();
-            }
+            whole &= measured<double>(handle, blas, truth, values, m, scalars);
+            whole &= measured<float>(handle, blas, truth, values, m, scalars);
             forget_truth(&truth), free(values);
         }
         if (scalars.values != m.values) free_blocks(&scalars);
         free_blocks(&m);
+    }
+    return whole ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception &error) {
+        die(argv[0], error.what());
     }
 }
