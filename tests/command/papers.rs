@@ -108,10 +108,10 @@ fn evtushenko_has_its_tables_and_figures() {
 #[test]
 fn shi_has_its_tables_and_figures() {
     let desk = Desk::new();
-    desk.ok("generate uniform --rows 50 --per-column 1 -q -o g.mtx");
+    desk.ok("generate uniform --rows 60 --per-column 1 -q -o g.mtx");
     let record = |variant: &str, element: &str, ms: f64| {
         json!({"library": "other", "variant": variant, "matrix": "random_50_0.99", "element": element,
-            "verified": true, "ms": ms})
+            "version": "3", "threads": 2, "device": "chip", "verified": true, "ms": ms})
     };
     let records = [
         record("dense csr by rows 50", "f32", 70.0),
@@ -129,6 +129,7 @@ fn shi_has_its_tables_and_figures() {
         (&found[0]["matrix"], &found[0]["kind"], &found[1]["element"]),
         (&"g".into(), &"file".into(), &"f64".into())
     );
+    assert_eq!(found[0]["columns"], 60, "beside a file --max-products does not count");
     for of in found {
         assert_eq!((&of["compared"], of["methods"].as_array().unwrap().len()), (&of["columns"], 2), "{of}");
         assert!(of["methods"].as_array().unwrap().iter().all(|time| time["ms"].as_f64().unwrap() > 0.0), "{of}");
@@ -137,9 +138,13 @@ fn shi_has_its_tables_and_figures() {
     }
     let square = found.iter().find(|of| of["matrix"] == "random_50_0.99" && of["element"] == "f32").unwrap();
     assert_eq!((&square["products"][0]["ms"], &square["gemm"][0]["ms"]), (&60.0.into(), &1e6.into()));
-    for words in
-        ["Faster than the product of dense matrices", "There is no time of a product of dense matrices", " 80.000 |"]
-    {
+    for words in [
+        "Faster than the product of dense matrices",
+        "There is no time of a product of dense matrices",
+        " 80.000 |",
+        "other 3 dense csr by columns (2 threads) on chip; ",
+        "| plan |",
+    ] {
         assert!(page.contains(words), "no \"{words}\"");
     }
 }

@@ -138,9 +138,15 @@ impl Peer {
         self.ms.filter(|_| self.verified)
     }
 
-    /// Library, version, variant, threads and device.
+    /// Library, version, variant without the columns of a dense matrix, threads and device.
     pub fn what(&self) -> String {
-        let words = [Some(self.library.clone()), self.version.clone(), self.variant.clone()];
+        let variant = self.variant.as_deref().map(|variant| match self.dense_work() {
+            Some(DenseWork::Product(_) | DenseWork::Gemm(_)) => {
+                variant.rsplit_once(' ').map_or(variant, |found| found.0)
+            }
+            _ => variant,
+        });
+        let words = [Some(self.library.clone()), self.version.clone(), variant.map(String::from)];
         let words = words.into_iter().chain([
             self.threads.map(|threads| format!("({threads} threads)")),
             self.device.as_ref().map(|device| format!("on {device}")),
@@ -193,6 +199,9 @@ mod tests {
                 peers.with_dense(work, "m", "f64").iter().map(|one| (&*one.library, time(one))).collect();
             assert_eq!(found, want.into_iter().collect::<Vec<_>>(), "{work:?}");
         }
+        let whats: Vec<_> =
+            peers.with_dense(DenseWork::Product(32), "m", "f64").iter().map(|peer| peer.what()).collect();
+        assert_eq!(whats, ["x 1 dense csr ALG3 by rows on d"]);
         assert!(peers.with_dense(DenseWork::Product(32), "m", "f32").is_empty());
         std::fs::write(&path, r#"{"schema": "other/1", "results": []}"#).unwrap();
         assert!(Peers::read(&[path]).err().unwrap().to_string().contains("other/1"));

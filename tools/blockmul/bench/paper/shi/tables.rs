@@ -3,6 +3,7 @@ use super::figures;
 use super::matrices::{CONVERTED, TABLE_III};
 use super::operand::REFERENCE_PRODUCTS;
 use super::{Kind, Setting, Subject};
+use crate::bench::paper::polok::peers_text;
 use crate::bench::paper::report::{Report, counted, mean, shown};
 use crate::failure::Failure;
 use blockmul::plan::DenseMethod;
@@ -59,9 +60,9 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], s
         "Measurements of S. Shi, Q. Wang, X. Chu, *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the \
          Customized Sparse Storage Format*, 2020, with blockmul {} on {} ({}). Medians of up to {} rounds; A, D and C are \
          on the device, D and C by rows, D with as many columns as A if no table says otherwise. A's values are in the \
-         order of the method. `gcoo` is the paper's; `rows` takes each row by itself. All of a result by one method is \
-         that by the other bit for bit, and as many columns as fit 2^{} products are compared with the reference too: \
-         of the matrices here {}. Figures are of {}, as the paper's.",
+         order of the method. `gcoo` is the paper's; `rows` takes each row by itself. As many columns of a result as fit \
+         2^{} products are compared with the reference bit for bit, of the matrices here {}; all of the second method's \
+         result is compared with the first's. Figures are of {}, as the paper's.",
         env!("CARGO_PKG_VERSION"),
         info.name,
         info.platform,
@@ -70,12 +71,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], s
         compared(subjects),
         figures::ELEMENT,
     ));
-    if subjects.iter().all(|subject| subject.products.is_empty()) {
-        report.say(
-            "No other library's times were given, so `gcoo` stands beside `rows` alone. `--peers` takes the records of \
-             `dense_gpu` and `dense_mkl` of `benches/peers`.",
-        );
-    }
+    let peers = subjects.iter().flat_map(|of| of.products.iter().chain(&of.gemm).chain(&of.conversions));
+    report.say(&peers_text(&peers.collect::<Vec<_>>()));
     for element in ["f32", "f64"] {
         let of: Vec<&Subject> = subjects.iter().filter(|subject| subject.element == element).collect();
         let random: Vec<&Subject> = of.iter().copied().filter(|subject| subject.kind == Kind::Random).collect();
@@ -173,6 +170,9 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
 
 /// Figures 7 to 9: time by sparsity, and from where on a product of dense matrices is slower.
 fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]) -> Result<(), Failure> {
+    if sides.is_empty() {
+        return Ok(());
+    }
     report.say(&format!("## Figures 7 to 9, {element}: time by sparsity"));
     let libraries = libraries(of);
     for &side in sides {
@@ -192,8 +192,8 @@ fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]
         report.table(&header, &of_side.iter().map(row).collect::<Vec<_>>());
         if of_side.iter().all(|subject| subject.gemm_ms().is_none()) {
             report.say(
-                "There is no time of a product of dense matrices: blockmul has none, and `--peers` gave none, so where it \
-                 becomes slower is not known.",
+                "There is no time of a product of dense matrices: blockmul has none, and none from `--peers` is of these \
+                 matrices, so where it becomes slower is not known.",
             );
         } else {
             let from = |times: &dyn Fn(&Subject) -> Option<f64>| {
@@ -249,21 +249,24 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) -> Result<()
     report.say(&format!("## Figure 13, {element}: conversion and product"));
     report.say(&format!(
         "Milliseconds from the dense A on the device to groups there (EO: counts, a scan, memory, entries), and of the \
-         product by `gcoo` (KC), for the sparsities {CONVERTED:?}.",
+         product by `gcoo` (KC), for the sparsities {CONVERTED:?}. The product's groups are made from CSR, in the time \
+         of the plan.",
     ));
     let row = |subject: &&Subject| {
         let (extra, kernel) = (subject.conversion_ms, subject.ms(DenseMethod::Gcoo));
+        let plan = subject.methods.iter().find(|time| time.method == DenseMethod::Gcoo).map(|time| time.plan_ms);
         let peer = subject.conversions.iter().filter_map(|peer| peer.right_ms()).reduce(f64::min);
         vec![
             format!("n = {}", subject.rows),
             shown(Some(subject.zeros), 4),
             shown(extra, 3),
             shown(kernel, 3),
+            shown(plan, 3),
             shown(extra.zip(kernel).map(|(extra, kernel)| 100.0 * extra / kernel), 1),
             shown(peer, 3),
         ]
     };
-    let header = ["square", "zeros", "EO", "KC", "EO / KC, %", "EO of another library"];
+    let header = ["square", "zeros", "EO", "KC", "plan", "EO / KC, %", "EO of another library"];
     report.table(&header, &of.iter().map(row).collect::<Vec<_>>());
     if element == figures::ELEMENT {
         figures::conversions(report, &of)?
