@@ -1,8 +1,10 @@
 # What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
 # PYTHON names the Python to use, BLOCKMUL the binary, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
-# DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too.
-# PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger.
+# DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too;
+# "--columns all" among them gives D as many columns as A, as the measurements of shi have.
+# PAPERS, a list such as "polok parger", has the measurements of papers repeated on the same files, beside the peers: FOLDER/polok, FOLDER/parger;
+# PAPER_ARGS, more arguments for each, such as "--max-products 1e12".
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
@@ -112,7 +114,9 @@ measure_papers() {
     local paper
     for paper in $PAPERS; do
         say "the measurements of $paper"
-        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" --peers "$records"/*.json -o "$out/$paper" ||
+        # shellcheck disable=SC2086 # a list of arguments
+        "$blockmul" bench "${files[@]}" --paper "$paper" --by-rows --device "$1" --rounds "${ROUNDS:-11}" ${PAPER_ARGS:-} \
+            --peers "$records"/*.json -o "$out/$paper" ||
             left_out "$paper" "ended with status $?"
     done
 }
