@@ -199,6 +199,25 @@ fn blocks_of_all_shapes() -> Result<()> {
     Ok(())
 }
 
+/// More columns than a slot has, for pieces of long lines and for tiles, and blocks deeper than the
+/// rows of D that are loaded at once.
+#[test]
+fn shares_of_columns_and_deep_blocks() -> Result<()> {
+    let device = test_device();
+    let [_, gpu] = numbers(&device);
+    let (scalars, deep) =
+        (scalars::<f64>(40, 1100, &[(7, 1090)])?, matrix::<f64>(20, 200, BlockShape::new(3, 9)?, &[(4, 199)])?);
+    for c_layout in [Layout::ByRows, Layout::ByColumns] {
+        let case = Case { layouts: [Layout::ByRows, c_layout], ..plain(70, gpu) };
+        for &method in DenseMethod::ALL {
+            check(&device, &scalars, Case { method, ..case })?;
+        }
+        check(&device, &deep, case)?;
+        check(&device, &deep, Case { transposed: true, ..case })?;
+    }
+    Ok(())
+}
+
 /// Elements that are stored and computed in different types, integers, and algebras whose start,
 /// empty sum or order of factors differ.
 #[test]
@@ -220,7 +239,8 @@ fn semirings_and_elements() -> Result<()> {
     one::<half::f16>(&device, Semiring::PlusTimes, gpu)?;
     one::<u32>(&device, Semiring::MaxMin, cpu)?;
     one::<i32>(&device, Semiring::PlusSecond, gpu)?;
-    one::<u8>(&device, Semiring::OrAnd, cpu)
+    one::<u8>(&device, Semiring::OrAnd, cpu)?;
+    one::<u8>(&device, Semiring::OrAnd, gpu)
 }
 
 #[test]
