@@ -18,6 +18,20 @@
 #define IN_ORDER
 #endif
 
+// Stands before a loop of unknown length: copies of its body cost more than they save.
+#ifdef __clang__
+#define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
+#else
+#define AS_WRITTEN
+#endif
+
+// Stands before a loop of known length, whose arrays stay in registers if it is written out.
+#ifdef __clang__
+#define WRITTEN_OUT _Pragma("clang loop unroll(full)")
+#else
+#define WRITTEN_OUT _Pragma("unroll")
+#endif
+
 // Asks for memory that is read soon. Only kernels of CPUs do.
 #ifdef __clang__
 #define ASK(place) __builtin_prefetch((const void*)(size_t)(place))

@@ -46,12 +46,6 @@
 // Element j of those that an item loads from element i on, or the last.
 #define ELEMENT_BEHIND(i, j) min((i) + (j) * GROUP_SIZE, elements - 1)
 
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("unroll")
-#endif
-
 // Sums for each item of a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
@@ -128,11 +122,11 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #if !NORMS
         ARITHMETIC factor[AHEAD];
         uint place[AHEAD];
-        UNROLLED
+        WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j)
             place[j] = other[begin + ELEMENT_BEHIND(i, j) / AREA];
 #endif
-        UNROLLED
+        WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
             const uint at = ELEMENT_BEHIND(i, j), entry = begin + at / AREA, element = at % AREA;
             value[j] = LOAD_VALUE(values, (ulong)BLOCK_OF(entry) * stride + ELEMENT_OF(entry, element));
@@ -140,7 +134,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
             factor[j] = LOAD(x, FACTOR_AT(place[j], element));
 #endif
         }
-        UNROLLED
+        WRITTEN_OUT
         for (uint j = 0; j < AHEAD; ++j) {
             if (i + j * GROUP_SIZE < elements)
 #if NORMS
@@ -157,10 +151,10 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 // of the last again.
 void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint first, uint count, uint number)
 {
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < TOGETHER; ++i) {
         const uint block = min(first + i, count - 1) * AREA;
-        UNROLLED
+        WRITTEN_OUT
         for (uint k = 0; k < TERMS; ++k)
             held[i * TERMS + k] = term[block + TERM_AT(number, k)];
     }
@@ -184,14 +178,14 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
         read_terms(next, term, 0, count, number);
     IN_ORDER
     for (uint first = 0; first < count; first += TOGETHER) {
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
             held[i] = next[i];
         if (first + TOGETHER < count)
             read_terms(next, term, first + TOGETHER, count, number);
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < TOGETHER; ++i) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < TERMS; ++k) {
                 const ARITHMETIC more = ADD(sum, held[i * TERMS + k]);
                 sum = first + i < count ? more : sum;

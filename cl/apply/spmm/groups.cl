@@ -44,10 +44,10 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
 
     for (uint first = from; first < from + share; first += WIDTH) {
         VECTOR sum[LINES * VECTORS], x[(AHEAD + 1) * VECTORS];
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < LINES * VECTORS; ++i)
             sum[i] = SPREAD(IDENTITY);
-        UNROLLED
+        WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v)
             x[v] = SPREAD(IDENTITY);
         AS_WRITTEN
@@ -71,39 +71,39 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 local const uint* other = held_other + slot * ROOM + next;
                 local const uchar* line = held_line + slot * ROOM + next;
                 local const ARITHMETIC* value = held_value + slot * ROOM + next;
-                UNROLLED
+                WRITTEN_OUT
                 for (uint i = 0; i < AHEAD; ++i) {
                     const ulong row = (ulong)other[i] * d_leading;
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint v = 0; v < VECTORS; ++v) {
                         x[(i + 1) * VECTORS + v] = x[i * VECTORS + v];
                         if (!(line[i] & SAME))
                             x[(i + 1) * VECTORS + v] = LOAD_VECTOR(d, row + COLUMN(v, first, to));
                     }
                 }
-                UNROLLED
+                WRITTEN_OUT
                 for (uint i = 0; i < AHEAD; ++i) {
                     const uint of_line = line[i] & NO_LINE;
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint v = 0; v < VECTORS; ++v) {
                         const VECTOR term = MULTIPLY(SPREAD(value[i]), x[(i + 1) * VECTORS + v]);
-                        UNROLLED
+                        WRITTEN_OUT
                         for (uint l = 0; l < LINES; ++l)
                             if (of_line == l)
                                 sum[l * VECTORS + v] = ADD(sum[l * VECTORS + v], term);
                     }
                 }
-                UNROLLED
+                WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     x[v] = x[AHEAD * VECTORS + v];
             }
         }
-        UNROLLED
+        WRITTEN_OUT
         for (uint l = 0; l < LINES; ++l) {
             const uint line = group * LINES + l;
             if (works && line < lines) {
                 const uint of_line = line_ptr[line + 1] - line_ptr[line];
-                UNROLLED
+                WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v) {
                     // Other items have the columns behind the last.
                     if (of_line <= LONG && first + (v * LANES + LANE) * VEC < to)

@@ -49,20 +49,20 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
     for (uint place = begin; place < end; place += AHEAD) {
         ARITHMETIC value[AHEAD];
         VECTOR x[AHEAD * VECTORS];
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
             if (place + i < end) {
                 const ulong row = (ulong)other[place + i] * d_leading;
                 value[i] = LOAD(values, BLOCK_OF(place + i));
-                UNROLLED
+                WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     x[i * VECTORS + v] = LOAD_VECTOR(d, row + COLUMN(v, first, column_end));
             }
         }
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
             if (place + i < end) {
-                UNROLLED
+                WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     sum[v] = ADD(sum[v], MULTIPLY(SPREAD(value[i]), x[i * VECTORS + v]));
             }
@@ -78,20 +78,20 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
         AS_WRITTEN
         for (uint from = 0; from < DEPTH; from += PANEL) {
             VECTOR x[PANEL * VECTORS];
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < PANEL; ++k) {
-                UNROLLED
+                WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v)
                     x[k * VECTORS + v] =
                         LOAD_VECTOR(d, (row + min(from + k, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, column_end));
             }
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < PANEL; ++k) {
                 if (DEPTH % PANEL == 0 || from + k < DEPTH) {
-                    UNROLLED
+                    WRITTEN_OUT
                     for (uint h = 0; h < HELD; ++h) {
                         const ARITHMETIC value = LOAD(values, block + AT(min(number + h, (uint)SIDE - 1), from + k));
-                        UNROLLED
+                        WRITTEN_OUT
                         for (uint v = 0; v < VECTORS; ++v)
                             sum[h * VECTORS + v] = ADD(sum[h * VECTORS + v], MULTIPLY(SPREAD(value), x[k * VECTORS + v]));
                     }
@@ -129,14 +129,14 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         for (uint first = from; first < to; first += WIDTH) {
             for (uint number = 0; number < SIDE; number += HELD) {
                 VECTOR sum[HELD * VECTORS];
-                UNROLLED
+                WRITTEN_OUT
                 for (uint i = 0; i < HELD * VECTORS; ++i)
                     sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
                 add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
-                UNROLLED
+                WRITTEN_OUT
                 for (uint h = 0; h < HELD; ++h) {
                     if (number + h < SIDE) {
-                        UNROLLED
+                        WRITTEN_OUT
                         for (uint v = 0; v < VECTORS; ++v) {
                             const uint col = COLUMN(v, first, to);
                             const VECTOR one = sum[h * VECTORS + v];
@@ -170,17 +170,17 @@ KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* 
     AS_WRITTEN
     for (uint number = 0; number < SIDE; number += HELD) {
         VECTOR sum[HELD * VECTORS];
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < HELD * VECTORS; ++i)
             sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
         add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
-        UNROLLED
+        WRITTEN_OUT
         for (uint h = 0; h < HELD; ++h) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint v = 0; v < VECTORS; ++v) {
                 ARITHMETIC one[VEC];
                 PUT(sum[h * VECTORS + v], one, 0);
-                UNROLLED
+                WRITTEN_OUT
                 for (uint i = 0; i < VEC; ++i) {
                     // Columns behind the last are not written to C.
                     if (number + h < SIDE)

@@ -49,7 +49,7 @@
 void fetch(uint* row, ARITHMETIC* value, uint begin, uint entries, uint done, global const uint* restrict other,
            global const uint* restrict source, global const ELEMENT* restrict values, uint stride)
 {
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < FETCHED; ++i) {
         const uint at = done + i * LANES + LANE;
         row[i] = 0, value[i] = 0;
@@ -65,20 +65,20 @@ void add_staged(VECTOR* sum, uint count, uint first, uint column_end, local cons
                 global const ELEMENT* restrict d, uint d_leading)
 {
     VECTOR x[AHEAD * VECTORS];
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < AHEAD; ++i) {
         const ulong begin = (ulong)row[i] * d_leading;
         if (i < count) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint v = 0; v < VECTORS; ++v)
                 x[i * VECTORS + v] = LOAD_VECTOR(d, begin + COLUMN(v, first, column_end));
         }
     }
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < AHEAD; ++i) {
         const ARITHMETIC factor = value[i];
         if (i < count) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint v = 0; v < VECTORS; ++v)
                 sum[v] = ADD(sum[v], MULTIPLY(SPREAD(factor), x[i * VECTORS + v]));
         }
@@ -97,7 +97,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
     AS_WRITTEN
     for (uint done = 0; done < most; done += STAGED) {
         STEP_BARRIER; // every read of the round before
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < FETCHED; ++i) {
             if (i * LANES + LANE < STAGED) {
                 held_row[i * LANES + LANE] = next_row[i];
@@ -140,7 +140,7 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
         const uint mine = works ? entries : 0;
         uint most = mine;
 #if STEP == 32 && WARPS
-        UNROLLED
+        WRITTEN_OUT
         for (uint bit = LANES; bit < 32; bit *= 2)
             most = max(most, warp_across(most, bit));
 #else
@@ -150,23 +150,19 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
         }
 #endif
         VECTOR sum[VECTORS];
-        UNROLLED
+        WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v)
             sum[v] = SPREAD(mine > 0 ? IDENTITY : EMPTY);
         add_terms(sum, begin, mine, most, first, to, held_row + slot * ROOM, held_value + slot * ROOM, other, source, values, d,
                   d_leading, stride);
-        UNROLLED
+        WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v) {
             const uint col = (v * LANES + LANE) * VEC;
             if (works && first + col < to) { // other items have the columns behind the last
 #if C_BY_COLUMNS
                 ARITHMETIC one[VEC];
-#if VEC == 1
-                one[0] = sum[v];
-#else
-                JOIN(vstore, VEC)(sum[v], 0, one);
-#endif
-                UNROLLED
+                PUT(sum[v], one, 0);
+                WRITTEN_OUT
                 for (uint i = 0; i < VEC; ++i)
                     held_sum[(col + i) * (TILE + 1) + in_tile + slot % STEP_SLOTS] = one[i];
 #else
@@ -200,7 +196,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     const uint first = id % shares * WIDTH, to = min(first + WIDTH, columns), mine = works ? at.z - at.y : 0;
     uint most = mine;
 #if STEP == 32 && WARPS
-    UNROLLED
+    WRITTEN_OUT
     for (uint bit = LANES; bit < 32; bit *= 2)
         most = max(most, warp_across(most, bit));
 #else
@@ -210,12 +206,12 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
     }
 #endif
     VECTOR sum[VECTORS];
-    UNROLLED
+    WRITTEN_OUT
     for (uint v = 0; v < VECTORS; ++v)
         sum[v] = SPREAD(IDENTITY);
     add_terms(sum, at.y, mine, most, first, to, held_row + slot * ROOM, held_value + slot * ROOM, other, source, values, d,
               d_leading, stride);
-    UNROLLED
+    WRITTEN_OUT
     for (uint v = 0; v < VECTORS; ++v) {
         const uint col = first + (v * LANES + LANE) * VEC;
         if (works && col < to) {

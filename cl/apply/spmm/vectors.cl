@@ -16,19 +16,6 @@
 #define JOIN_3_(one, two, three) one##two##three
 #define JOIN_3(one, two, three) JOIN_3_(one, two, three)
 
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("unroll")
-#endif
-
-// Stands before a loop of unknown length: copies of its body cost more than they save.
-#ifdef __clang__
-#define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
-#else
-#define AS_WRITTEN
-#endif
-
 #if VEC == 1
 #define VECTOR ARITHMETIC
 #define LOAD_VECTOR(values, i) ((ARITHMETIC)LOAD(values, i))
@@ -64,7 +51,7 @@ void place_vector(VECTOR sum, global ELEMENT* c, uint row, uint col, uint leadin
 #elif C_BY_COLUMNS
     ARITHMETIC one[VEC];
     JOIN(vstore, VEC)(sum, 0, one);
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < VEC; ++i)
         place_sum(one[i], c, (ulong)(col + i) * leading + row, alpha, beta);
 #else

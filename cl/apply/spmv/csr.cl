@@ -13,14 +13,6 @@
 // and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the
 // first. It comes after row.cl.
 
-// A row is short, and its end is hard to foresee: copies of the loop's body cost more than they
-// save.
-#ifdef __clang__
-#define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
-#else
-#define AS_WRITTEN
-#endif
-
 #if AREA == 1
 // The sum of a row in a stretch, whose entries are those from `place` to `end`.
 ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global const uint* restrict source,

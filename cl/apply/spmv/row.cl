@@ -17,17 +17,11 @@
 #endif
 #define PADDING 0xffffffffu
 
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("unroll")
-#endif
-
 #if AHEAD > 1
 // The columns of AHEAD places of a row.
 void load_columns(uint* column, global const uint* restrict col, ulong first, ulong end, uint apart, uint lane)
 {
-    UNROLLED
+    WRITTEN_OUT
     for (uint i = 0; i < AHEAD; ++i) {
         const ulong place = first + (ulong)i * apart;
         const uint found = col[min(place, end - apart) + lane];
@@ -51,13 +45,13 @@ ARITHMETIC sum_entries(ulong first, ulong end, uint apart, uint lane, uint numbe
     do {
         ARITHMETIC value[AHEAD * DEPTH], factor[AHEAD * DEPTH];
         uint next[AHEAD];
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
             const bool is_entry = column[i] != PADDING;
             const ulong place = is_entry ? first + (ulong)i * apart : first;
             const ulong begin = BEGIN_SLICED(place, apart, lane, number), factors = (ulong)column[is_entry ? i : 0] * DEPTH;
             const uint step = STEP_SLICED(place, apart, lane);
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < DEPTH; ++k) {
                 value[i * DEPTH + k] = LOAD_VALUE(values, begin + (ulong)k * step);
                 factor[i * DEPTH + k] = LOAD(x, factors + k);
@@ -65,9 +59,9 @@ ARITHMETIC sum_entries(ulong first, ulong end, uint apart, uint lane, uint numbe
         }
         first += (ulong)AHEAD * apart;
         load_columns(next, col, first, end, apart, lane);
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i) {
-            UNROLLED
+            WRITTEN_OUT
             for (uint k = 0; k < DEPTH; ++k) {
                 const ARITHMETIC more = ADD(part, MULTIPLY(value[i * DEPTH + k], factor[i * DEPTH + k]));
                 part = column[i] != PADDING ? more : part;
@@ -78,7 +72,7 @@ ARITHMETIC sum_entries(ulong first, ulong end, uint apart, uint lane, uint numbe
             sum = ADD(sum, part);
             part = IDENTITY;
         }
-        UNROLLED
+        WRITTEN_OUT
         for (uint i = 0; i < AHEAD; ++i)
             column[i] = next[i];
     } while (column[0] != PADDING);

@@ -2,9 +2,8 @@
 //! memory, so that neighbours write down a column. Kernel: `sum_block_tiles` of
 //! `cl/apply/spmm/lines.cl`.
 use super::{
-    Dense, Request,
+    Dense, Operands, Request,
     lines::{Entries, Variants},
-    staged::Operands,
     tuning::{MOST_SUM_BYTES, Pass},
 };
 use crate::{

@@ -2,10 +2,9 @@
 //! memory and load each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 use super::{
-    Dense, Request,
+    Dense, Operands, Request,
     gcoo::Gcoo,
     lines::{Entries, LineSums, Variants},
-    staged::Operands,
     tuning::{self, Pass},
 };
 use crate::{

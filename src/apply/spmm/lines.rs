@@ -4,9 +4,9 @@
 //! A block row is a group of lines whose entries meet the same rows of D: each row is loaded once
 //! for all lines of the block.
 use super::{
-    Dense, Request,
+    Dense, Operands, Request,
     block_tiles::BlockTiles,
-    staged::{Operands, Staged},
+    staged::Staged,
     tuning::{self, Pass},
 };
 use crate::{

@@ -54,7 +54,6 @@ use crate::{
 use by_rows::Rewrite;
 use groups::GroupSums;
 use lines::{Entries, LineSums};
-use staged::Operands;
 use std::sync::Arc;
 
 /// What is asked of the sums.
@@ -71,6 +70,13 @@ struct Request {
     numbers: Numbers,
     /// The layouts of D and C for which kernels are requested; others are when they are first used.
     layouts: [Layout; 2],
+}
+
+/// What a product reads, and its factors.
+struct Operands<'a, T: Element> {
+    a: Stored<'a, T>,
+    d: (&'a Buffer<T>, usize),
+    scaling: Scaling<T::Arithmetic>,
 }
 
 /// A dense matrix for kernels.

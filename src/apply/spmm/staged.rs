@@ -4,7 +4,7 @@
 //! A piece of a long line has a slot of its own, whose items have one column each and many rows of
 //! D on their way: the time of the longest piece is that of its rounds.
 use super::{
-    Dense, Request,
+    Dense, Operands, Request,
     lines::{Entries, Variants},
     tuning::{Pass, Slot},
 };
@@ -56,13 +56,6 @@ kernel! {
         alpha: Scalar<T::Arithmetic>,
         beta: Scalar<T::Arithmetic>,
     }
-}
-
-/// Where the product reads and writes.
-pub(super) struct Operands<'a, T: Element> {
-    pub a: Stored<'a, T>,
-    pub d: (&'a Buffer<T>, usize),
-    pub scaling: Scaling<T::Arithmetic>,
 }
 
 pub(super) struct Staged<T: Element> {
