@@ -1,6 +1,8 @@
 // ptx: the only inline PTX of the kernels, for devices that take it (WARPS).
 // Host: src/device/team.rs
 //
+//   DEVICE_FENCE           what the item wrote to memory is visible to the device before what it
+//                          does next. Its twin is mem_fence
 //   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
 //   warp_across(v, m)      v of the item whose number differs by the bits m
@@ -12,6 +14,7 @@
 #error "WARPS: see src/device/team.rs"
 #endif
 #if WARPS
+#define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 uint warp_from(uint value, uint item)
@@ -53,4 +56,6 @@ void put_aside_16(uint4 value, global void* to)
                  "r"(value.w)
                  : "memory");
 }
+#else
+#define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif

@@ -2,10 +2,10 @@
 // squares.
 // Host: src/vector/line_sums.rs
 //
-//   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
+//   sum_lines  one work-group per piece of a line of more than TILE entries, and per tile of
 //              shorter lines: neighbours load its products to local memory side by side, then one
-//              item adds each sum; pieces take longest and come first, in rounds of HELD entries
-//   add_parts  one work-group per line that is cut: adds the sums of its pieces
+//              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
+//              Of the groups of a line that is cut the last to end adds the sums of all
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]  as in lines.cl
 //   in      other[nnz]         the column of each entry of a row, or the row of each of a column
@@ -13,7 +13,8 @@
 //                              line is a row of its block; not read if lines are columns
 //   in      values[a_nnz * stride]               blocks of ROWS x COLS, column-major
 //   in      x[places across * sides]
-//   in out  parts[parts * SUMS]
+//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after;
+//                              then the sums of all parts, SUMS of WORDS words for each
 //   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0; for
 //                              NORMS the root of the sum
 //
@@ -24,9 +25,9 @@
 // an empty line is EMPTY.
 //
 // Norms serve plus-times alone: they take roots.
-#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(LONGEST) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||    \
+#if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS)
-#error "ROWS, COLS, TILE, LONGEST, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
+#error "ROWS, COLS, TILE, PIECE, HELD, AHEAD, TOGETHER, ACROSS, NORMS, WHOLE_BLOCKS: see src/vector/line_sums.rs"
 #endif
 #define WHOLE 0xffffffffu
 #define AREA (ROWS * COLS)
@@ -45,6 +46,9 @@
 #define TERMS (AREA / SUMS)
 // Element j of those that an item loads from element i on, or the last.
 #define ELEMENT_BEHIND(i, j) min((i) + (j) * GROUP_SIZE, elements - 1)
+
+// Words of a sum.
+#define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
 
 // Sums for each item of a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
@@ -147,163 +151,136 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
 #endif
 }
 
-// Reads the terms that TOGETHER blocks from number `first` have for one sum; behind the last those
-// of the last again.
-void read_terms(ARITHMETIC* held, local const ARITHMETIC* term, uint first, uint count, uint number)
-{
-    WRITTEN_OUT
-    for (uint i = 0; i < TOGETHER; ++i) {
-        const uint block = min(first + i, count - 1) * AREA;
-        WRITTEN_OUT
-        for (uint k = 0; k < TERMS; ++k)
-            held[i * TERMS + k] = term[block + TERM_AT(number, k)];
-    }
-}
-
-// Adds the terms that `count` blocks have for one sum. With TOGETHER above 1 the terms of so many
-// blocks are read before those of the blocks before them are added, which hides the latency of
-// local memory.
+// Adds the terms that `count` blocks have for one sum. Those of TOGETHER blocks are read before they
+// are added: the reads of local memory do not wait for each other.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
-#if TOGETHER == 1
-    IN_ORDER
-    for (uint i = 0; i < count; ++i) {
-        IN_ORDER
-        for (uint k = 0; k < TERMS; ++k)
-            sum = ADD(sum, term[i * AREA + TERM_AT(number, k)]);
-    }
-#else
-    ARITHMETIC held[TOGETHER * TERMS], next[TOGETHER * TERMS];
-    if (count > 0)
-        read_terms(next, term, 0, count, number);
-    IN_ORDER
-    for (uint first = 0; first < count; first += TOGETHER) {
+    uint first = 0;
+#if TOGETHER > 1
+    AS_WRITTEN
+    for (; first + TOGETHER <= count; first += TOGETHER) {
+        ARITHMETIC held[TOGETHER * TERMS];
         WRITTEN_OUT
         for (uint i = 0; i < TOGETHER * TERMS; ++i)
-            held[i] = next[i];
-        if (first + TOGETHER < count)
-            read_terms(next, term, first + TOGETHER, count, number);
+            held[i] = term[(first + i / TERMS) * AREA + TERM_AT(number, i % TERMS)];
         WRITTEN_OUT
-        for (uint i = 0; i < TOGETHER; ++i) {
-            WRITTEN_OUT
-            for (uint k = 0; k < TERMS; ++k) {
-                const ARITHMETIC more = ADD(sum, held[i * TERMS + k]);
-                sum = first + i < count ? more : sum;
-            }
-        }
+        for (uint i = 0; i < TOGETHER * TERMS; ++i)
+            sum = ADD(sum, held[i]);
     }
 #endif
+    IN_ORDER
+    for (; first < count; ++first) {
+        IN_ORDER
+        for (uint k = 0; k < TERMS; ++k)
+            sum = ADD(sum, term[first * AREA + TERM_AT(number, k)]);
+    }
     return sum;
 }
 
-#if LONGEST < TILE
-// Most lines of a tile that are in pieces, but the last.
-#define LONGS (TILE / (LONGEST + 1) + 1)
-// Loads the products of a tile's entries without those of lines in pieces, which have groups of
-// their own. Entries are where they would be with all of them.
-void load_tile(local ARITHMETIC* term, local uint* line_of_longs, local uint* longs, uint first, uint last,
-               global const uint* restrict line_ptr, global const uint* other, global const uint* source,
-               global const VALUE* values, global const ELEMENT* x, uint stride)
-{
-    for (uint line = first + get_local_id(0); line < last; line += GROUP_SIZE)
-        if (line_ptr[line + 1] - line_ptr[line] > LONGEST)
-            line_of_longs[atomic_inc(longs)] = line;
-    GROUP_BARRIER;
-    const uint begin = line_ptr[first], all = *longs;
-    for (uint line = first; line < last;) {
-        uint next = last;
-        for (uint i = 0; i < all; ++i)
-            next = line_of_longs[i] >= line ? min(next, line_of_longs[i]) : next;
-        const uint from = line_ptr[line];
-        load_terms(term + (from - begin) * AREA, from, line_ptr[next] - from, other, source, values, x, stride);
-        line = next + 1;
-    }
-}
-#endif
+// A sum as words that groups exchange by atomics: whichever group is the last to write them finds
+// those of the others.
+typedef union {
+    ARITHMETIC sum;
+    uint word[WORDS];
+} Exchanged;
 
-KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
-                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
-                 global const ELEMENT* restrict x, global ARITHMETIC* restrict parts, global ELEMENT* restrict y, uint pieces,
-                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+void give(ARITHMETIC sum, global uint* to)
 {
-    local ARITHMETIC term[HELD * AREA];
-#if LONGEST < TILE
-    local uint line_of_longs[LONGS], longs[1];
-    if (get_local_id(0) == 0)
-        longs[0] = 0;
-    GROUP_BARRIER;
-#endif
-    const uint group = get_group_id(0);
-    uint first = 0, last = 0, begin = 0, end = 0, part = WHOLE;
-    if (group < pieces) {
-        const uint4 at = piece[group];
-        first = at.x, begin = at.y, end = at.z, part = at.w;
-    } else {
-        first = tile_line[group - pieces], last = tile_line[group - pieces + 1];
-        if (last > first && line_ptr[last] - line_ptr[last - 1] > LONGEST)
-            --last; // it is in pieces
-        begin = line_ptr[first], end = line_ptr[last];
-    }
-    ARITHMETIC sum[OWN];
-    for (uint own = 0; own < OWN; ++own)
-        sum[own] = begin < end ? IDENTITY : EMPTY;
-    uint done = begin;
-    do { // once for a tile
-        const uint count = min((uint)HELD, end - done);
-#if LONGEST < TILE
-        if (group >= pieces)
-            load_tile(term, line_of_longs, longs, first, last, line_ptr, other, source, values, x, stride);
-        else
-#endif
-            load_terms(term, done, count, other, source, values, x, stride);
-        GROUP_BARRIER;
-        if (group < pieces) {
-            for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-                sum[own] = add_terms(sum[own], term, count, number);
-        } else {
-            for (uint i = get_local_id(0); i < (last - first) * SUMS; i += GROUP_SIZE) {
-                const uint line = first + i / SUMS, from = line_ptr[line], entries = line_ptr[line + 1] - from;
-                if (entries > LONGEST)
-                    continue; // it is in pieces
-                const ARITHMETIC start = entries > 0 ? IDENTITY : EMPTY;
-                const ARITHMETIC all = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS);
-                PLACE(all, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
-            }
-        }
-        GROUP_BARRIER; // every read, before the next round writes
-        done += count;
-    } while (done < end);
-    if (group < pieces) {
-        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
-            if (part == WHOLE)
-                PLACE(sum[own], y, (ulong)first * SUMS + number, alpha, beta);
-            else
-                parts[(ulong)part * SUMS + number] = sum[own];
-        }
-    }
+    Exchanged given;
+    given.sum = sum;
+    for (uint i = 0; i < WORDS; ++i)
+        atomic_xchg(&to[i], given.word[i]);
 }
 
-KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y,
-                 ARITHMETIC alpha, ARITHMETIC beta)
+ARITHMETIC found(global uint* at)
 {
-    local ARITHMETIC term[HELD * AREA];
+    Exchanged found;
+    for (uint i = 0; i < WORDS; ++i)
+        found.word[i] = atomic_or(&at[i], 0);
+    return found.sum;
+}
+
+// Adds the sums of the parts of a line that is cut: the `of_line` parts from `first_part` on.
+void add_parts(global uint* words, uint first_part, uint of_line, uint line, local ARITHMETIC* term, global ELEMENT* restrict y,
+               ARITHMETIC alpha, ARITHMETIC beta)
+{
     const uint depth = HELD * AREA / SUMS;
-    const uint4 at = cut[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0; own < OWN; ++own)
         sum[own] = IDENTITY;
-    for (uint part = at.y; part < at.z; part += depth) {
-        const uint count = min(depth, at.z - part);
+    for (uint done = 0; done < of_line; done += depth) {
+        const uint count = min(depth, of_line - done);
+        GROUP_BARRIER; // every read of the round before
         for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
-            term[i] = parts[(ulong)part * SUMS + i];
+            term[i] = found(words + ((ulong)(first_part + done) * SUMS + i) * WORDS);
         GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
             IN_ORDER
             for (uint i = 0; i < count; ++i)
                 sum[own] = ADD(sum[own], term[i * SUMS + number]);
         }
-        GROUP_BARRIER; // every read, before the next round writes
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-        PLACE(sum[own], y, (ulong)at.x * SUMS + number, alpha, beta);
+        PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
+}
+
+KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
+                 global const uint* restrict other, global const uint* restrict source, global const VALUE* restrict values,
+                 global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts,
+                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+{
+    local ARITHMETIC term[HELD * AREA];
+    local uint arrivals[1];
+    const uint group = get_group_id(0);
+    if (group < pieces) {
+        const uint4 at = piece[group];
+        const uint line = at.x, begin = at.y, end = at.z, part = at.w;
+        ARITHMETIC sum[OWN];
+        for (uint own = 0; own < OWN; ++own)
+            sum[own] = begin < end ? IDENTITY : EMPTY;
+        for (uint done = begin; done < end; done += HELD) {
+            const uint count = min((uint)HELD, end - done);
+            load_terms(term, done, count, other, source, values, x, stride);
+            GROUP_BARRIER;
+            for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
+                sum[own] = add_terms(sum[own], term, count, number);
+            GROUP_BARRIER; // every read, before the next round writes
+        }
+        global uint* words = arrived + parts;
+        for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
+            if (part == WHOLE)
+                PLACE(sum[own], y, (ulong)line * SUMS + number, alpha, beta);
+            else
+                give(sum[own], words + ((ulong)part * SUMS + number) * WORDS);
+        }
+        const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the group's sums, before it arrives
+        if (get_local_id(0) == 0) {
+            arrivals[0] = 0;
+            if (part != WHOLE) {
+                DEVICE_FENCE;
+                arrivals[0] = atomic_inc(&arrived[part - pieces_before]) + 1;
+                DEVICE_FENCE;
+                if (arrivals[0] == of_line)
+                    atomic_xchg(&arrived[part - pieces_before], 0); // for the next execution
+            }
+        }
+        GROUP_BARRIER;
+        if (part != WHOLE && arrivals[0] == of_line)
+            add_parts(words, part - pieces_before, of_line, line, term, y, alpha, beta);
+    } else {
+        const uint first = tile_line[group - pieces];
+        uint last = tile_line[group - pieces + 1];
+        if (last > first && line_ptr[last] - line_ptr[last - 1] > TILE)
+            --last; // it is in pieces
+        const uint begin = line_ptr[first];
+        load_terms(term, begin, line_ptr[last] - begin, other, source, values, x, stride);
+        GROUP_BARRIER;
+        for (uint i = get_local_id(0); i < (last - first) * SUMS; i += GROUP_SIZE) {
+            const uint line = first + i / SUMS, from = line_ptr[line], entries = line_ptr[line + 1] - from;
+            const ARITHMETIC start = entries > 0 ? IDENTITY : EMPTY;
+            const ARITHMETIC sum = add_terms(start, term + (from - begin) * AREA, entries, i % SUMS);
+            PLACE(sum, y, (ulong)line * SUMS + i % SUMS, alpha, beta);
+        }
+    }
 }

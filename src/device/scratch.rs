@@ -12,6 +12,8 @@ use std::{
 pub(crate) struct Scratch<T: Word> {
     len: usize,
     bytes: u64,
+    /// Whether new memory is filled with zeros.
+    zeroed: bool,
     /// `None` before the first execution, and during one.
     idle: Mutex<Option<Idle<T>>>,
 }
@@ -22,7 +24,7 @@ struct Idle<T: Word> {
     behind: Vec<Point>,
 }
 
-/// A buffer for one execution, its contents undefined. It returns to the plan when this is dropped,
+/// A buffer for one execution, its contents undefined unless they are zeroed. It returns to the plan when this is dropped,
 /// which may be before the commands that use it have run.
 pub(crate) struct Taken<'a, T: Word> {
     scratch: &'a Scratch<T>,
@@ -36,7 +38,7 @@ impl<T: Word> Scratch<T> {
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) if the bytes of `len` values cannot be counted.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
-        Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), idle: Mutex::default() })
+        Ok(Self { len, bytes: device.inner.pool.size_of(bytes_of::<T>(len)?), zeroed: false, idle: Mutex::default() })
     }
 
     /// As [`Scratch::new`], with the memory allocated, so that the first execution asks for none.
@@ -45,6 +47,17 @@ impl<T: Word> Scratch<T> {
     /// As [`Work::buffer`].
     pub fn reserve(work: &Work, len: usize) -> Result<Self> {
         let scratch = Self::new(work.device(), len)?;
+        scratch.take(work)?;
+        Ok(scratch)
+    }
+
+    /// As [`Scratch::reserve`], of memory that is zero before the first execution. Each execution
+    /// leaves as zero what the next must find so.
+    ///
+    /// # Errors
+    /// As [`Work::buffer`].
+    pub fn reserve_zeroed(work: &Work, len: usize) -> Result<Self> {
+        let scratch = Self { zeroed: true, ..Self::new(work.device(), len)? };
         scratch.take(work)?;
         Ok(scratch)
     }
@@ -70,7 +83,13 @@ impl<T: Word> Scratch<T> {
                 buffer.memory.hand_to(work.queue(), behind);
                 Ok(buffer)
             }
-            None => work.buffer(self.len),
+            None => {
+                let mut buffer = work.buffer(self.len)?;
+                if self.zeroed {
+                    work.fill_zero(&mut buffer)?;
+                }
+                Ok(buffer)
+            }
         }
     }
 

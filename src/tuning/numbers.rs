@@ -28,20 +28,22 @@ pub struct Numbers {
     /// Work-items of a work-group that processes elements of vectors, or adds up lines. On a CPU a
     /// line's group is one item.
     pub vector_group: usize,
-    /// Elements and lines that a work-group adds up in a tile of lines: at most a piece of 1024
-    /// terms.
+    /// Work-items of a group that adds up lines. On a CPU it is one item.
+    pub line_group: usize,
+    /// Elements and lines that a work-group adds up in a tile of lines, and elements of the longest
+    /// line in one: at most a piece of 1024 entries. Longer lines have groups of their own.
     pub line_elements: usize,
-    /// Entries of the longest line that is in a tile. Longer ones have groups of their own.
-    pub line_longest: usize,
-    /// Products that a work-group holds in local memory while it adds up lines; those of a tile and
-    /// a line if they are more.
+    /// Products that a work-group holds in local memory while it adds up lines; those of two tiles
+    /// if they are more.
     pub line_held: usize,
+    /// Terms of a line that a work-item reads from local memory before it adds them.
+    pub line_together: usize,
     /// Elements of lines that a work-item loads before it multiplies them.
     pub line_ahead: usize,
     /// Most entries and rows, together, that a work-item adds one after another in A·x of
     /// compressed rows. 0 if each item has one row.
     pub row_stretch: usize,
-    /// Entries of a row that a work-item loads before it adds their terms in A·x: a power of two.
+    /// Entries of a row that a work-item loads before it adds their terms in A·x.
     pub row_ahead: usize,
     /// Work-items of a work-group that multiplies sparse and dense matrices.
     pub dense_group: usize,
@@ -301,7 +303,7 @@ impl Numbers {
             ("elementwise_group", self.elementwise_group),
             ("value_group", self.value_group),
             ("vector_group", self.vector_group),
-            ("row_ahead", self.row_ahead),
+            ("line_group", self.line_group),
             ("dense_group", self.dense_group),
             ("dense_lanes", self.dense_lanes),
             ("dense_vector_bytes", self.dense_vector_bytes),
@@ -325,9 +327,10 @@ impl Numbers {
         for (name, value, most) in [
             ("serial_elements", self.serial_elements, 1 << 24),
             ("line_elements", self.line_elements, 1024),
-            ("line_longest", self.line_longest, 1024),
             ("line_held", self.line_held, 2048),
             ("line_ahead", self.line_ahead, 16),
+            ("line_group", self.line_group, 1024),
+            ("line_together", self.line_together, 64),
             ("scaled_elements", self.scaled_elements, 1 << 16),
             ("checked_items", self.checked_items, 1 << 16),
             ("binned_items", self.binned_items, 1 << 16),

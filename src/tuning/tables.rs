@@ -41,18 +41,16 @@ pub(super) const GPU: Numbers = Numbers {
     // A group of one item is no way to use a GPU.
     range_shares: 0,
     row_stretch: 0,
-    // An entry's loads take half a microsecond or more. Of rows of 60 entries sliced ELL takes 62.7
-    // us on an H200 if each is loaded by itself, 42.3 so, with 8 or 16 at once 48.3 and 48.5.
-    row_ahead: 4,
-    // `cnr-2000` takes 33 us so, 40 with tiles of 512 elements and a longest line of 256;
-    // `rmat18_e8` 56 us so, 48 with those.
+    // An entry's loads take half a microsecond or more. On an H200 five at once were the fastest or
+    // within 2 % of 3 to 10 on four matrices of 5 to 60 entries a row, in `f64` and `f32`.
+    row_ahead: 5,
+    // Of 20 settings these were the fastest or within 3 % on `rmat18_e8`, `cnr-2000`, `email-Enron`.
+    line_group: 256,
     line_elements: 1024,
-    // One item adds a row while its group waits.
-    line_longest: 128,
-    // A tile and its longest row, or a piece, in one round.
-    line_held: 1152,
-    // Those of a tile.
-    line_ahead: 8,
+    line_held: 2048,
+    line_ahead: 4,
+    // One item adds a row while its group waits: 1024 terms one by one, some ten cycles for each.
+    line_together: 16,
     // Four warps; with fewer a multiprocessor runs out of groups before it runs out of warps.
     dense_group: 128,
     dense_lanes: 32,
@@ -99,9 +97,10 @@ pub(super) const CPU: Numbers = Numbers {
     vector_group: 128,
     // Starting a group is a small part of its work.
     line_elements: 1024,
-    line_longest: 1024,
+    line_group: 128,
     line_held: 1024,
     line_ahead: 1,
+    line_together: 1,
     // Starting a group is a small part of its work, and groups end together: 0.4 MB of doubles.
     row_stretch: 1 << 15,
     // A core reorders loads itself.

@@ -9,15 +9,16 @@
 use super::lines::{Index, LineTuning, Lines, Side, entries_ahead};
 use crate::{
     BlockShape, Element, Result, Semiring,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Scalar, Scratch, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Teams, Work, kernel},
     element::Piece,
     element::Scaling,
+    primitives::segmented_reduce::RUN_PIECE,
     resident::{DeviceCbc, PatternArrays},
 };
 use std::sync::Arc;
 
 kernel! {
-    struct SumLines<T: Element, V: Element> = "sum_lines" in "vector/line_sums.cl" {
+    struct SumLines<T: Element, V: Element> = "sum_lines" in "ptx.cl", "vector/line_sums.cl" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
         piece: In<Piece>,
@@ -25,20 +26,11 @@ kernel! {
         source: In<u32>,
         values: In<T>,
         x: In<V>,
-        parts: Out<V::Arithmetic>,
+        arrived: InOut<u32>,
         y: InOut<V>,
         pieces: u32,
+        parts: u32,
         stride: u32,
-        alpha: Scalar<V::Arithmetic>,
-        beta: Scalar<V::Arithmetic>,
-    }
-}
-
-kernel! {
-    struct AddParts<V: Element> = "add_parts" in "vector/line_sums.cl" {
-        cut: In<Piece>,
-        parts: In<V::Arithmetic>,
-        y: InOut<V>,
         alpha: Scalar<V::Arithmetic>,
         beta: Scalar<V::Arithmetic>,
     }
@@ -74,9 +66,8 @@ pub(crate) struct LineSums<T: Element, V: Element = T> {
     /// Number of sums of a line.
     width: usize,
     kernel: Kernel<SumLines<'static, T, V>>,
-    add_parts: Kernel<AddParts<'static, V>>,
-    /// The sums of the pieces of lines that are cut.
-    parts: Scratch<V::Arithmetic>,
+    /// How many pieces of each line that is cut have their sums, and these sums as words.
+    arrived: Scratch<u32>,
     group_size: usize,
 }
 
@@ -124,28 +115,20 @@ impl<T: Element, V: Element> LineSums<T, V> {
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
         .define("TILE", tuning.tile)
-        .define("LONGEST", tuning.longest)
+        .define("PIECE", RUN_PIECE)
         .define("HELD", tuning.held)
         .define("AHEAD", tuning.ahead)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
         .define("NORMS", u8::from(!matches!(terms, Terms::Products(_))))
         .define("WHOLE_BLOCKS", u8::from(matches!(terms, Terms::BlockSquares)));
-        let kernel = Kernel::new(device, &options)?;
+        let kernel = Kernel::new(device, &Teams::options_of(device.info(), options))?;
         super::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
-        Ok(Self {
-            kernel,
-            add_parts: match lines.shares.cuts.len() {
-                0 => Kernel::rare(device, &options)?,
-                _ => Kernel::new(device, &options)?,
-            },
-            parts: Scratch::reserve(&work, lines.shares.parts * width)?,
-            group_size: tuning.group_size,
-            lines,
-            width,
-        })
+        let words = size_of::<V::Arithmetic>().div_ceil(size_of::<u32>());
+        let arrived = Scratch::reserve_zeroed(&work, lines.shares.parts * (1 + width * words))?;
+        Ok(Self { kernel, arrived, group_size: tuning.group_size, lines, width })
     }
 
     /// Number of sums.
@@ -166,20 +149,32 @@ impl<T: Element, V: Element> LineSums<T, V> {
         let Self { lines, group_size, .. } = self;
         let (pattern, source) = (lines.index.pattern(), lines.index.source());
         let (line_ptr, other, Stored { values, stride }) = (&pattern.col_ptr, &pattern.row_idx, a.into());
-        let mut parts = self.parts.take(work)?;
+        let mut arrived = self.arrived.take(work)?;
         let shares = &lines.shares;
-        let (tile_line, piece, parts) = (&shares.tile_line, &shares.pieces, &mut *parts);
-        let pieces = piece.len() as u32;
-        let args =
-            SumLines { line_ptr, tile_line, piece, other, source, values, x, parts, y, pieces, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(piece.len() + shares.tiles(), *group_size), args)?;
-        let args = AddParts { cut: &shares.cuts, parts, y, alpha, beta };
-        self.add_parts.launch(work, Grid::groups(shares.cuts.len(), *group_size), args)
+        let (tile_line, piece, arrived) = (&shares.tile_line, &shares.pieces, &mut *arrived);
+        let (pieces, parts) = (piece.len() as u32, shares.parts as u32);
+        let args = SumLines {
+            line_ptr,
+            tile_line,
+            piece,
+            other,
+            source,
+            values,
+            x,
+            arrived,
+            y,
+            pieces,
+            parts,
+            stride,
+            alpha,
+            beta,
+        };
+        self.kernel.launch(work, Grid::groups(piece.len() + shares.tiles(), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, size classes included.
     pub fn bytes(&self) -> u64 {
-        self.lines.bytes() + self.parts.bytes()
+        self.lines.bytes() + self.arrived.bytes()
     }
 }
 
@@ -190,20 +185,18 @@ mod tests {
     use nalgebra::DMatrix;
 
     /// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
-    /// pieces; those in tiles are as long as a tile, or shorter. Items load one element or entry at
-    /// once, or several.
+    /// pieces. Items load one element or entry at once, or several.
     const TUNINGS: [LineTuning; 6] = [
-        tuning(1, [16, 16], 32, [1, 1]),
-        tuning(2, [0, 0], 1, [1, 4]),
-        tuning(4, [8, 8], 16, [2, 1]),
-        tuning(16, [512, 300], 1024, [4, 8]),
-        tuning(64, [3, 2], 7, [2, 2]),
-        tuning(8, [40, 4], 44, [8, 8]),
+        tuning(1, 16, 32, [1, 1]),
+        tuning(2, 0, 1, [1, 4]),
+        tuning(4, 8, 16, [2, 1]),
+        tuning(16, 512, 1024, [4, 8]),
+        tuning(64, 3, 7, [2, 2]),
+        tuning(8, 40, 80, [8, 8]),
     ];
 
-    const fn tuning(group_size: usize, tile: [usize; 2], held: usize, ahead: [usize; 2]) -> LineTuning {
-        let ([tile, longest], [ahead, together]) = (tile, ahead);
-        LineTuning { group_size, tile, longest, held, ahead, together }
+    const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: [usize; 2]) -> LineTuning {
+        LineTuning { group_size, tile, held, ahead, together }
     }
 
     /// A long row and a long column among short and empty ones.
@@ -238,6 +231,9 @@ mod tests {
                         Terms::Products(Semiring::PlusTimes),
                         tuning,
                     )?;
+                    // The second time with what the first has left of arrivals.
+                    let mut first = work.upload(&want)?;
+                    sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut first)?;
                     sums.run(&work, &a, &dx, Scaling { alpha: 0.7, beta: -1.3 }, &mut y)?;
                     match rows {
                         true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
@@ -245,6 +241,7 @@ mod tests {
                     }
                     let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
                     assert_eq!(bits(&y.download(&work)?), bits(&want), "{n} of {r}x{c}, rows {rows}, {tuning:?}");
+                    assert_eq!(bits(&first.download(&work)?), bits(&want), "at first: rows {rows}, {tuning:?}");
                 }
             }
         }
@@ -260,7 +257,7 @@ mod tests {
         let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
         let a = DeviceCbc::upload(&work, host.as_cbc())?;
         // Lines in tiles, and in pieces.
-        for tuning in [tuning(4, [8, 8], 16, [1, 1]), tuning(2, [0, 0], 1, [4, 4]), tuning(4, [8, 1], 9, [4, 4])] {
+        for tuning in [tuning(4, 8, 16, [1, 1]), tuning(2, 0, 1, [4, 4]), tuning(4, 1, 9, [4, 4])] {
             let terms = Terms::Products(Semiring::MinPlus);
             let sums = LineSums::<f64>::tuned(
                 &device,

@@ -49,22 +49,21 @@ kernel! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Entries and lines of a tile. 0 if every line is in pieces.
+    /// Entries and lines of a tile, and entries of the longest line in one, at most [`RUN_PIECE`].
+    /// 0 if every line is in pieces.
     pub tile: usize,
-    /// Entries of the longest line in a tile, at most [`RUN_PIECE`]; 0 if there are no tiles.
-    pub longest: usize,
-    /// Entries that are in local memory at once: those of a tile and a line at least.
+    /// Entries that are in local memory at once: those of two tiles at least.
     pub held: usize,
     /// Elements that an item loads before it multiplies them.
     pub ahead: usize,
-    /// Entries of scalars that an item reads from local memory before it adds their terms.
+    /// Terms that an item reads from local memory before it adds them, or a few more.
     pub together: usize,
 }
 
-/// Entries of `terms` terms each that an item loads at once: the power of two of which all terms
-/// are at most 2·`most`, and no more than `most` entries.
+/// Entries of `terms` terms each that an item loads at once: as many as have at most 2·`most`
+/// terms, and no more than `most`.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
-    1 << (2 * most / terms).clamp(1, most).ilog2()
+    (2 * most / terms).clamp(1, most)
 }
 
 impl LineTuning {
@@ -73,15 +72,13 @@ impl LineTuning {
         let entries = numbers.line_elements / shape.area();
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries };
-        let longest = numbers.line_longest.min(tile);
         Self {
             // On a CPU each work-item has a tile of its own.
-            group_size: info.serial_or(numbers.vector_group),
+            group_size: info.serial_or(numbers.line_group),
             tile,
-            longest,
-            held: (numbers.line_held / shape.area()).max(tile + longest).max(1),
+            held: (numbers.line_held / shape.area()).max(2 * tile).max(1),
             ahead: numbers.line_ahead,
-            together: numbers.row_ahead,
+            together: numbers.line_together,
         }
     }
 }
@@ -214,14 +211,14 @@ impl Index {
 
 impl Shares {
     /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says, in tiles of
-    /// `tile` entries and lines, without those of more than `longest` entries. `before` entries of
-    /// each line are added elsewhere: its pieces are cut as if it began with them. Reads back the
-    /// number of pieces.
+    /// `tile` entries and lines; lines of more than `tile` entries are in pieces. `before` entries
+    /// of each line are added elsewhere: its pieces are cut as if it began with them. Reads back
+    /// the number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
         [lines, nnz]: [usize; 2],
-        [tile, longest]: [usize; 2],
+        tile: usize,
         before: usize,
     ) -> Result<Self> {
         let kernels = Kernels::new(work.device())?;
@@ -230,7 +227,7 @@ impl Shares {
             _ => kernels.tile_lines(work, line_ptr, [lines, nnz], tile)?,
         };
         let Kernels { count, place, group_size, .. } = kernels;
-        let (grid, longest, before) = (Grid::items(lines, group_size), longest as u32, before as u32);
+        let (grid, longest, before) = (Grid::items(lines, group_size), tile as u32, before as u32);
         let (places, lines) = ((nnz + lines) as u64, lines as u32);
 
         let mut counts = work.buffer(3)?;
@@ -266,8 +263,7 @@ impl Lines {
     /// Shares the lines of an index out.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let pattern = index.pattern();
-        let shares =
-            Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], [tuning.tile, tuning.longest], 0)?;
+        let shares = Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], tuning.tile, 0)?;
         Ok(Self { index, shares })
     }
 
@@ -306,14 +302,14 @@ mod tests {
 
     /// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
     /// cover their lines.
-    fn shares_are_complete(lengths: &[usize], [tile, longest]: [usize; 2], before: usize) -> Result<()> {
+    fn shares_are_complete(lengths: &[usize], tile: usize, before: usize) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
         let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
         let sizes = [arrays.ncols, arrays.nnz()];
-        let lines = Shares::new(&work, &arrays.col_ptr, sizes, [tile, longest], before)?;
+        let lines = Shares::new(&work, &arrays.col_ptr, sizes, tile, before)?;
         let ptr: Vec<usize> = arrays.col_ptr.download(&work)?.into_iter().map(|p| p as usize).collect();
-        let is_long = |line: usize| longest == 0 || lengths[line] > longest;
+        let is_long = |line: usize| tile == 0 || lengths[line] > tile;
 
         if lines.tiles() > 0 {
             let firsts = lines.tile_line.download(&work)?;
@@ -322,9 +318,8 @@ mod tests {
                 let (first, mut end) = (ends[0] as usize, ends[1] as usize);
                 assert!(first <= end && end - first <= tile, "{ends:?} of {tile}");
                 end -= usize::from(end > first && is_long(end - 1));
-                let is_last = longest < tile || (first..end).all(|line| !is_long(line));
-                assert!(is_last, "a line longer than a tile is its last");
-                assert!(ptr[end] - ptr[first] < tile + longest, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
+                assert!((first..end).all(|line| !is_long(line)), "a line longer than a tile is its last");
+                assert!(ptr[end] - ptr[first] < 2 * tile, "{ends:?}: {} of {tile}", ptr[end] - ptr[first]);
             }
         }
 
@@ -354,11 +349,9 @@ mod tests {
     #[test]
     fn small_lines_are_shared_out_whole() -> Result<()> {
         let mixed = [3, 0, 0, 9, 1, 8, 0, 2, 1025, 0, 1024, 7, 2049, 1, 0];
-        let equal = [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)];
-        let equal = equal.map(|(tile, before)| ([tile, tile], before));
-        for (tiles, before) in equal.into_iter().chain([([8, 2], 0), ([1024, 7], 0), ([16, 1], 3)]) {
+        for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
             for lengths in [&[][..], &[0], &[0; 100], &[1; 70], &mixed] {
-                shares_are_complete(lengths, tiles, before)?;
+                shares_are_complete(lengths, tile, before)?;
             }
         }
         Ok(())

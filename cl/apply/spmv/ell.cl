@@ -14,7 +14,7 @@ KERNEL sum_slices(global const ulong* restrict slice_ptr, global const uint* res
     if (item >= (ulong)rows * SUMS)
         return;
     const uint line = item / SUMS, slice = line / height;
-    const ARITHMETIC sum = sum_entries(slice_ptr[slice], slice_ptr[slice + 1], height, line % height, item % SUMS, col, source,
+    const ARITHMETIC sum = sum_entries((PLACE)slice_ptr[slice], (PLACE)slice_ptr[slice + 1], height, line % height, item % SUMS, col, source,
                                        values, x, stride);
     place_sum(sum, y, item, alpha, beta);
 }

@@ -342,5 +342,5 @@ impl<T: Element> LineSums<T> {
 
 /// The pieces of lines with more than `longest` entries.
 pub(super) fn shares(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Shares> {
-    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], [longest, longest], 0)
+    Shares::new(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], longest, 0)
 }

@@ -75,7 +75,8 @@ impl<T: Element, V: Element> Csr<T, V> {
 
     fn tuned(work: &Work, rows: Rows, stretch: Option<usize>) -> Result<Self> {
         let device = rows.device();
-        let options = |group_size| rows.by_item(rows.options::<T, V>(Options::group_size(group_size)));
+        let nnz = rows.pattern.nnz() as u64;
+        let options = |group_size| rows.by_item(rows.options::<T, V>(Options::group_size(group_size)), nnz, 1, nnz);
         let shares = match stretch {
             None => {
                 let group_size = device.info().numbers().vector_group;
@@ -157,7 +158,7 @@ mod tests {
         let mut want = before.clone();
         reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
         let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
-        for (stretch, ahead) in [(None, 1), (None, 4), (None, 8)].into_iter().chain(stretches) {
+        for (stretch, ahead) in [(None, 1), (None, 3), (None, 5)].into_iter().chain(stretches) {
             let rows = Rows { ahead, ..Rows::of_scalars(a.pattern.clone()) };
             let sums = Csr::<f32, f32>::tuned(&work, rows, stretch)?;
             let mut y = work.upload(&before)?;

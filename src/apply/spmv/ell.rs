@@ -43,9 +43,6 @@ impl<T: Element, V: Element> Ell<T, V> {
     pub fn new(work: &Work, rows: &Rows, format: Format, kernels: &Kernels, counted: Counted) -> Result<Self> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
-        // The values of a place are never at its own number, unless they are packed.
-        let options = rows.by_item(rows.options_through::<T, V>(Options::group_size(group_size), true));
-        let kernel = Kernel::new(device, &options)?;
         let Profile { rows: count, entries, longest, sliced_places } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
         check_places(format, [count, entries, longest], places, (rows.block.area() * size_of::<T>()) as u64)?;
@@ -53,6 +50,9 @@ impl<T: Element, V: Element> Ell<T, V> {
             Format::Ell => kernels.whole(work, rows, &counted)?,
             _ => kernels.sliced(work, rows, counted)?,
         };
+        // The values of a place are never at its own number, unless they are packed.
+        let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
+        let kernel = Kernel::new(device, &rows.by_item(options, places, slices.height, longest))?;
         Ok(Self { rows: rows.len(), sums: rows.sums(), slices, kernel, group_size })
     }
 }

@@ -140,7 +140,9 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let wide = arrival && is_wide::<V>(device.info())?;
         let entries = (numbers.line_elements / rows.block.area()).max(1);
         let options = |group_size| {
-            rows.by_item(rows.options_through::<T, V>(Options::group_size(group_size), true))
+            let options = rows.options_through::<T, V>(Options::group_size(group_size), true);
+            let heads = rows.len() as u64 * u64::from(parts.width);
+            rows.by_item(options, heads, rows.len(), parts.width.into())
                 .define("TILE", entries)
                 .define("ARRIVAL", u8::from(arrival))
                 .define("WIDE", u8::from(wide))
@@ -154,7 +156,7 @@ impl<T: Element, V: Element> Hyb<T, V> {
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
         // A few large blocks keep a group busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
-        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], [tile, tile], before)?;
+        let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], tile, before)?;
         let of_block = rows.block.sums;
         let head = Scratch::reserve(work, lines * of_block)?;
         let part = Scratch::reserve(work, shares.parts * of_block)?;

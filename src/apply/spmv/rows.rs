@@ -132,9 +132,16 @@ impl Rows {
         options.define("THROUGH", through).define("PACKED", u8::from(self.packed))
     }
 
-    /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row.
-    pub fn by_item(&self, options: Options) -> Options {
-        options.define("PIECE", RUN_PIECE).define("AHEAD", entries_ahead(self.ahead, self.block.depth))
+    /// Adds the words of `cl/apply/spmv/row.cl`, by which an item adds a row of at most `longest`
+    /// entries. They are `apart` places from each other, and there are `places` in all.
+    pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64) -> Options {
+        let ahead = entries_ahead(self.ahead, self.block.depth);
+        let is_small = ahead > 1 && places + (ahead * apart) as u64 <= u32::MAX.into();
+        options
+            .define("PIECE", RUN_PIECE)
+            .define("AHEAD", ahead)
+            .define("PLACE", if is_small { "uint" } else { "ulong" })
+            .define("CUT", u8::from(longest > RUN_PIECE as u64))
     }
 
     /// Bytes held beside A's pattern.
