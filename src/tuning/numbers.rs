@@ -76,6 +76,8 @@ pub struct Numbers {
     /// Entries of such a group that are staged in local memory at once: their b. On a GPU those of
     /// a line by itself too.
     pub dense_staged: usize,
+    /// Bytes of the dense matrix that a device's cache keeps while others pass through it.
+    pub dense_cache_bytes: usize,
     /// Entries for each 100 rows of the dense matrix that groups load, from which groups are used.
     pub dense_reuse_percent: usize,
     /// Elements that a work-group scales by a vector.
@@ -351,6 +353,7 @@ impl Numbers {
             ("dense_group_lines", self.dense_group_lines, 32),
             ("dense_group_ahead", self.dense_group_ahead, 16),
             ("dense_staged", self.dense_staged, 256),
+            ("dense_cache_bytes", self.dense_cache_bytes, 1 << 40),
             ("dense_reuse_percent", self.dense_reuse_percent, 1 << 30),
             ("scan_items", self.scan_items, 1 << 16),
             ("scan_direct_tiles", self.scan_direct_tiles, 1 << 20),

@@ -69,6 +69,8 @@ pub(super) const GPU: Numbers = Numbers {
     // A slot has a row of blocks or two, so that matrices of few long rows fill the device.
     dense_block_tile: 8,
     dense_group_ahead: 4,
+    // Half of the L2 of an H200, which OpenCL does not tell: it gives the size of all L1.
+    dense_cache_bytes: 25 << 20,
     // Rows that are staged were faster than groups on every matrix, 1.3 to 2 times with 32 columns:
     // the finite elements `fem200k_60` take 0.23 and 0.45 ms, in floats 0.12 and 0.23.
     dense_reuse_percent: 1 << 20,
@@ -121,6 +123,8 @@ pub(super) const CPU: Numbers = Numbers {
     dense_group_lines: 4,
     dense_group_ahead: 1,
     dense_staged: 32,
+    // An item takes all columns.
+    dense_cache_bytes: 1,
     // Caches keep the rows of neighbouring lines: groups are used only if they are asked for.
     dense_reuse_percent: 1 << 20,
     // Looking up the columns of a group is a small part of its work.

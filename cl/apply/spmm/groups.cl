@@ -25,7 +25,7 @@
 KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restrict group_len, global const uint* restrict g_other,
                   global const uchar* restrict g_line, global const uint* restrict g_source,
                   global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
-                  uint groups, uint column, uint columns, uint share, uint d_leading, uint c_leading, uint stride,
+                  uint groups, uint column, uint columns, uint share, uint shares_last, uint d_leading, uint c_leading, uint stride,
                   ARITHMETIC alpha, ARITHMETIC beta)
 {
     local uint held_other[SLOTS * ROOM];
@@ -33,14 +33,17 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
     local ARITHMETIC held_value[SLOTS * ROOM];
 
     const uint shares = (columns + share - 1) / share, slot = get_local_id(0) / LANES;
-    const uint first_id = get_group_id(0) * SLOTS, id = first_id + slot, group = id / shares;
-    const uint from = column + id % shares * share, to = min(from + share, column + columns);
+    const uint first_id = get_group_id(0) * SLOTS;
+    const uint2 task = task_of(first_id + slot, groups, shares, shares_last);
+    const uint group = task.x, from = column + task.y * share, to = min(from + share, column + columns);
     const bool works = group < groups;
     const uint begin = works ? line_ptr[group * LINES] : 0, entries = works ? group_len[group] : 0;
     // All slots go round as often as the longest of their groups.
     uint most = 0;
-    for (uint i = 0; i < SLOTS; ++i)
-        most = max(most, (first_id + i) / shares < groups ? group_len[(first_id + i) / shares] : 0);
+    for (uint i = 0; i < SLOTS; ++i) {
+        const uint of_slot = task_of(first_id + i, groups, shares, shares_last).x;
+        most = max(most, of_slot < groups ? group_len[of_slot] : 0);
+    }
 
     for (uint first = from; first < from + share; first += WIDTH) {
         VECTOR sum[LINES * VECTORS], x[(AHEAD + 1) * VECTORS];

@@ -105,13 +105,15 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
                  global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values,
                  global const ELEMENT* restrict d, global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint pieces,
-                 uint tasks, uint column, uint columns, uint share, uint part_width, uint d_leading, uint c_leading, uint stride,
+                 uint tasks, uint column, uint columns, uint share, uint shares_last, uint part_width, uint d_leading, uint c_leading, uint stride,
                  ARITHMETIC alpha, ARITHMETIC beta)
 {
-    const uint shares = (columns + share - 1) / share, id = get_global_id(0) / LANES, task = id / shares;
+    const uint shares = (columns + share - 1) / share, id = get_global_id(0) / LANES;
+    const uint2 number = task_of(id, tasks, shares, shares_last);
+    const uint task = number.x;
     if (task >= tasks)
         return;
-    const uint from = column + id % shares * share, to = min(from + share, column + columns);
+    const uint from = column + number.y * share, to = min(from + share, column + columns);
     uint line = 0, line_end = 1, begin = 0, end = 0, part = WHOLE;
     if (task < pieces) {
         const uint4 at = piece[task];
@@ -158,13 +160,14 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
 #if TILED
 KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
                        global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c,
-                       uint lines, uint columns, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+                       uint lines, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     // One more, so that neighbouring columns use different banks.
     local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
-    const uint tile = get_group_id(0) / shares * SLOTS, line = tile + slot;
-    const uint first = get_group_id(0) % shares * WIDTH, to = min(first + WIDTH, columns);
+    const uint2 task = task_of(get_group_id(0), (lines + SLOTS - 1) / SLOTS, shares, shares_last);
+    const uint tile = task.x * SLOTS, line = tile + slot;
+    const uint first = task.y * WIDTH, to = min(first + WIDTH, columns);
     const uint begin = line_ptr[min(line, lines)], entries = line_ptr[min(line + 1, lines)] - begin;
     const uint end = begin + (entries <= LONG ? entries : 0);
     AS_WRITTEN

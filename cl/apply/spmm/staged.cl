@@ -120,7 +120,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
 
 KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
                  global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
-                 uint taken, uint columns, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
+                 uint taken, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
                  ARITHMETIC beta)
 {
     local uint held_row[SLOTS * ROOM] __attribute__((aligned(16)));
@@ -129,9 +129,10 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
     // One more, so that neighbouring columns use different banks.
     local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
 #endif
-    const uint shares = (columns + WIDTH - 1) / WIDTH, number = get_group_id(0), slot = get_local_id(0) / LANES;
-    const uint tile = number / shares * taken * SLOTS, of_step = slot / STEP_SLOTS * STEP_SLOTS * taken;
-    const uint first = number % shares * WIDTH, to = min(first + WIDTH, columns);
+    const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES, of_tile = taken * SLOTS;
+    const uint2 task = task_of(get_group_id(0), (lines + of_tile - 1) / of_tile, shares, shares_last);
+    const uint tile = task.x * of_tile, of_step = slot / STEP_SLOTS * STEP_SLOTS * taken;
+    const uint first = task.y * WIDTH, to = min(first + WIDTH, columns);
     AS_WRITTEN
     for (uint round = 0; round < taken; ++round) {
         const uint in_tile = of_step + round * STEP_SLOTS, line = tile + in_tile + slot % STEP_SLOTS;
@@ -184,16 +185,17 @@ KERNEL sum_tiles(global const uint* restrict line_ptr, global const uint* restri
 
 KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
                   global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ARITHMETIC* restrict parts,
-                  global ELEMENT* restrict c, uint pieces, uint columns, uint d_leading, uint c_leading, uint stride,
+                  global ELEMENT* restrict c, uint pieces, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride,
                   ARITHMETIC alpha, ARITHMETIC beta)
 {
     local uint held_row[SLOTS * ROOM] __attribute__((aligned(16)));
     local ARITHMETIC held_value[SLOTS * ROOM] __attribute__((aligned(16)));
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
-    const uint first_id = get_group_id(0) * SLOTS, id = first_id + slot, task = id / shares;
-    const bool works = task < pieces;
-    const uint4 at = piece[min(task, pieces - 1)];
-    const uint first = id % shares * WIDTH, to = min(first + WIDTH, columns), mine = works ? at.z - at.y : 0;
+    const uint first_id = get_group_id(0) * SLOTS;
+    const uint2 task = task_of(first_id + slot, pieces, shares, shares_last);
+    const bool works = task.x < pieces;
+    const uint4 at = piece[min(task.x, pieces - 1)];
+    const uint first = task.y * WIDTH, to = min(first + WIDTH, columns), mine = works ? at.z - at.y : 0;
     uint most = mine;
 #if STEP == 32 && WARPS
     WRITTEN_OUT
@@ -201,7 +203,7 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
         most = max(most, warp_across(most, bit));
 #else
     for (uint i = 0; i < SLOTS; ++i) {
-        const uint4 other_piece = piece[min((first_id + i) / shares, pieces - 1)];
+        const uint4 other_piece = piece[min(task_of(first_id + i, pieces, shares, shares_last).x, pieces - 1)];
         most = max(most, other_piece.z - other_piece.y);
     }
 #endif

@@ -43,6 +43,16 @@
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
 
+// The task and the share of the columns of number `id`. The shares of a task follow one another; with
+// `shares_last` the tasks of a share do, so that a cache keeps the rows of D that they have in common.
+// Behind the last number the task is none of them.
+uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
+{
+    if (!shares_last)
+        return (uint2)(id / shares, id % shares);
+    return id < tasks * shares ? (uint2)(id % tasks, id / tasks) : (uint2)(tasks, 0);
+}
+
 // As place_sum, for the columns from `col` of a row of C.
 void place_vector(VECTOR sum, global ELEMENT* c, uint row, uint col, uint leading, ARITHMETIC alpha, ARITHMETIC beta)
 {

@@ -26,6 +26,7 @@ kernel! {
         c: InOut<T>,
         lines: u32,
         columns: u32,
+        shares_last: u32,
         d_leading: u32,
         c_leading: u32,
         stride: u32,
@@ -37,6 +38,7 @@ kernel! {
 /// The lines that are not long; a work-group has as many as it has slots.
 pub(super) struct BlockTiles<T: Element> {
     kernels: Variants<SumBlockTiles<'static, T>>,
+    numbers: Numbers,
     n: usize,
 }
 
@@ -59,7 +61,7 @@ impl<T: Element> BlockTiles<T> {
             let bytes = slot.group_size * slot.vec * side * size_of::<T::Arithmetic>();
             bytes <= MOST_SUM_BYTES
         });
-        Ok(fit.then_some(Self { kernels, n: request.n }))
+        Ok(fit.then_some(Self { kernels, numbers, n: request.n }))
     }
 
     /// Requests the kernels.
@@ -73,13 +75,10 @@ impl<T: Element> BlockTiles<T> {
         work: &Work,
         lines: usize,
         Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
-            '_,
-            T,
-        >,
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         c: &mut Dense<&mut Buffer<T>>,
     ) -> Result<()> {
-        for (Pass { slot, .. }, kernel) in self.kernels.for_leading(&[d_leading]) {
+        for (Pass { slot, .. }, kernel) in self.kernels.for_leading(&[d.leading]) {
             let groups = lines.div_ceil(slot.slots()) * self.n.div_ceil(slot.width());
             at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
             let args = SumBlockTiles {
@@ -87,11 +86,12 @@ impl<T: Element> BlockTiles<T> {
                 other,
                 source,
                 values,
-                d,
+                d: d.values,
                 c: &mut *c.values,
                 lines: lines as u32,
                 columns: self.n as u32,
-                d_leading: d_leading as u32,
+                shares_last: slot.shares_last(&self.numbers, &d),
+                d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride,
                 alpha,

@@ -2,7 +2,7 @@
 //! memory and load each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 use super::{
-    Dense, Operands, Request,
+    ByRows, Dense, Operands, Request,
     gcoo::Gcoo,
     lines::{Entries, LineSums, Variants},
     tuning::{self, Pass},
@@ -32,6 +32,7 @@ kernel! {
         column: u32,
         columns: u32,
         share: u32,
+        shares_last: u32,
         d_leading: u32,
         c_leading: u32,
         stride: u32,
@@ -45,6 +46,7 @@ pub(super) struct GroupSums<T: Element> {
     /// The lines that are too long for a group.
     long: LineSums<T>,
     kernels: [Variants<SumGroups<'static, T>>; 2],
+    numbers: Numbers,
     lines: usize,
 }
 
@@ -70,7 +72,7 @@ impl<T: Element> GroupSums<T> {
         let cuts = std::mem::replace(&mut groups.cuts, none()?);
         let of_long = Request { through: !request.packed, ..*request };
         let long = LineSums::of_pieces(work, (pieces, cuts, groups.parts), &of_long)?;
-        Ok(Self { groups, long, kernels: [kernels(false)?, kernels(true)?], lines: index.pattern().ncols })
+        Ok(Self { groups, long, kernels: [kernels(false)?, kernels(true)?], numbers, lines: index.pattern().ncols })
     }
 
     /// Requests the kernels that write C by columns, or by rows.
@@ -90,13 +92,13 @@ impl<T: Element> GroupSums<T> {
         work: &Work,
         line_ptr: &Buffer<u32>,
         a: Stored<'_, T>,
-        (d, d_leading): (&Buffer<T>, usize),
+        d: ByRows<'_, T>,
         scaling: Scaling<T::Arithmetic>,
         c: Dense<&mut Buffer<T>>,
     ) -> Result<()> {
         let Gcoo { group_len, other, line, source, .. } = &self.groups;
         let by_columns = c.by_columns;
-        let leading: &[usize] = if by_columns { &[d_leading] } else { &[d_leading, c.leading] };
+        let leading: &[usize] = if by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         for (pass, kernel) in self.kernels[usize::from(by_columns)].for_leading(leading) {
             let Pass { column, columns, share, slot } = *pass;
             let args = SumGroups {
@@ -106,14 +108,15 @@ impl<T: Element> GroupSums<T> {
                 g_line: line,
                 g_source: source,
                 values: a.values,
-                d,
+                d: d.values,
                 c: &mut *c.values,
                 lines: self.lines as u32,
                 groups: group_len.len() as u32,
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                d_leading: d_leading as u32,
+                shares_last: slot.shares_last(&self.numbers, &d),
+                d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride: a.stride,
                 alpha: scaling.alpha,
@@ -121,7 +124,7 @@ impl<T: Element> GroupSums<T> {
             };
             kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
-        self.long.run(work, &Entries { line_ptr, other, source }, &Operands { a, d: (d, d_leading), scaling }, c)
+        self.long.run(work, &Entries { line_ptr, other, source }, &Operands { a, d, scaling }, c)
     }
 
     /// Bytes of device memory held beside the index.

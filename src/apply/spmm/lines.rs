@@ -40,6 +40,7 @@ kernel! {
         column: u32,
         columns: u32,
         share: u32,
+        shares_last: u32,
         part_width: u32,
         d_leading: u32,
         c_leading: u32,
@@ -88,6 +89,7 @@ pub(super) struct LineSums<T: Element> {
     kernels: Kernels<T>,
     add_parts: [Kernel<AddParts<'static, T>>; 2],
     side: usize,
+    numbers: Numbers,
     n: usize,
     group_size: usize,
 }
@@ -223,6 +225,7 @@ impl<T: Element> LineSums<T> {
             kernels,
             add_parts: [add(false)?, add(true)?],
             side,
+            numbers: request.numbers,
             n: request.n,
             group_size,
         })
@@ -298,13 +301,10 @@ impl<T: Element> LineSums<T> {
         work: &Work,
         (kernels, tasks): (&Variants<SumLines<'static, T>>, usize),
         Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
-            '_,
-            T,
-        >,
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {
-        let leading: &[usize] = if c.by_columns { &[d_leading] } else { &[d_leading, c.leading] };
+        let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         for (pass, kernel) in kernels.for_leading(leading) {
             let Pass { column, columns, share, slot } = *pass;
             let args = SumLines {
@@ -314,7 +314,7 @@ impl<T: Element> LineSums<T> {
                 other,
                 source,
                 values,
-                d,
+                d: d.values,
                 parts: &mut *parts,
                 c: &mut *c.values,
                 pieces: self.pieces.len() as u32,
@@ -322,8 +322,9 @@ impl<T: Element> LineSums<T> {
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
+                shares_last: slot.shares_last(&self.numbers, &d),
                 part_width: self.n as u32,
-                d_leading: d_leading as u32,
+                d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride,
                 alpha,

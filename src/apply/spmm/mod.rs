@@ -75,8 +75,17 @@ struct Request {
 /// What a product reads, and its factors.
 struct Operands<'a, T: Element> {
     a: Stored<'a, T>,
-    d: (&'a Buffer<T>, usize),
+    d: ByRows<'a, T>,
     scaling: Scaling<T::Arithmetic>,
+}
+
+/// A matrix D that is stored by rows.
+#[derive(Clone, Copy)]
+struct ByRows<'a, T: Element> {
+    values: &'a Buffer<T>,
+    leading: usize,
+    rows: usize,
+    cols: usize,
 }
 
 /// A dense matrix for kernels.
@@ -179,13 +188,13 @@ impl<T: Element> Spmm<T> {
         (c_shape, c): (DenseShape, &mut Buffer<T>),
     ) -> Result<()> {
         let (dense, c) = (Dense::new(d_shape, d), Dense::new(c_shape, c));
+        let DenseShape { rows, cols, .. } = d_shape;
         if !dense.by_columns {
-            return self.sum(work, a, (dense.values, dense.leading), scaling, c);
+            return self.sum(work, a, ByRows { values: dense.values, leading: dense.leading, rows, cols }, scaling, c);
         }
-        let (rows, cols) = (d_shape.rows, d_shape.cols);
         let mut by_rows = self.by_rows.take(work)?;
         self.rewrite.run(work, dense.values, [rows, cols, dense.leading], &mut by_rows)?;
-        self.sum(work, a, (&by_rows, cols), scaling, c)
+        self.sum(work, a, ByRows { values: &by_rows, leading: cols, rows, cols }, scaling, c)
     }
 
     /// As [`Spmm::run`], for D by rows.
@@ -193,7 +202,7 @@ impl<T: Element> Spmm<T> {
         &self,
         work: &Work,
         a: Stored<'_, T>,
-        d: (&Buffer<T>, usize),
+        d: ByRows<'_, T>,
         scaling: Scaling<T::Arithmetic>,
         c: Dense<&mut Buffer<T>>,
     ) -> Result<()> {

@@ -29,6 +29,7 @@ kernel! {
         lines: u32,
         taken: u32,
         columns: u32,
+        shares_last: u32,
         d_leading: u32,
         c_leading: u32,
         stride: u32,
@@ -50,6 +51,7 @@ kernel! {
         c: InOut<T>,
         pieces: u32,
         columns: u32,
+        shares_last: u32,
         d_leading: u32,
         c_leading: u32,
         stride: u32,
@@ -107,13 +109,10 @@ impl<T: Element> Staged<T> {
         work: &Work,
         lines: usize,
         Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
-            '_,
-            T,
-        >,
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         c: &mut Dense<&mut Buffer<T>>,
     ) -> Result<()> {
-        let leading: &[usize] = if c.by_columns { &[d_leading] } else { &[d_leading, c.leading] };
+        let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         for (Pass { slot, .. }, kernel) in self.tiles[usize::from(c.by_columns)].for_leading(leading) {
             let tile = slot.tile_lines::<T>(&self.numbers, c.by_columns);
             let groups = lines.div_ceil(tile) * self.n.div_ceil(slot.width());
@@ -123,12 +122,13 @@ impl<T: Element> Staged<T> {
                 other,
                 source,
                 values,
-                d,
+                d: d.values,
                 c: &mut *c.values,
                 lines: lines as u32,
                 taken: (tile / slot.slots()) as u32,
                 columns: self.n as u32,
-                d_leading: d_leading as u32,
+                shares_last: slot.shares_last(&self.numbers, &d),
+                d_leading: d.leading as u32,
                 c_leading: c.leading as u32,
                 stride,
                 alpha,
@@ -145,10 +145,7 @@ impl<T: Element> Staged<T> {
         work: &Work,
         piece: &Buffer<Piece>,
         Entries { other, source, .. }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d: (d, d_leading), scaling: Scaling { alpha, beta } }: &Operands<
-            '_,
-            T,
-        >,
+        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_, T>,
         (parts, c): (&mut Buffer<T::Arithmetic>, &mut Dense<&mut Buffer<T>>),
     ) -> Result<()> {
         let slots = piece.len() as u64 * self.n.div_ceil(self.of_piece.width()) as u64;
@@ -158,12 +155,13 @@ impl<T: Element> Staged<T> {
             other,
             source,
             values,
-            d,
+            d: d.values,
             parts,
             c: &mut *c.values,
             pieces: piece.len() as u32,
             columns: self.n as u32,
-            d_leading: d_leading as u32,
+            shares_last: self.of_piece.shares_last(&self.numbers, &d),
+            d_leading: d.leading as u32,
             c_leading: c.leading as u32,
             stride,
             alpha,

@@ -200,7 +200,7 @@ fn blocks_of_all_shapes() -> Result<()> {
 }
 
 /// More columns than a slot has, for pieces of long lines and for tiles, and blocks deeper than the
-/// rows of D that are loaded at once.
+/// rows of D that are loaded at once; with caches that keep all of D, and a share.
 #[test]
 fn shares_of_columns_and_deep_blocks() -> Result<()> {
     let device = test_device();
@@ -208,12 +208,22 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
     let (scalars, deep) =
         (scalars::<f64>(40, 1100, &[(7, 1090)])?, matrix::<f64>(20, 200, BlockShape::new(3, 9)?, &[(4, 199)])?);
     for c_layout in [Layout::ByRows, Layout::ByColumns] {
-        let case = Case { layouts: [Layout::ByRows, c_layout], ..plain(70, gpu) };
-        for &method in DenseMethod::ALL {
-            check(&device, &scalars, Case { method, ..case })?;
+        let case = |cache| Case {
+            layouts: [Layout::ByRows, c_layout],
+            ..plain(70, Numbers { dense_cache_bytes: cache, ..gpu })
+        };
+        // 64 columns of doubles fit, and 70 do not.
+        for cache in [gpu.dense_cache_bytes, 1100 * 65 * 8] {
+            for &method in DenseMethod::ALL {
+                check(&device, &scalars, Case { method, ..case(cache) })?;
+            }
         }
-        check(&device, &deep, case)?;
-        check(&device, &deep, Case { transposed: true, ..case })?;
+        for cache in [gpu.dense_cache_bytes, 1800 * 65 * 8] {
+            check(&device, &deep, case(cache))?;
+        }
+        for cache in [gpu.dense_cache_bytes, 60 * 65 * 8] {
+            check(&device, &deep, Case { transposed: true, ..case(cache) })?;
+        }
     }
     Ok(())
 }

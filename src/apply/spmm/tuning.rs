@@ -1,4 +1,5 @@
 //! How the columns of D are shared out: pure functions of their number, the element and the device.
+use super::ByRows;
 use crate::{
     Element, Result, Semiring,
     device::{Options, at_most},
@@ -46,6 +47,13 @@ impl Slot {
 
     pub fn slots(&self) -> usize {
         self.group_size / self.lanes
+    }
+
+    /// 1 if tasks of one share of the columns follow one another: the cache keeps the columns of D
+    /// that they have in common, and not all of D.
+    pub fn shares_last<T: Element>(&self, numbers: &Numbers, d: &ByRows<'_, T>) -> u32 {
+        let kept = |columns: usize| d.rows * columns * size_of::<T>() <= numbers.dense_cache_bytes;
+        u32::from(kept(self.width()) && !kept(d.cols))
     }
 
     /// The slot of a piece of a long line: an item has one column, and many rows of D on their way.
