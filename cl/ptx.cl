@@ -3,6 +3,7 @@
 //
 //   DEVICE_FENCE           what the item wrote to memory is visible to the device before what it
 //                          does next. Its twin is mem_fence
+//   UNROLLED               stands before a loop whose bounds are constants
 //   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
 //   warp_across(v, m)      v of the item whose number differs by the bits m
@@ -13,6 +14,15 @@
 #if !defined(WARPS)
 #error "WARPS: see src/device/team.rs"
 #endif
+
+// If WARPS, the arrays of such a loop stay in registers. Elsewhere the loop stays one: a compiler
+// that splits kernels at barriers takes minutes for hundreds of them.
+#if WARPS
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("nounroll")
+#endif
+
 #if WARPS
 #define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")

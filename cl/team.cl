@@ -19,15 +19,6 @@
 #define TEAM_SIZE 32
 #define LANE (get_local_id(0) % TEAM_SIZE)
 
-// Stands before a loop whose bounds are constants. If WARPS, its arrays stay in registers.
-// Elsewhere the loop stays one: a compiler that splits kernels at barriers takes minutes for
-// hundreds of them.
-#if WARPS
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED _Pragma("nounroll")
-#endif
-
 #if WARPS
 #define TEAM_MEMORY_OF(words)
 #define TEAM 0

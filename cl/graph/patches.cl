@@ -3,8 +3,6 @@
 //
 //   count_distance    one work-item per vertex: its distance, 0 out of reach
 //   rename_labels     one work-item per vertex
-//   list_vertices     one work-item per vertex: all in their order
-//   find_patches      one work-item per patch and one more, of the vertices sorted by label
 //   gather_axis       one work-item per place: a coordinate
 //   finish_centroid   one work-item per patch that is not empty
 //   from_centroid     one work-item per vertex: its score
@@ -17,8 +15,6 @@
 //
 //   in      label[vertices]                NONE for a vertex without a patch
 //   in      order[vertices]                vertices by label, then by number
-//   in      key[vertices]                  their labels
-//   out     patch_ptr[patches + 1]         where each patch begins in that order
 //   in      run_patch[runs]  run_end[runs]  patches that are not empty, and their last places
 //   in      piece[pieces]                  the run, the begin and the end of a piece
 //   in      piece_ptr[runs + 1]            the pieces of each run
@@ -41,22 +37,6 @@ KERNEL rename_labels(global const uint* restrict name, global uint* restrict lab
     const uint vertex = get_global_id(0);
     if (vertex < vertices && label[vertex] != NONE)
         label[vertex] = name[label[vertex]];
-}
-
-KERNEL list_vertices(global const uint* restrict label, global uint* restrict key, global uint* restrict order, uint vertices)
-{
-    const uint vertex = get_global_id(0);
-    if (vertex >= vertices)
-        return;
-    key[vertex] = label[vertex];
-    order[vertex] = vertex;
-}
-
-KERNEL find_patches(global const uint* restrict key, global uint* restrict patch_ptr, uint vertices, uint patches)
-{
-    const uint patch = get_global_id(0);
-    if (patch <= patches)
-        patch_ptr[patch] = lower_bound(key, 0, vertices, patch);
 }
 
 KERNEL gather_axis(global const uint* restrict order, global const ELEMENT* restrict points, global ELEMENT* restrict axis_values,

@@ -2,9 +2,8 @@
 // Host: src/structure/permute.rs
 //
 //   permute_entries   one work-item per entry: its place once permuted
-//   permute_columns   one work-item per entry, by row: its column, the key of the next sort
+//   permute_columns   one work-item per entry, by row: its column, by which entries are sorted next
 //   permute_pattern   one work-item per entry of the result
-//   permute_col_ptr   one work-item per column of the result, and one more
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
 //   in      row_to[nrows]  col_to[ncols]       new places of rows and columns
@@ -12,11 +11,9 @@
 //                                   which is stored: 0 all, 1 the lower, 2 the upper one
 //   out     row[nnz]  col[nnz]      of each entry once permuted, mirrored if it left the triangle
 //   out     turned[nnz]             whether it was mirrored
-//   out     key[nnz]  entry_idx[nnz]  row and number of each entry, then sorted by row
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
-//   out     key[nnz]                of permute_columns: column of each entry by_row; then sorted,
-//                                   so that they are the ascending columns of the result's entries
-//   out     c_col_ptr[ncols + 1]  c_row_idx[nnz]  c_turned[nnz]     of the result
+//   out     col_by_row[nnz]         column of each entry by_row
+//   out     c_row_idx[nnz]  c_turned[nnz]     of the result
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"
 #endif
@@ -29,8 +26,7 @@
 #endif
 
 KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, global const uint* row_to, global const uint* col_to,
-                       global uint* wrong, global uint* row, global uint* col, global uint* turned, global uint* key,
-                       global uint* entry_idx, uint ncols, uint nnz)
+                       global uint* wrong, global uint* row, global uint* col, global uint* turned, uint ncols, uint nnz)
 {
     const uint e = get_global_id(0);
     if (e >= nnz)
@@ -40,17 +36,16 @@ KERNEL permute_entries(global const uint* col_ptr, global const uint* row_idx, g
         atomic_inc(wrong);
     const uint i = row_to[from_row], j = col_to[from_col];
     const bool outside = OUTSIDE(i, j);
-    row[e] = key[e] = outside ? j : i;
+    row[e] = outside ? j : i;
     col[e] = outside ? i : j;
     turned[e] = outside;
-    entry_idx[e] = e;
 }
 
-KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* key, uint nnz)
+KERNEL permute_columns(global const uint* by_row, global const uint* col, global uint* col_by_row, uint nnz)
 {
     const uint k = get_global_id(0);
     if (k < nnz)
-        key[k] = col[by_row[k]];
+        col_by_row[k] = col[by_row[k]];
 }
 
 KERNEL permute_pattern(global const uint* source, global const uint* row, global const uint* turned, global uint* c_row_idx,
@@ -61,11 +56,4 @@ KERNEL permute_pattern(global const uint* source, global const uint* row, global
         return;
     c_row_idx[k] = row[source[k]];
     c_turned[k] = turned[source[k]];
-}
-
-KERNEL permute_col_ptr(global const uint* key, global uint* c_col_ptr, uint ncols, uint nnz)
-{
-    const uint col = get_global_id(0);
-    if (col <= ncols)
-        c_col_ptr[col] = lower_bound(key, 0, nnz, col);
 }

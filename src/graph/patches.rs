@@ -6,15 +6,15 @@ use crate::{
     device::{Buffer, Grid, Kernel, Options, Work},
     element::Piece,
     primitives::{
+        radix_sort::{Elements, RadixSort, RadixTuning},
         scan::{Scan, ScanTuning},
         segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
-        segmented_sort::{SegmentedSort, SortTuning},
     },
     resident::PatternArrays,
 };
 use kernels::{
-    CountDistance, FarthestInPart, FindPatches, FinishCentroid, FromBorder, FromCentroid, GatherAxis, LeastInPatch,
-    LeastInPiece, ListBorder, ListVertices, MarkBorder, RenameLabels,
+    CountDistance, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, LeastInPatch, LeastInPiece,
+    ListBorder, MarkBorder, RenameLabels,
 };
 
 /// Parts of the vertices, each searched by a work-item for the farthest.
@@ -27,8 +27,6 @@ const PIECE: u32 = 256;
 pub(super) struct Centres {
     count_distance: Kernel<CountDistance<'static>>,
     rename_labels: Kernel<RenameLabels<'static>>,
-    list_vertices: Kernel<ListVertices<'static>>,
-    find_patches: Kernel<FindPatches<'static>>,
     gather_axis: Kernel<GatherAxis<'static>>,
     finish_centroid: Kernel<FinishCentroid<'static>>,
     from_centroid: Kernel<FromCentroid<'static>>,
@@ -38,7 +36,7 @@ pub(super) struct Centres {
     least_in_piece: Kernel<LeastInPiece<'static>>,
     least_in_patch: Kernel<LeastInPatch<'static>>,
     farthest_in_part: Kernel<FarthestInPart<'static>>,
-    sort: SegmentedSort<u32>,
+    sort: RadixSort,
     scan: Scan<u32>,
     sums: SegmentedReduce<f64>,
     device: Device,
@@ -93,8 +91,6 @@ impl Centres {
         Ok(Self {
             count_distance: Kernel::new(device, &options)?,
             rename_labels: Kernel::rare(device, &options)?,
-            list_vertices: Kernel::new(device, &options)?,
-            find_patches: Kernel::new(device, &options)?,
             gather_axis: Kernel::rare(device, &options)?,
             finish_centroid: Kernel::rare(device, &options)?,
             from_centroid: Kernel::rare(device, &options)?,
@@ -104,7 +100,7 @@ impl Centres {
             least_in_piece: Kernel::new(device, &options)?,
             least_in_patch: Kernel::new(device, &options)?,
             farthest_in_part: Kernel::rare(device, &options)?,
-            sort: SegmentedSort::new(device, SortTuning::new(info))?,
+            sort: RadixSort::new(device, RadixTuning::new(info))?,
             scan: Scan::new(device, ScanTuning::new(info))?,
             sums: SegmentedReduce::new(device, info.numbers().group_size, Semiring::PlusTimes)?,
             device: device.clone(),
@@ -134,16 +130,10 @@ impl Centres {
 
     /// Lists the vertices of each of `patches` patches.
     pub fn members(&self, work: &Work, label: Buffer<u32>, patches: usize) -> Result<Members> {
-        let count = label.len();
-        let (mut key, mut order) = (work.buffer(count)?, work.buffer(count)?);
-        let vertices = count as u32;
-        let args = ListVertices { label: &label, key: &mut key, order: &mut order, vertices };
-        self.list_vertices.launch(work, self.grid(count), args)?;
-        let (key, order) = self.sort.run_whole(work, key, order)?;
-        let mut patch_ptr = work.buffer(patches + 1)?;
-        let args = FindPatches { key: &key, patch_ptr: &mut patch_ptr, vertices, patches: patches as u32 };
-        self.find_patches.launch(work, self.grid(patches + 1), args)?;
-        Ok(Members { label, order, patch_ptr: patch_ptr.download(work)? })
+        // One key more, for vertices without a patch, whose label is NONE.
+        let sorted = self.sort.run(work, Elements { key: &label, keys: patches + 1, order: None })?;
+        let patch_ptr = self.sort.starts(work, &sorted.key, patches)?.download(work)?;
+        Ok(Members { label, order: sorted.order, patch_ptr })
     }
 
     /// Scores: the square of each vertex's distance in space from the centroid of its patch, whose

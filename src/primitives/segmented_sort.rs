@@ -8,7 +8,7 @@
 //! doubling width, and merge path balances every pass. Launches: one for the short segments; for
 //! the long ones one, and one per doubling.
 use crate::{
-    DeviceInfo, Error, Result, Word,
+    DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel, source},
     tuning::Numbers,
 };
@@ -67,9 +67,6 @@ impl SortTuning {
         }
     }
 }
-
-/// Most elements of all segments. Kernels add two positions in 32 bits.
-const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// The segments to sort.
 pub(crate) struct Segments<'a> {
@@ -219,22 +216,6 @@ impl<P: Word> SegmentedSort<P> {
             self.merge.launch(work, grid, args)?;
         }
         Ok(())
-    }
-
-    /// Sorts rows and payloads as one segment. The arrays given become scratch.
-    pub fn run_whole(&self, work: &Work, rows: Buffer<u32>, payload: Buffer<P>) -> Result<(Buffer<u32>, Buffer<P>)> {
-        let n = rows.len();
-        if n == 0 {
-            return Ok((rows, payload));
-        }
-        if n > MAX_ELEMENTS {
-            let what = "number of entries to sort at once";
-            return Err(Error::TooLarge { what, value: n as u64, limit: MAX_ELEMENTS as u64 });
-        }
-        let chunks = if n > self.tuning.short_max { n.div_ceil(self.tuning.chunk) as u32 } else { 0 };
-        let (ptr, chunk_ptr) = (work.upload(&[0, n as u32])?, work.upload(&[0, chunks])?);
-        let segments = Segments { ptr: &ptr, chunk_ptr: &chunk_ptr, longest: n as u32, chunks, has_short: chunks == 0 };
-        self.run(work, segments, rows, payload)
     }
 }
 

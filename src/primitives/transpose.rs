@@ -1,40 +1,12 @@
-//! The pattern of a transpose on the device, and the entry that each of its entries comes from: a
-//! stable sort of the entries by row. Kernels: `cl/primitives/transpose.cl`.
+//! The pattern of a transpose on the device, and the entry that each of its entries comes from: the
+//! order of the entries by row.
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, kernel},
-    primitives::segmented_sort::{SegmentedSort, SortTuning},
+    device::{Buffer, Device, Work},
+    primitives::radix_sort::{RadixSort, RadixTuning, Sorted},
     resident::PatternArrays,
 };
 use std::sync::Arc;
-
-kernel! {
-    struct Start = "transpose_start" in "primitives/transpose.cl" {
-        row_idx: In<u32>,
-        key: Out<u32>,
-        entry_idx: Out<u32>,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Rows = "transpose_rows" in "primitives/transpose.cl" {
-        col_ptr: In<u32>,
-        entry_idx: In<u32>,
-        t_row_idx: Out<u32>,
-        ncols: u32,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Columns = "transpose_columns" in "primitives/transpose.cl" {
-        key: In<u32>,
-        t_col_ptr: Out<u32>,
-        nrows: u32,
-        nnz: u32,
-    }
-}
 
 /// A pattern's transpose.
 pub(crate) struct Transposed {
@@ -45,70 +17,89 @@ pub(crate) struct Transposed {
 
 /// The kernels of a transposition.
 pub(crate) struct Transpose {
-    start: Kernel<Start<'static>>,
-    rows: Kernel<Rows<'static>>,
-    columns: Kernel<Columns<'static>>,
-    sort: SegmentedSort<u32>,
-    group_size: usize,
+    sort: RadixSort,
 }
 
 impl Transpose {
     pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
-        let options = Options::group_size(group_size);
-        Ok(Self {
-            start: Kernel::new(device, &options)?,
-            rows: Kernel::new(device, &options)?,
-            columns: Kernel::new(device, &options)?,
-            sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
-            group_size,
-        })
+        Self::tuned(device, RadixTuning::new(device.info()))
+    }
+
+    fn tuned(device: &Device, tuning: RadixTuning) -> Result<Self> {
+        Ok(Self { sort: RadixSort::with_columns(device, tuning)? })
     }
 
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Transposed> {
-        let (entries, rows, cols) = (pattern.nnz(), pattern.nrows, pattern.ncols);
-        let (nnz, nrows, ncols) = (entries as u32, rows as u32, cols as u32);
-        let (mut key, mut entry) = (work.buffer(entries)?, work.buffer(entries)?);
-        let args = Start { row_idx: &pattern.row_idx, key: &mut key, entry_idx: &mut entry, nnz };
-        self.start.launch(work, Grid::items(entries, self.group_size), args)?;
-
-        let (key, entry) = self.sort.run_whole(work, key, entry)?;
-        let (mut t_col_ptr, mut t_row_idx) = (work.buffer(rows + 1)?, work.buffer(entries)?);
-        let args = Rows { col_ptr: &pattern.col_ptr, entry_idx: &entry, t_row_idx: &mut t_row_idx, ncols, nnz };
-        self.rows.launch(work, Grid::items(entries, self.group_size), args)?;
-        let args = Columns { key: &key, t_col_ptr: &mut t_col_ptr, nrows, nnz };
-        self.columns.launch(work, Grid::items(rows + 1, self.group_size), args)?;
-        let pattern = PatternArrays::new(&pattern.device, cols, rows, t_col_ptr, t_row_idx);
-        Ok(Transposed { pattern, source: entry })
+        let (rows, cols) = (pattern.nrows, pattern.ncols);
+        let Sorted { key, order, column } = self.sort.run_columns(work, &pattern.row_idx, rows, &pattern.col_ptr)?;
+        let t_col_ptr = self.sort.starts(work, &key, rows)?;
+        let pattern = PatternArrays::new(&pattern.device, cols, rows, t_col_ptr, column);
+        Ok(Transposed { pattern, source: order })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, device::test_device, generate};
+    use crate::{BlockShape, Pattern, device::test_device, generate};
+
+    /// Transposes patterns with tiles of `items` elements for each work-item, by groups and by
+    /// single items, and compares with the host.
+    fn check(items: usize, digit_bits: usize, patterns: &[Pattern]) -> Result<()> {
+        let device = test_device();
+        let work = Work::new(&device, None);
+        let tunings = [
+            RadixTuning::parallel(64, items, digit_bits),
+            RadixTuning::serial(items, digit_bits, 4),
+            RadixTuning::new(device.info()),
+        ];
+        for tuning in tunings {
+            let transpose = Transpose::tuned(&device, tuning)?;
+            for host in patterns {
+                let what = format!("{}x{}, {} entries, {tuning:?}", host.nrows(), host.ncols(), host.nnz());
+                let arrays = PatternArrays::upload(&work, host)?;
+                let found = transpose.run(&work, &arrays)?;
+                let (want, source) = host.transpose();
+                assert_eq!(found.pattern.download(&work)?, want, "{what}");
+                let source: Vec<u32> = source.into_iter().map(|entry| entry as u32).collect();
+                assert_eq!(found.source.download(&work)?, source, "{what}");
+            }
+        }
+        Ok(())
+    }
+
+    fn random(nodes: usize, edges: usize) -> Result<Pattern> {
+        let a = generate::power_law(nodes, edges, BlockShape::SCALAR, generate::Values::Integer, 5)?;
+        Ok(a.pattern().clone())
+    }
+
+    /// Columns of which every `step`th has all rows, and the others none.
+    fn dense_columns(nrows: usize, ncols: usize, step: usize) -> Result<Pattern> {
+        let full = |col: usize| col.div_ceil(step) * nrows;
+        let col_ptr = (0..=ncols).map(|col| full(col) as u64).collect();
+        Pattern::new(nrows, ncols, col_ptr, (0..full(ncols)).map(|i| (i % nrows) as u32).collect())
+    }
+
+    #[test]
+    fn small_patterns_agree_with_the_host() -> Result<()> {
+        // No lines at all; no entry; one; several tiles and empty columns around their ends.
+        let empty = |nrows, ncols| Pattern::new(nrows, ncols, vec![0; ncols + 1], vec![]);
+        let patterns =
+            [empty(0, 0)?, empty(3, 0)?, empty(0, 3)?, empty(2, 3)?, random(1, 1)?, dense_columns(9, 80, 5)?];
+        check(2, 3, &patterns)
+    }
 
     #[test]
     fn agrees_with_the_host() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        let transpose = Transpose::new(&device)?;
-        // No lines at all; no entry; one; a size around the work-group; one that the sort takes in
-        // chunks; empty rows and columns.
-        let empty = |nrows, ncols| crate::Pattern::new(nrows, ncols, vec![0; ncols + 1], vec![]);
-        let mut patterns = vec![empty(0, 0)?, empty(3, 0)?, empty(0, 3)?, empty(2, 3)?];
-        for (nodes, edges) in [(1, 1), (9, 63), (9, 64), (9, 65), (3000, 40_000)] {
-            let a = generate::power_law(nodes, edges, BlockShape::SCALAR, generate::Values::Integer, 5)?;
-            patterns.push(a.pattern().clone());
+        // One row, one column, two rows; a size around a team and around its tile; rows around a
+        // power of two; all rows in one column of a thousand; empty rows and columns.
+        let mut patterns = vec![dense_columns(1, 700, 1)?, dense_columns(700, 1, 1)?, dense_columns(2, 300, 7)?];
+        for (nodes, edges) in
+            [(9, 31), (9, 32), (9, 33), (30, 127), (30, 128), (30, 129), (255, 900), (256, 900), (257, 900)]
+        {
+            patterns.push(random(nodes, edges)?);
         }
-        for host in patterns {
-            let arrays = PatternArrays::upload(&work, &host)?;
-            let found = transpose.run(&work, &arrays)?;
-            let (want, source) = host.transpose();
-            assert_eq!(found.pattern.download(&work)?, want);
-            let source: Vec<u32> = source.into_iter().map(|entry| entry as u32).collect();
-            assert_eq!(found.source.download(&work)?, source);
-        }
-        Ok(())
+        patterns.extend([dense_columns(1000, 5000, 1000)?, random(3000, 40_000)?]);
+        check(4, 4, &patterns)
     }
 }

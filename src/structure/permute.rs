@@ -9,7 +9,7 @@ use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     planned::{Accum, Cost, On, Planned, prepared::check_patterns},
-    primitives::segmented_sort::{SegmentedSort, SortTuning},
+    primitives::radix_sort::{Elements, RadixSort, RadixTuning},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -176,8 +176,6 @@ kernel! {
         row: Out<u32>,
         col: Out<u32>,
         turned: Out<u32>,
-        key: Out<u32>,
-        entry_idx: Out<u32>,
         ncols: u32,
         nnz: u32,
     }
@@ -187,7 +185,7 @@ kernel! {
     struct PermuteColumns = "permute_columns" in "structure/permute.cl" {
         by_row: In<u32>,
         col: In<u32>,
-        key: Out<u32>,
+        col_by_row: Out<u32>,
         nnz: u32,
     }
 }
@@ -203,22 +201,12 @@ kernel! {
     }
 }
 
-kernel! {
-    struct PermuteColPtr = "permute_col_ptr" in "structure/permute.cl" {
-        key: In<u32>,
-        c_col_ptr: Out<u32>,
-        ncols: u32,
-        nnz: u32,
-    }
-}
-
 /// The kernels that find the pattern.
 struct Kernels {
     entries: Kernel<PermuteEntries<'static>>,
     columns: Kernel<PermuteColumns<'static>>,
     pattern: Kernel<PermutePattern<'static>>,
-    col_ptr: Kernel<PermuteColPtr<'static>>,
-    sort: SegmentedSort<u32>,
+    sort: RadixSort,
     group_size: usize,
 }
 
@@ -244,8 +232,7 @@ impl Kernels {
             entries: Kernel::new(device, &options)?,
             columns: Kernel::new(device, &options)?,
             pattern: Kernel::new(device, &options)?,
-            col_ptr: Kernel::new(device, &options)?,
-            sort: SegmentedSort::new(device, SortTuning::new(device.info()))?,
+            sort: RadixSort::new(device, RadixTuning::new(device.info()))?,
             group_size,
         })
     }
@@ -254,7 +241,7 @@ impl Kernels {
         let (nnz, ncols, grid) = (a.nnz() as u32, a.ncols as u32, Grid::items(a.nnz(), self.group_size));
         let words = || work.buffer::<u32>(a.nnz());
         let mut wrong = work.upload(&[0u32])?;
-        let (mut row, mut col, mut turned, mut key, mut entry) = (words()?, words()?, words()?, words()?, words()?);
+        let (mut row, mut col, mut turned) = (words()?, words()?, words()?);
         let args = PermuteEntries {
             col_ptr: &a.col_ptr,
             row_idx: &a.row_idx,
@@ -264,17 +251,17 @@ impl Kernels {
             row: &mut row,
             col: &mut col,
             turned: &mut turned,
-            key: &mut key,
-            entry_idx: &mut entry,
             ncols,
             nnz,
         };
         self.entries.launch(work, grid, args)?;
 
-        let (mut key, by_row) = self.sort.run_whole(work, key, entry)?;
-        let args = PermuteColumns { by_row: &by_row, col: &col, key: &mut key, nnz };
+        let by_row = self.sort.run(work, Elements { key: &row, keys: a.nrows, order: None })?;
+        let (mut col_by_row, by_row) = (by_row.key, by_row.order);
+        let args = PermuteColumns { by_row: &by_row, col: &col, col_by_row: &mut col_by_row, nnz };
         self.columns.launch(work, grid, args)?;
-        let (key, source) = self.sort.run_whole(work, key, by_row)?;
+        let sorted = self.sort.run(work, Elements { key: &col_by_row, keys: a.ncols, order: Some(&by_row) })?;
+        let (c_col_ptr, source) = (self.sort.starts(work, &sorted.key, a.ncols)?, sorted.order);
 
         let (mut c_row_idx, mut c_turned) = (col, words()?);
         let args = PermutePattern {
@@ -286,9 +273,6 @@ impl Kernels {
             nnz,
         };
         self.pattern.launch(work, grid, args)?;
-        let mut c_col_ptr = work.buffer(a.ncols + 1)?;
-        let args = PermuteColPtr { key: &key, c_col_ptr: &mut c_col_ptr, ncols, nnz };
-        self.col_ptr.launch(work, Grid::items(a.ncols + 1, self.group_size), args)?;
         let wrong = wrong.download(work)?[0];
         let pattern = PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx);
         Ok(Permuted { pattern, source, turned: c_turned, wrong })

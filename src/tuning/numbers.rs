@@ -106,6 +106,15 @@ pub struct Numbers {
     /// Elements that one work-item of a parallel sort holds: odd, so that neighbours use different
     /// banks of local memory, and few enough for registers.
     pub sort_items: usize,
+    /// Work-items of a work-group of a radix sort: teams of 32. Less selects the kernels for CPUs.
+    pub radix_group: usize,
+    /// Elements of each of these work-items: at least 2, since PoCL 3.1 loses barriers of loops
+    /// that cannot run twice. A CPU's work-item takes at least so many.
+    pub radix_items: usize,
+    /// Most bits of a digit of a radix sort.
+    pub radix_bits: usize,
+    /// Most work-items of a radix sort for each compute unit of a CPU.
+    pub radix_shares: usize,
     /// Elements per work-item for the chunks of an expansion, if local memory has room for them.
     pub expansion_items: usize,
     /// Bytes of local memory from which it has. On devices with less, each item has `sort_items`.
@@ -285,6 +294,7 @@ impl Numbers {
             dense_lanes: self.dense_lanes.min(most),
             scan_group_size: self.scan_group_size.min(most),
             sort_group_size: self.sort_group_size.min(most),
+            radix_group: self.radix_group.min(most),
             window_group_size: self.window_group_size.min(most),
             tile_group_size: self.tile_group_size.min(most),
             frontier_group: self.frontier_group.min(most),
@@ -312,6 +322,7 @@ impl Numbers {
             ("dense_vectors", self.dense_vectors),
             ("scan_group_size", self.scan_group_size),
             ("sort_group_size", self.sort_group_size),
+            ("radix_group", self.radix_group),
             ("window_group_size", self.window_group_size),
             ("tile_group_size", self.tile_group_size),
             ("block_staged_group", self.block_staged_group),
@@ -360,6 +371,9 @@ impl Numbers {
             ("drop_scan_items", self.drop_scan_items, 1 << 16),
             ("drop_scan_direct_tiles", self.drop_scan_direct_tiles, 1 << 20),
             ("sort_items", self.sort_items, 15),
+            ("radix_items", self.radix_items, if self.radix_group < 32 { 1 << 24 } else { 32 }),
+            ("radix_bits", self.radix_bits, 11),
+            ("radix_shares", self.radix_shares, 1 << 10),
             ("expansion_items", self.expansion_items, 15),
             ("expansion_local_bytes", self.expansion_local_bytes, 1 << 30),
             ("expansion_short_max", self.expansion_short_max, self.window_group_size * self.window_items / 2),
@@ -424,6 +438,9 @@ impl Numbers {
         }
         if !self.adaptive_piece.is_power_of_two() || !(128..=1024).contains(&self.adaptive_piece) {
             return refuse("adaptive_piece", self.adaptive_piece, "not a power of two from 128 to 1024");
+        }
+        if self.radix_items < 2 {
+            return refuse("radix_items", self.radix_items, "less than 2");
         }
         if self.adaptive_equal_piece < 64 {
             return refuse("adaptive_equal_piece", self.adaptive_equal_piece, "less than 64");

@@ -13,6 +13,10 @@ pub(super) const GPU: Numbers = Numbers {
     drop_scan_items: 8,
     sort_group_size: 256,
     sort_items: 7,
+    radix_group: 256,
+    // 4096 elements: runs of 16 or more with a digit if digits are evenly distributed.
+    radix_items: 16,
+    radix_bits: 8,
     // Of 15 pairs, chunks of 2816 and short segments up to 576 were the fastest, or within 3 % of
     // the fastest, on ten matrices.
     expansion_items: 11,
@@ -145,6 +149,10 @@ pub(super) const CPU: Numbers = Numbers {
     drop_scan_direct_tiles: 64,
     sort_group_size: 1,
     sort_items: 7,
+    radix_group: 1,
+    radix_items: 1 << 14,
+    radix_bits: 11,
+    radix_shares: 4,
     expansion_items: 7,
     // 16 bytes for each product of a chunk, and some for the group.
     expansion_local_bytes: 48 << 10,

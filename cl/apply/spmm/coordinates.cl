@@ -4,8 +4,6 @@
 //   count_dense  one work-item per group of LINES lines and chunk of CHUNK places across them
 //   fill_dense   the same
 //   split        one work-item per entry
-//   number       one work-item per entry
-//   starts       one work-item per line, and one more
 //   gather       one work-item per entry
 //
 //   in   d[]                      element (line, place) at line * d_line + place * d_place
@@ -15,8 +13,7 @@
 //   out  g_other[nnz]  g_line[nnz]   as in gcoo.cl
 //   out  values[nnz]
 //   out  line_of[nnz]             line of each entry
-//   out  key[nnz]  entry_idx[nnz]    what entries are sorted by, and their numbers
-//   out  line_ptr[lines + 1]      entries with keys below each line
+//   in   entry_idx[nnz]           the number of each sorted entry
 //   out  other[nnz]               partner and value of each sorted entry
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
@@ -70,22 +67,6 @@ KERNEL split(global const uint* restrict group_ptr, global const uchar* restrict
     const uint i = get_global_id(0);
     if (i < nnz)
         line_of[i] = column_of(group_ptr, groups, i) * LINES + (g_line[i] & ~SAME);
-}
-
-KERNEL number(global const uint* restrict from, global uint* restrict key, global uint* restrict entry_idx, uint nnz)
-{
-    const uint i = get_global_id(0);
-    if (i < nnz) {
-        key[i] = from[i];
-        entry_idx[i] = i;
-    }
-}
-
-KERNEL starts(global const uint* restrict key, global uint* restrict line_ptr, uint lines, uint nnz)
-{
-    const uint line = get_global_id(0);
-    if (line <= lines)
-        line_ptr[line] = lower_bound(key, 0, nnz, line);
 }
 
 KERNEL gather(global const uint* restrict entry_idx, global const uint* restrict partner, global const ELEMENT* restrict values,

@@ -10,8 +10,8 @@ use crate::{
     device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
     matrix::Layout,
     primitives::{
+        radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
         scan::{Scan, ScanTuning},
-        segmented_sort::{SegmentedSort, SortTuning},
     },
     resident::{DeviceCbc, PatternArrays},
     vector::lines::Index,
@@ -51,24 +51,6 @@ kernel! {
         g_line: In<u8>,
         line_of: Out<u32>,
         groups: u32,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Number = "number" in "apply/spmm/coordinates.cl" {
-        from: In<u32>,
-        key: Out<u32>,
-        entry_idx: Out<u32>,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct Starts = "starts" in "apply/spmm/coordinates.cl" {
-        key: In<u32>,
-        line_ptr: Out<u32>,
-        lines: u32,
         nnz: u32,
     }
 }
@@ -327,18 +309,13 @@ impl<T: Element> DeviceGcoo<T> {
     ) -> Result<(Buffer<u32>, Buffer<u32>, Buffer<T>)> {
         let (device, entries) = (&self.device, self.nnz());
         let (grid, nnz) = (Grid::items(entries, group_size(device)), entries as u32);
-        let number: Kernel<Number<'_>> = Kernel::new(device, &self.kernel_options())?;
-        let sort = SegmentedSort::<u32>::new(device, SortTuning::new(device.info()))?;
-        let (mut key, mut entry_idx) = (work.buffer(entries)?, work.buffer(entries)?);
-        number.launch(work, grid, Number { from: line_of, key: &mut key, entry_idx: &mut entry_idx, nnz })?;
-        let (key, entry_idx) = sort.run_whole(work, key, entry_idx)?;
-        let starts: Kernel<Starts<'_>> = Kernel::new(device, &self.kernel_options())?;
+        let sort = RadixSort::new(device, RadixTuning::new(device.info()))?;
         let gather: Kernel<Gather<'_, T>> = Kernel::new(device, &self.kernel_options())?;
-        let (mut ptr, mut other, mut sorted) = (work.buffer(lines + 1)?, work.buffer(entries)?, work.buffer(entries)?);
-        let of_lines = Grid::items(lines + 1, group_size(device));
-        starts.launch(work, of_lines, Starts { key: &key, line_ptr: &mut ptr, lines: lines as u32, nnz })?;
+        let Sorted { key, order, .. } = sort.run(work, Elements { key: line_of, keys: lines, order: None })?;
+        let ptr = sort.starts(work, &key, lines)?;
+        let (mut other, mut sorted) = (work.buffer(entries)?, work.buffer(entries)?);
         let values = &self.values;
-        let args = Gather { entry_idx: &entry_idx, partner, values, other: &mut other, sorted: &mut sorted, nnz };
+        let args = Gather { entry_idx: &order, partner, values, other: &mut other, sorted: &mut sorted, nnz };
         gather.launch(work, grid, args)?;
         Ok((ptr, other, sorted))
     }

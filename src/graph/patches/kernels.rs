@@ -22,24 +22,6 @@ kernel! {
 }
 
 kernel! {
-    pub struct ListVertices = "list_vertices" in "graph/patches.cl" {
-        label: In<u32>,
-        key: Out<u32>,
-        order: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    pub struct FindPatches = "find_patches" in "graph/patches.cl" {
-        key: In<u32>,
-        patch_ptr: Out<u32>,
-        vertices: u32,
-        patches: u32,
-    }
-}
-
-kernel! {
     pub struct GatherAxis = "gather_axis" in "graph/patches.cl" {
         order: In<u32>,
         points: In<f64>,

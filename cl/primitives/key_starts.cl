@@ -1,0 +1,13 @@
+// key_starts: where each key begins among sorted ones.
+// Host: src/primitives/radix_sort.rs
+//
+// One work-item per key, and one more.
+//
+//   in   key[n]               ascending
+//   out  key_ptr[keys + 1]    number of the elements with smaller keys
+KERNEL key_starts(global const uint* key, global uint* key_ptr, uint keys, uint n)
+{
+    const uint wanted = get_global_id(0);
+    if (wanted <= keys)
+        key_ptr[wanted] = lower_bound(key, 0, n, wanted);
+}

@@ -1,0 +1,267 @@
+//! Radix sort: the order of elements by 32-bit keys, stably, digit by digit, the lowest first.
+//! Kernels: `cl/primitives/radix_sort.cl`, for CPUs `cl/primitives/radix_sort_serial.cl`, and
+//! `cl/primitives/key_starts.cl`.
+//!
+//! Passes are as few as the bits of the largest key allow, and have equally many bits. A pass
+//! counts the digits of each tile of elements, scans the counts digit by digit, and writes the
+//! elements of each tile in order: four launches. A single tile needs one. The first pass reads the
+//! keys where they are, and numbers the elements itself.
+use crate::{
+    DeviceInfo, Error, Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, kernel, source},
+    primitives::scan::{Scan, ScanTuning},
+};
+
+/// Parameters that the sort is compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RadixTuning {
+    /// Work-items of a group: whole teams of 32, or 1.
+    pub group_size: usize,
+    /// Elements of a work-item, at least.
+    pub items: usize,
+    /// Most bits of a digit.
+    pub digit_bits: usize,
+    /// Most tiles, if one work-item takes a tile.
+    pub most_tiles: usize,
+}
+
+impl RadixTuning {
+    pub fn new(info: &DeviceInfo) -> Self {
+        let numbers = info.numbers();
+        let (items, digit_bits) = (numbers.radix_items, numbers.radix_bits);
+        match numbers.radix_group {
+            group_size @ Teams::SIZE.. => Self::parallel(group_size, items, digit_bits).within(info.local_bytes),
+            _ => Self::serial(items, digit_bits, numbers.radix_shares * info.compute_units as usize),
+        }
+    }
+
+    pub fn parallel(group_size: usize, items: usize, digit_bits: usize) -> Self {
+        Self { group_size, items, digit_bits, most_tiles: usize::MAX }
+    }
+
+    pub fn serial(items: usize, digit_bits: usize, most_tiles: usize) -> Self {
+        Self { group_size: 1, items, digit_bits, most_tiles }
+    }
+
+    /// Shorter tiles and digits, if the arrays of a group do not fit local memory.
+    fn within(mut self, local_bytes: u64) -> Self {
+        while self.local_bytes() as u64 > local_bytes && self.items > 2 {
+            self.items = (self.items / 2).max(2);
+        }
+        while self.local_bytes() as u64 > local_bytes && self.digit_bits > 1 {
+            self.digit_bits -= 1;
+        }
+        self
+    }
+
+    /// Bytes of local memory of a group.
+    fn local_bytes(&self) -> usize {
+        let (teams, digits) = (self.group_size / Teams::SIZE, 1 << self.digit_bits);
+        let masks = 4 * teams * (1usize << self.digit_bits.div_ceil(2));
+        4 * (masks + digits + self.group_size * (1 + self.items) + 2) + 2 * teams * digits
+    }
+
+    /// Elements of a tile, of `n` in all.
+    fn tile(&self, n: usize) -> usize {
+        (self.group_size * self.items).max(n.div_ceil(self.most_tiles))
+    }
+
+    /// The shift and the number of values of each digit of keys below `keys`.
+    fn digits(&self, keys: usize) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let bits = keys.max(1).next_power_of_two().ilog2() as usize;
+        let passes = bits.div_ceil(self.digit_bits).max(1);
+        // The first passes have a bit more if they are not equal.
+        let first = move |pass: usize| (pass * bits).div_ceil(passes) as u32;
+        (0..passes).map(move |pass| [first(pass), 1 << (first(pass + 1) - first(pass))])
+    }
+}
+
+/// Most elements. Kernels add two positions in 32 bits.
+const MAX_ELEMENTS: usize = i32::MAX as usize;
+
+kernel! {
+    struct CountDigits = "count_digits" in "ptx.cl", "primitives/radix_sort.cl" {
+        key: In<u32>,
+        counts: Out<u32>,
+        n: u32,
+        tile: u32,
+        shift: u32,
+        digits: u32,
+    }
+}
+
+kernel! {
+    struct DealDigits = "deal_digits" in "ptx.cl", "primitives/radix_sort.cl" {
+        key_in: In<u32>,
+        order_in: In<u32>,
+        column_in: In<u32>,
+        col_ptr: In<u32>,
+        starts: In<u32>,
+        key_out: Out<u32>,
+        order_out: Out<u32>,
+        column_out: Out<u32>,
+        n: u32,
+        tile: u32,
+        ncols: u32,
+        shift: u32,
+        digits: u32,
+        fresh: u32,
+    }
+}
+
+kernel! {
+    struct KeyStarts = "key_starts" in "primitives/key_starts.cl" {
+        key: In<u32>,
+        key_ptr: Out<u32>,
+        keys: u32,
+        n: u32,
+    }
+}
+
+/// What is sorted.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements<'a> {
+    pub key: &'a Buffer<u32>,
+    /// All keys are less. `u32::MAX` may stand for the largest.
+    pub keys: usize,
+    /// The word that each element carries; otherwise its number.
+    pub order: Option<&'a Buffer<u32>>,
+}
+
+/// Sorted elements.
+pub(crate) struct Sorted {
+    pub key: Buffer<u32>,
+    pub order: Buffer<u32>,
+    /// The column of each element, of a sort [with columns](RadixSort::with_columns).
+    pub column: Buffer<u32>,
+}
+
+/// The kernels of the sort.
+pub(crate) struct RadixSort {
+    count: Kernel<CountDigits<'static>>,
+    deal: Kernel<DealDigits<'static>>,
+    starts: Kernel<KeyStarts<'static>>,
+    scan: Scan<u32>,
+    tuning: RadixTuning,
+    columns: bool,
+    starts_group: usize,
+}
+
+impl RadixSort {
+    /// A sort of keys and the order of their elements.
+    pub fn new(device: &Device, tuning: RadixTuning) -> Result<Self> {
+        Self::carrying(device, tuning, false)
+    }
+
+    /// A sort of the entries of compressed columns, which also finds the column of each.
+    pub fn with_columns(device: &Device, tuning: RadixTuning) -> Result<Self> {
+        Self::carrying(device, tuning, true)
+    }
+
+    fn carrying(device: &Device, tuning: RadixTuning, columns: bool) -> Result<Self> {
+        // Both files have kernels of the same names and arguments.
+        let (source, options) = match tuning.group_size {
+            1 => (source!("primitives/radix_sort_serial.cl"), Options::group_size(1)),
+            group_size => (
+                source!("ptx.cl", "primitives/radix_sort.cl"),
+                Teams::options_of(device.info(), Options::group_size(group_size)).define("ITEMS", tuning.items),
+            ),
+        };
+        let options = options.define("DIGIT_BITS", tuning.digit_bits).define("COLUMNS", u8::from(columns));
+        let starts_group = device.info().numbers().elementwise_group;
+        Ok(Self {
+            count: Kernel::rare_from(source, device, &options)?,
+            deal: Kernel::new_from(source, device, &options)?,
+            starts: Kernel::new(device, &Options::group_size(starts_group))?,
+            scan: Scan::new(device, ScanTuning::new(device.info()))?,
+            tuning,
+            columns,
+            starts_group,
+        })
+    }
+
+    /// Sorts elements.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] from 2^31 elements on.
+    pub fn run(&self, work: &Work, elements: Elements<'_>) -> Result<Sorted> {
+        self.sort(work, elements, None)
+    }
+
+    /// Sorts the entries of the compressed columns that `col_ptr` gives.
+    ///
+    /// # Errors
+    /// As [`RadixSort::run`].
+    pub fn run_columns(
+        &self,
+        work: &Work,
+        row_idx: &Buffer<u32>,
+        nrows: usize,
+        col_ptr: &Buffer<u32>,
+    ) -> Result<Sorted> {
+        self.sort(work, Elements { key: row_idx, keys: nrows, order: None }, Some(col_ptr))
+    }
+
+    fn sort(&self, work: &Work, elements: Elements<'_>, col_ptr: Option<&Buffer<u32>>) -> Result<Sorted> {
+        let n = elements.key.len();
+        if n > MAX_ELEMENTS {
+            let what = "number of entries to sort at once";
+            return Err(Error::TooLarge { what, value: n as u64, limit: MAX_ELEMENTS as u64 });
+        }
+        let tile = self.tuning.tile(n);
+        let tiles = n.div_ceil(tile);
+        let grid = Grid::groups(tiles, self.tuning.group_size);
+        let fresh = || -> Result<Sorted> {
+            let column = work.buffer(if self.columns { n } else { 1 })?;
+            Ok(Sorted { key: work.buffer(n)?, order: work.buffer(n)?, column })
+        };
+        let (mut from, mut spare) = (None, None);
+        for [shift, digits] in self.tuning.digits(elements.keys) {
+            let mut to: Sorted = spare.take().map_or_else(fresh, Ok)?;
+            let (key_in, order_in, column_in) = match &from {
+                Some(Sorted { key, order, column }) => (key, Some(order), column),
+                None => (elements.key, elements.order, elements.key),
+            };
+            let (n, tile) = (n as u32, tile as u32);
+            let several = tiles > 1;
+            let mut starts = work.buffer(if several { digits as usize * tiles } else { 1 })?;
+            if several {
+                let args = CountDigits { key: key_in, counts: &mut starts, n, tile, shift, digits };
+                self.count.launch(work, grid, args)?;
+                self.scan.run(work, &mut starts)?;
+            }
+            let args = DealDigits {
+                key_in,
+                // Any array where none is read.
+                order_in: order_in.unwrap_or(key_in),
+                column_in,
+                col_ptr: col_ptr.unwrap_or(key_in),
+                starts: &starts,
+                key_out: &mut to.key,
+                order_out: &mut to.order,
+                column_out: &mut to.column,
+                n,
+                tile,
+                ncols: col_ptr.map_or(0, |col_ptr| col_ptr.len() as u32 - 1),
+                shift,
+                digits,
+                fresh: u32::from(order_in.is_none()),
+            };
+            self.deal.launch(work, grid, args)?;
+            spare = from.replace(to);
+        }
+        from.map_or_else(fresh, Ok)
+    }
+
+    /// Where each of `keys` keys begins in sorted ones, and the number of all that are less than
+    /// `keys`.
+    pub fn starts(&self, work: &Work, key: &Buffer<u32>, keys: usize) -> Result<Buffer<u32>> {
+        let mut key_ptr = work.buffer(keys + 1)?;
+        let args = KeyStarts { key, key_ptr: &mut key_ptr, keys: keys as u32, n: key.len() as u32 };
+        self.starts.launch(work, Grid::items(keys + 1, self.starts_group), args)?;
+        Ok(key_ptr)
+    }
+}
+
+#[cfg(test)]
+mod tests;
